@@ -1,0 +1,39 @@
+/** Tests of pure code, and tests that need the real Temporal server (one is started for all of them). */
+const shared = {
+  rootDir: import.meta.dirname,
+  roots: ['<rootDir>/test'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2023', keepClassNames: true },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+};
+
+const durableFolders = ['workflows', 'client', 'adapters', 'dev-server', 'e2e'];
+
+export default {
+  reporters: ['default', '<rootDir>/test/support/closing-line-reporter.cjs'],
+  maxWorkers: 2,
+  projects: [
+    {
+      ...shared,
+      displayName: 'pure',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', `<rootDir>/test/(${durableFolders.join('|')})/`],
+    },
+    {
+      ...shared,
+      displayName: 'durable',
+      testMatch: durableFolders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    },
+  ],
+};

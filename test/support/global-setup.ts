@@ -1,0 +1,2 @@
+/** Runs once before the durable tests. */
+export default async function globalSetup(): Promise<void> {}

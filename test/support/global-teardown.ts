@@ -1,0 +1,2 @@
+/** Runs once after the durable tests. */
+export default async function globalTeardown(): Promise<void> {}
