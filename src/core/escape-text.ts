@@ -1,0 +1,68 @@
+/**
+ * Makes text that came from elsewhere (a model, a run, a reviewer) safe to show on a terminal or in a log line, without
+ * hiding anything: whatever a reader could not see, or what would move, recolour or reorder the text, is written out.
+ * Letters of every script stay as they are. Total, and injective: two different texts never look the same because of it.
+ */
+import type { Json } from './tool-call.ts';
+
+/**
+ * Controls, format characters (bidi, zero-width, tags), surrogates without a partner, private use, unassigned and
+ * noncharacters, line and paragraph separators, spaces other than U+0020, everything Unicode calls ignorable
+ * (soft hyphen, fillers, variation selectors), and two symbols that look like nothing: U+2800 and U+FFFC.
+ */
+const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|(?! )\p{Zs}/u;
+const mark = /\p{M}/u;
+/** Longest run of combining marks on one letter; real words need up to five, more only serves to deface a line. */
+const marksPerLetter = 6;
+
+const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
+
+function escapeCodePoint(character: string): string {
+  return shortEscapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`;
+}
+
+function escapeUnits(character: string): string {
+  let escaped = '';
+  for (let index = 0; index < character.length; index += 1) {
+    escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }
+  return escaped;
+}
+
+/** Replaces what `isUnsafe` names and combining marks that have no letter of their own text to stand on. */
+function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
+  let shown = '';
+  let marksLeft = 0;
+  for (const character of text) {
+    const isMark = mark.test(character);
+    if (isUnsafe(character) || (isMark && marksLeft === 0)) {
+      shown += escape(character);
+      marksLeft = 0;
+    } else {
+      shown += character;
+      if (isMark) marksLeft -= 1;
+      else marksLeft = character === ' ' || character === '"' || character === '\n' ? 0 : marksPerLetter;
+    }
+  }
+  return shown;
+}
+
+/**
+ * One line: newline and tab become `\n` and `\t`, a backslash `\\`, anything unseen `\u{202E}`.
+ * Idempotent it is not: escape once, at the edge that shows the text.
+ */
+export function escapeText(text: string): string {
+  return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
+}
+
+/**
+ * JSON text of `value` that holds no unseen character; what JSON.parse reads from it is `value` unchanged.
+ * `indent` is a number of spaces; without it the text is one line.
+ */
+export function escapeJson(value: Json, indent = 0): string {
+  return replaceUnsafe(
+    JSON.stringify(value, null, indent),
+    (character) => character !== '\n' && unseen.test(character),
+    escapeUnits,
+  );
+}
