@@ -1,0 +1,69 @@
+/** Child processes that never outlive this one, however it ends: by returning, by Ctrl-C, or by `kill -9`. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** A child whose standard output and error are pipes, in a process group of its own. */
+export type BoundChild = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Waits for the end of its standard input, which comes when this process ends for any reason, then ends the group. */
+const watchdogScript = `read _
+kill -s TERM -- "-$1" 2>/dev/null
+tries=0
+while kill -s 0 -- "-$1" 2>/dev/null && [ "$tries" -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+kill -s KILL -- "-$1" 2>/dev/null`;
+
+const living = new Set<BoundChild>();
+
+/**
+ * Starts `command`. The child leads its own process group, so that Ctrl-C in a terminal reaches only this process,
+ * which then decides in which order things end.
+ */
+export function spawnBound(
+  command: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv },
+): BoundChild {
+  const child = spawn(command, args, { ...options, detached: hasGroups, stdio: ['ignore', 'pipe', 'pipe'] });
+  if (child.pid === undefined) return child;
+  const release = watch(child.pid);
+  if (living.size === 0) process.on('exit', killAll);
+  living.add(child);
+  child.once('exit', () => {
+    release();
+    living.delete(child);
+    if (living.size === 0) process.off('exit', killAll);
+  });
+  return child;
+}
+
+/** Sends `signal` to the child and to whatever it started. Does nothing if it has ended. */
+export function signalGroup(child: BoundChild, signal: NodeJS.Signals): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    if (hasGroups) process.kill(-child.pid, signal);
+    else child.kill(signal);
+  } catch (error) {
+    // The group ended between the look and the signal.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Windows has neither process groups nor a shell to watch with; there the `exit` handler is all. */
+const hasGroups = process.platform !== 'win32';
+
+function watch(pid: number): () => void {
+  if (!hasGroups) return () => undefined;
+  const watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'sh', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Without a shell the `exit` handler still works; only `kill -9` of this process would leave the child.
+  watchdog.on('error', () => undefined);
+  watchdog.unref();
+  (watchdog.stdin as unknown as { unref(): void }).unref();
+  return () => watchdog.kill('SIGKILL');
+}
+
+function killAll(): void {
+  for (const child of living) signalGroup(child, 'SIGKILL');
+}

@@ -1,0 +1,77 @@
+import { hostname } from 'node:os';
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const touchIntervalMs = 5_000;
+const staleAfterMs = 30_000;
+const pollIntervalMs = 500;
+
+/**
+ * Runs `work` while holding the lock `path`; waits while another process holds it, and calls `onWait` once with its
+ * process id. A holder that died is noticed by its process id, or on another machine by a file not touched for 30 s.
+ * Two waiters that notice a dead holder in the same instant may both go on: the lock spares double work, and what it
+ * guards must be correct without it.
+ */
+export async function withFileLock<T>(
+  path: string,
+  options: { onWait: (holder: string) => void; signal?: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  let told = false;
+  while (!(await tryCreate(path))) {
+    const holder = await holderOf(path);
+    if (holder === undefined) continue;
+    if (holder.dead) {
+      await rm(path, { force: true });
+      continue;
+    }
+    if (!told) options.onWait(holder.processId);
+    told = true;
+    await sleep(pollIntervalMs, undefined, { signal: options.signal });
+  }
+  const touching = setInterval(() => void touch(path), touchIntervalMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(touching);
+    await rm(path, { force: true });
+  }
+}
+
+async function tryCreate(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, `${process.pid} ${hostname()}`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Who holds the lock; undefined if it was let go between two looks. */
+async function holderOf(path: string): Promise<{ processId: string; dead: boolean } | undefined> {
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
+    const [processId = '', host = ''] = text.split(' ');
+    const untouched = Date.now() - mtimeMs > staleAfterMs;
+    return { processId, dead: untouched || (host === hostname() && !isAlive(Number(processId))) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function touch(path: string): Promise<void> {
+  const now = new Date();
+  // A lock that was removed under the holder costs at most a second build of the same thing.
+  await utimes(path, now, now).catch(() => undefined);
+}

@@ -1,0 +1,137 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { searchAttributes } from '../contract.ts';
+import { ProblemError } from '../core/problem.ts';
+import { signalGroup, spawnBound, type BoundChild } from './bound-child.ts';
+import { findTemporal } from './find-temporal.ts';
+import { freePort, isPortFree, loopback } from './free-port.ts';
+import { whenReady } from './when-ready.ts';
+
+export interface DevServerOptions {
+  /** Port of the gRPC service; a free one if 0 or left out. */
+  port?: number;
+  /** Port of Temporal's UI; a free one if 0 or left out; null: no UI. */
+  uiPort?: number | null;
+  /** SQLite file that keeps the server's state over a restart; in memory if left out. */
+  dbFile?: string;
+  /** Default: `default`. */
+  namespace?: string;
+  /** How long closed runs are kept. Default: 30. */
+  retentionDays?: number;
+  /** The temporal CLI to run. Default: what `findTemporal` finds. */
+  binary?: string;
+  /** Takes lines for a person while the CLI is being found or built. */
+  log?: (line: string) => void;
+}
+
+export interface DevServer {
+  /** `127.0.0.1:PORT`, for a client. */
+  address: string;
+  namespace: string;
+  uiUrl: string | null;
+  pid: number;
+  binary: string;
+  /** Settles when the process has ended, for whatever reason. */
+  ended: Promise<void>;
+  /** Asks the server to end, and waits until it has. Can be called again. */
+  stop(): Promise<void>;
+  /** `kill -9`, without waiting. */
+  kill(): void;
+}
+
+const stopTimeoutMs = 15_000;
+const freePortTries = 3;
+const keptOutput = 4_096;
+
+/**
+ * Starts a Temporal dev server on the loopback interface and waits until it answers, with this project's search
+ * attributes registered. It ends with this process at the latest. Throws `server_unreachable` with one sentence.
+ */
+export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
+  const binary = options.binary ?? (await findTemporal({ log: options.log }));
+  if (options.dbFile !== undefined) await mkdir(dirname(options.dbFile), { recursive: true });
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(options.port, '--port');
+    const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort, '--ui-port');
+    try {
+      return await launch(binary, port, uiPort, options);
+    } catch (error) {
+      // Between the look and the start somebody may have taken a port that we chose; one that was asked for stays.
+      const chosenByUs = !options.port || !(options.uiPort ?? 1);
+      if (!chosenByUs || attempt === freePortTries || !String(error).includes('address already in use')) throw error;
+    }
+  }
+}
+
+async function choosePort(asked: number | undefined, flag: string): Promise<number> {
+  if (!asked) return freePort();
+  if (await isPortFree(asked)) return asked;
+  throw unreachable(`port ${asked} is taken: stop what listens there or choose another with ${flag}.`);
+}
+
+async function launch(
+  binary: string,
+  port: number,
+  uiPort: number | null,
+  options: DevServerOptions,
+): Promise<DevServer> {
+  const namespace = options.namespace ?? 'default';
+  const child = spawnBound(binary, serverArguments(port, uiPort, namespace, options.dbFile), {});
+  let output = '';
+  child.stdout.resume();
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-keptOutput);
+  });
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', (error) => {
+      output += error.message;
+      resolve();
+    });
+  });
+  const address = `${loopback}:${port}`;
+  try {
+    await whenReady({ address, namespace, retentionDays: options.retentionDays ?? 30, ended });
+  } catch (error) {
+    await stop(child, ended);
+    const lastLine = output.trim().split('\n').at(-1);
+    throw unreachable(lastLine || (error instanceof Error ? error.message : String(error)), error);
+  }
+  return {
+    address,
+    namespace,
+    uiUrl: uiPort === null ? null : `http://${loopback}:${uiPort}`,
+    // A process that answers has an id.
+    pid: child.pid as number,
+    binary,
+    ended,
+    stop: () => stop(child, ended),
+    kill: () => signalGroup(child, 'SIGKILL'),
+  };
+}
+
+function serverArguments(port: number, uiPort: number | null, namespace: string, dbFile?: string): string[] {
+  const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
+  const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
+  const ui = uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)];
+  const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
+  const attributes = Object.entries(searchAttributes).flatMap(([name, type]) => [
+    '--search-attribute',
+    `${name}=${cliTypes[type]}`,
+  ]);
+  return [...server, ...ui, ...state, '--namespace', namespace, ...attributes];
+}
+
+async function stop(child: BoundChild, ended: Promise<void>): Promise<void> {
+  signalGroup(child, 'SIGTERM');
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), stopTimeoutMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+function unreachable(why: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    { code: 'server_unreachable', message: `The Temporal dev server did not start: ${why}` },
+    { cause },
+  );
+}

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const versionTimeoutMs = 20_000;
+
+/** Oldest server that the tests of this project are known to say something about: three minors below the pinned one. */
+const oldestServer = { major: 1, minor: 28 };
+
+/** Whether a binary is a Temporal CLI with a server that will do; `reason` completes "…, which". */
+export type Usability = { usable: true; version: string } | { usable: false; reason: string };
+
+/** Runs `binary --version` and judges the answer. Never throws. */
+export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Promise<Usability> {
+  let output: string;
+  try {
+    output = (await run(binary, ['--version'], { env, timeout: versionTimeoutMs })).stdout.trim();
+  } catch (error) {
+    return { usable: false, reason: `does not run (${oneLine(error)})` };
+  }
+  const server = /Server (\d+)\.(\d+)\.(\d+)/.exec(output);
+  if (server === null) return { usable: false, reason: 'is not the temporal CLI' };
+  const [major, minor] = [Number(server[1]), Number(server[2])];
+  const { major: oldMajor, minor: oldMinor } = oldestServer;
+  if (major < oldMajor || (major === oldMajor && minor < oldMinor)) {
+    return { usable: false, reason: `is too old (${server[0]}; ${oldMajor}.${oldMinor} or newer is needed)` };
+  }
+  return { usable: true, version: output };
+}
+
+function oneLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n', 1)[0] ?? message;
+}

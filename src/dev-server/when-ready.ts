@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { searchAttributes } from '../contract.ts';
+
+const readyTimeoutMs = 60_000;
+const pollIntervalMs = 50;
+const dayMs = 86_400_000;
+
+export interface StartingServer {
+  address: string;
+  namespace: string;
+  retentionDays: number;
+  /** Settles when the process has ended. */
+  ended: Promise<void>;
+}
+
+/** Waits until the server answers and its namespace can be used, and sets the retention. Throws if neither comes. */
+export async function whenReady(server: StartingServer): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs;
+  const gone = server.ended.then(() => true);
+  for (;;) {
+    try {
+      return await prepare(server);
+    } catch (error) {
+      const pause = sleep(pollIntervalMs, false);
+      if (await Promise.race([gone, pause])) throw new Error('the process ended before it answered', { cause: error });
+      if (performance.now() > deadline) throw new Error(`no answer in ${readyTimeoutMs / 1_000} s`, { cause: error });
+    }
+  }
+}
+
+async function prepare({ address, namespace, retentionDays }: StartingServer): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: '1s' });
+  try {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    const missing = Object.keys(searchAttributes).find((name) => !(name in (customAttributes ?? {})));
+    if (missing !== undefined) throw new Error(`search attribute ${missing} is not there yet`);
+    await connection.workflowService.updateNamespace({
+      namespace,
+      config: { workflowExecutionRetentionTtl: msToTs(retentionDays * dayMs) },
+    });
+  } finally {
+    await connection.close();
+  }
+}
