@@ -1,0 +1,118 @@
+/**
+ * Everything that crosses to a run: names of signals, updates, queries and attributes, and their shapes.
+ * Other services and other languages depend on each name here; `docs/wire.md` describes it for them.
+ * Safe in the workflow sandbox.
+ */
+import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from './core/approval.ts';
+import type { JournalEntry } from './core/journal-entry.ts';
+import type { Json, JsonObject } from './core/tool-call.ts';
+
+export type { ApprovalRequest, CallOutcome, OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './core/approval.ts';
+export type { ApprovalMemo, ApprovalSummary } from './core/approval-index.ts';
+export type { Assessment } from './core/assessment.ts';
+export type { JournalEntry } from './core/journal-entry.ts';
+
+export const workflowType = 'agentRun';
+export const defaultTaskQueue = 'countersign';
+export const decideName = 'decide';
+export const queryNames = { run: 'run', approvals: 'approvals', transcript: 'transcript' } as const;
+export const memoName = 'approvals';
+export const activityNames = {
+  loadAgent: 'countersign.loadAgent',
+  callModel: 'countersign.callModel',
+  arbitrate: 'countersign.arbitrate',
+} as const;
+
+/** Search attributes that a cluster must have registered; `countersign setup` registers them. */
+export const searchAttributes = {
+  ApprovalIds: 'KEYWORD_LIST',
+  ApprovalTags: 'KEYWORD_LIST',
+  ApprovalDue: 'DATETIME',
+} as const;
+
+export type Message =
+  | { role: 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: { id: string; name: string; arguments: Json }[] }
+  | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError?: boolean };
+
+export interface Caller {
+  userId: string;
+  groups?: string[];
+}
+
+/** The argument of workflow `agentRun`. Only the first two fields are needed. */
+export interface RunInput {
+  agent: string;
+  input: string | Message[];
+  /** A policy document (the form of a policy file, as JSON); it can only tighten the operator's ceiling (I10). */
+  policy?: JsonObject;
+  caller?: Caller;
+  metadata?: JsonObject;
+}
+
+export type RunStatusName = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
+
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** The result of workflow `agentRun`. */
+export interface RunResult {
+  status: RunStatusName;
+  output: string;
+  usage: Usage;
+  /** The last 200 calls, oldest first. */
+  outcomes: CallOutcome[];
+  /** Entries that no earlier payload carried. */
+  journal?: JournalEntry[];
+}
+
+/** What query `approvals` with a request id answers: settled ones included. */
+export interface ApprovalDetails extends ApprovalRequest {
+  settled?: Settlement;
+}
+
+/** A reviewer's answer to one request. `{ requestId, approved }` alone is valid. */
+export interface Decision {
+  requestId: string;
+  approved: boolean;
+  reason?: string;
+  reviewerId?: string;
+  /** Checked against the request's digest when present (I8). */
+  digest?: string;
+  /** Makes a retry harmless: same id and content again gives the original receipt. */
+  decisionId?: string;
+}
+
+/** The first argument of every tool activity: the proof that this call passed the gate (I1). */
+export interface Permit {
+  workflowId: string;
+  callId: string;
+  digest: string;
+  outcome: 'allowed' | 'approved';
+  /** Present when a reviewer approved. */
+  requestId?: string;
+  /** The rule that allowed, null for a risk default; present when the policy allowed. */
+  rule?: string | null;
+  /** Hash of the tool's definition at the run's start; part of what the digest covers. */
+  definition: string;
+  agent: string;
+  caller?: Caller;
+  journal?: JournalEntry[];
+}
+
+/** The answer of query `run`. */
+export interface RunStatus {
+  workflowId: string;
+  agent: string;
+  status: RunStatusName;
+  turn: number;
+  links: number;
+  usage: Usage;
+  counts: { calls: number; asks: number; open: number; denials: number; refused: number };
+  outcomes: CallOutcome[];
+  /** Decisions that changed nothing: the last 50 as `{ code, requestId?, size }`, and how many there were. */
+  refused: { last: RefusedDecision[]; total: number };
+}
+

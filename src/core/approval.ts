@@ -1,0 +1,77 @@
+import type { Assessment } from './assessment.ts';
+import type { ProblemCode } from './problem.ts';
+import type { JsonObject, Risk } from './tool-call.ts';
+
+/** How one call's question was settled, exactly once (I3, I15). */
+export type OutcomeName =
+  | 'allowed'
+  | 'denied_by_policy'
+  | 'approved'
+  | 'denied'
+  | 'responded'
+  | 'expired'
+  | 'cancelled'
+  | 'superseded'
+  | 'refused';
+
+/** `pending`: settled, and the tool has not finished. `unknown`: started, and nobody knows how it ended (I7). */
+export type Ran = 'yes' | 'no' | 'unknown' | 'pending';
+
+export interface CallOutcome {
+  callId: string;
+  toolName: string;
+  requestId?: string;
+  outcome: OutcomeName;
+  ran: Ran;
+}
+
+/** An open question about one call. `requestId` is 32 hex characters, ours, single-use. */
+export interface ApprovalRequest {
+  requestId: string;
+  workflowId: string;
+  toolName: string;
+  arguments: JsonObject;
+  riskLevel: Risk;
+  assessment: Assessment;
+  agentName: string;
+  callerUserId: string | null;
+  /** The model's text beside the call, else the last user message; at most 500 characters. */
+  contextSummary: string;
+  /** Id of the rule that asked; null where a risk default did. */
+  rule: string | null;
+  reason: string;
+  requestedAt: string;
+  deadline: string | null;
+  /** 64 hex: what exactly would run (contract section 2). */
+  digest: string;
+  lineage: string[];
+  metadata: JsonObject;
+  reviewers: string[];
+  /** `part`: arguments are left out of this view; query `approvals` with the id for all of it. */
+  shown: 'all' | 'part';
+}
+
+export interface Settlement {
+  outcome: OutcomeName;
+  reason?: string;
+  reviewerId?: string;
+  decisionId?: string;
+  settledAt: string;
+}
+
+/** What the sender of a decision learns. */
+export interface Receipt {
+  requestId: string;
+  accepted: boolean;
+  outcome?: OutcomeName;
+  /** Who settled it, when it was already settled. */
+  settledBy?: string;
+  code?: ProblemCode;
+  message: string;
+}
+
+export interface RefusedDecision {
+  code: ProblemCode;
+  requestId?: string;
+  size: number;
+}

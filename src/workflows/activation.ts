@@ -1,0 +1,65 @@
+/**
+ * What the gate must know of each activation (one workflow task handled) and the SDK does not tell workflow code:
+ * which activation this is, and which history event brought a signal. The interceptor below tells it. Module state
+ * is per run: the sandbox gives each workflow its own instance of every module.
+ */
+import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { decideName } from '../contract.ts';
+
+/** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
+export const reservedSignalName = 'countersign.reserved';
+const reservedPrefix = '__temporal_';
+
+const state = { installed: false, number: 0, listeners: new Set<() => void>(), eventIds: [] as string[] };
+
+export const activation = {
+  /** False on a worker that was not made by `createWorker`: the gate refuses to work there. */
+  get installed(): boolean {
+    return state.installed;
+  },
+  /** Counts activations of this run since the worker loaded it; only compared for equality within one run. */
+  get number(): number {
+    return state.number;
+  },
+  /** Calls `listener` at the start of every activation, before its signals are handled. */
+  onStart(listener: () => void): void {
+    state.listeners.add(listener);
+  },
+};
+
+/** The history event that brought the `decide` signal now being handled: the second argument of its handler. */
+export type SignalEventId = string;
+
+export function interceptors(): WorkflowInterceptors {
+  state.installed = true;
+  return {
+    internals: [
+      {
+        activate(input, next) {
+          const jobs = input.activation.jobs ?? [];
+          // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
+          if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
+          state.number++;
+          for (const { signalWorkflow } of jobs) {
+            if (signalWorkflow == null) continue;
+            if (signalWorkflow.signalName?.startsWith(reservedPrefix)) signalWorkflow.signalName = reservedSignalName;
+            if (signalWorkflow.signalName === decideName) {
+              state.eventIds.push(signalWorkflow.originatingEventId?.toString() ?? '');
+            }
+          }
+          for (const listener of state.listeners) listener();
+          return next(input);
+        },
+      },
+    ],
+    inbound: [
+      {
+        handleSignal(input, next) {
+          if (input.signalName !== decideName) return next(input);
+          // Signals of one name are handled in the order of their events.
+          return next({ ...input, args: [input.args[0], state.eventIds.shift() ?? ''] });
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * One agent run: the model speaks, the gate rules, the tools run, and the model is told. This is the only file that
+ * knows that order. All calls of a turn are gated at once; asked ones wait side by side; answers return in the
+ * model's order. The loop is driven by state that continue-as-new carries, so a run can roll over while it waits.
+ */
+import {
+  CancellationScope,
+  condition,
+  createEventGroup,
+  defineQuery,
+  isCancellation,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { LoadAgent } from '../activities/load-agent.ts';
+import type { CallModel, ModelCall } from '../activities/model-turn.ts';
+import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../contract.ts';
+import { activityNames, queryNames } from '../contract.ts';
+import { byteLength } from '../core/approval-index.ts';
+import { ApprovalGate } from './approval-gate.ts';
+import { failRun } from './fail-run.ts';
+import type { Carried, RunState, TurnCall } from './run-state.ts';
+import { runTool } from './run-tool.ts';
+import { readInput, startOf } from './start-of.ts';
+
+const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityNames.loadAgent]: LoadAgent }>({
+  startToCloseTimeout: '30s',
+});
+const { [activityNames.callModel]: callModel } = proxyActivities<{ [activityNames.callModel]: CallModel }>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '30s',
+  retry: { maximumAttempts: 10 },
+});
+
+const runQuery = defineQuery<RunStatus>(queryNames.run);
+const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
+
+/** Payloads end at 2 MB; a transcript that nears it cannot be sent to the model any more. */
+const maxTranscriptBytes = 1_500_000;
+
+export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
+  const checked = readInput(input);
+  // Only our own continue-as-new may bring state along: a starter's second argument is not read (I1).
+  const resumed = workflowInfo().continuedFromExecutionRunId === undefined ? undefined : carried;
+  const config = resumed?.state.config ?? (await loadAgent(checked));
+  const state: RunState = { input: checked, ...(resumed?.state ?? startOf(checked, config)) };
+  const gate = new ApprovalGate(
+    {
+      agent: config.agent,
+      policies: { ceiling: config.ceiling, run: config.run },
+      caller: checked.caller,
+      metadata: checked.metadata,
+      rollOver: config.rollOver,
+    },
+    resumed?.gate,
+  );
+  const run = new AgentRun(state, gate);
+  try {
+    return await run.toEnd();
+  } catch (error) {
+    return await CancellationScope.nonCancellable(async () => {
+      if (isCancellation(error)) gate.cancelAll('the run was cancelled');
+      throw failRun(error, gate);
+    });
+  }
+}
+
+class AgentRun {
+  readonly #state: RunState;
+  readonly #gate: ApprovalGate;
+  #running = 0;
+  #ended: RunStatusName | undefined;
+
+  constructor(state: RunState, gate: ApprovalGate) {
+    this.#state = state;
+    this.#gate = gate;
+    setHandler(runQuery, () => this.#status());
+    setHandler(transcriptQuery, () => this.#state.messages);
+  }
+
+  async toEnd(): Promise<RunResult> {
+    for (;;) {
+      if (this.#state.calls.length > 0) await this.#finishCalls();
+      if (this.#state.turn >= this.#state.config.maxTurns) {
+        return this.#result('limit', `Stopped after ${this.#state.turn} turns`);
+      }
+      if (byteLength(JSON.stringify(this.#state.messages)) > maxTranscriptBytes) {
+        return this.#result('limit', `Stopped: the transcript passes ${maxTranscriptBytes} bytes`);
+      }
+      if (this.#gate.wantsRollOver) await this.#rollOver();
+      const text = await this.#modelTurn();
+      if (this.#state.calls.length === 0) return this.#result('completed', text);
+    }
+  }
+
+  /** Asks the model, writes down what it said, and passes each of its calls through the gate (I1). */
+  async #modelTurn(): Promise<string> {
+    const { config, messages } = this.#state;
+    const turn = this.#state.turn + 1;
+    const { text, calls, usage } = await callModel.executeWithOptions(
+      { summary: `turn ${turn} of ${config.agent}` },
+      [
+        {
+          agent: config.agent,
+          turn,
+          instructions: config.instructions,
+          tools: config.tools.map(({ name, description, schema }) => ({ name, description, schema })),
+          messages,
+          journal: this.#gate.takeJournal(),
+        },
+      ],
+    );
+    this.#state.turn = turn;
+    this.#state.usage = {
+      inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
+    };
+    const summary = text.trim() === '' ? lastUserText(messages) : text;
+    this.#state.calls = calls.map((each, index) => this.#admit(each, `${turn}.${index + 1}`, summary));
+    const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({ id, name, arguments: written }));
+    this.#state.messages = [...messages, { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) }];
+    return text;
+  }
+
+  #admit(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
+    const turnCall = { modelCallId: wish.id, tool: wish.tool, written: wish.args ?? wish.raw ?? {} };
+    const tool = this.#tool(wish.tool);
+    if (tool === undefined || wish.args === undefined) {
+      const content = tool === undefined ? `Error: tool '${wish.tool}' not found` : (wish.problem ?? 'Error: bad arguments');
+      this.#gate.refuse(callId, wish.tool, content);
+      return { ...turnCall, state: 'done', content };
+    }
+    const call = { callId, tool: wish.tool, args: wish.args };
+    const admission = this.#gate.admit(call, tool, contextSummary);
+    if (admission.kind === 'allowed') return { ...turnCall, call, state: 'ready' };
+    if (admission.kind === 'asked') return { ...turnCall, call, state: 'asked', requestId: admission.requestId };
+    return { ...turnCall, call, state: 'done', content: admission.content };
+  }
+
+  /** Runs what may run and waits for the rest, until every call of the turn has its answer. */
+  async #finishCalls(): Promise<void> {
+    const { calls } = this.#state;
+    for (;;) {
+      for (const each of calls) this.#settle(each);
+      const rollOver = this.#gate.wantsRollOver;
+      if (!rollOver) for (const each of calls) if (each.state === 'ready') this.#start(each);
+      if (calls.every(({ state }) => state === 'done')) break;
+      if (rollOver && this.#idle) await this.#rollOver();
+      const running = this.#running;
+      await condition(
+        () =>
+          this.#running !== running ||
+          calls.some((each) => each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined) ||
+          (this.#gate.wantsRollOver && (this.#idle || !rollOver)),
+      );
+    }
+    this.#state.messages = [...this.#state.messages, ...calls.map(answerOf)];
+    this.#state.calls = [];
+  }
+
+  get #idle(): boolean {
+    return this.#running === 0 && !this.#gate.busy;
+  }
+
+  #settle(each: TurnCall): void {
+    if (each.state !== 'asked') return;
+    const settlement = this.#gate.settlement(each.requestId!);
+    if (settlement?.outcome === 'approved') each.state = 'ready';
+    else if (settlement !== undefined) {
+      each.state = 'done';
+      each.content = this.#gate.sentence(settlement);
+    }
+  }
+
+  #start(each: TurnCall): void {
+    const { call, requestId } = each;
+    const tool = this.#tool(each.tool);
+    if (call === undefined || tool === undefined) return;
+    each.state = 'running';
+    this.#running++;
+    const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
+    void runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups).then(({ content, isError, ran }) => {
+      Object.assign(each, { state: 'done', content, isError });
+      this.#gate.finished(call.callId, ran);
+      this.#running--;
+    });
+  }
+
+  #tool(name: string) {
+    return this.#state.config.tools.find((tool) => tool.name === name);
+  }
+
+  /** Continues as new with everything open; the original deadlines go along (I11). */
+  async #rollOver(): Promise<never> {
+    const { input, ...state } = this.#state;
+    const carried: Carried = { state: { ...state, links: state.links + 1 }, gate: this.#gate.snapshot() };
+    return makeContinueAsNewFunc<typeof agentRun>()(input, carried);
+  }
+
+  #result(status: RunStatusName, output: string): RunResult {
+    this.#ended = status;
+    const { outcomes } = this.#gate.ledger;
+    return { status, output, usage: this.#state.usage, outcomes, journal: this.#gate.takeJournal() };
+  }
+
+  #status(): RunStatus {
+    const { config, turn, links, usage } = this.#state;
+    const { counts, open, outcomes, refused } = this.#gate.ledger;
+    return {
+      workflowId: workflowInfo().workflowId,
+      agent: config.agent,
+      status: this.#ended ?? (open.length > 0 ? 'waiting' : 'running'),
+      turn,
+      links,
+      usage,
+      counts: { ...counts, open: open.length, refused: refused.total },
+      outcomes,
+      refused,
+    };
+  }
+}
+
+function answerOf({ modelCallId, tool, content, isError }: TurnCall): Message {
+  const message = { role: 'tool', toolCallId: modelCallId, toolName: tool, content: content ?? '' } as const;
+  return isError === true ? { ...message, isError } : message;
+}
+
+function lastUserText(messages: Message[]): string {
+  return messages.findLast(({ role }) => role === 'user')?.content ?? '';
+}

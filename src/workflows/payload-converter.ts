@@ -1,0 +1,36 @@
+/**
+ * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but never
+ * throws while reading: Temporal decodes a signal before its handler runs, and a throw there would fail the workflow
+ * task for ever (I5a). What decodes is part of determinism: `test/workflows/payload-converter.test.ts` pins it.
+ */
+import type { Payload, PayloadConverter } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { Undecodable, isUndecodable, maxDepth, nestsTooDeep } from '../core/undecodable.ts';
+
+class BrandingPayloadConverter implements PayloadConverter {
+  toPayload<T>(value: T): Payload {
+    if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
+    try {
+      return defaultPayloadConverter.toPayload(value);
+    } catch (error) {
+      // A plain error in workflow code would repeat the task for ever (I5d).
+      throw unwritable(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  fromPayload<T>(payload: Payload): T {
+    const data = payload.data ?? new Uint8Array();
+    if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
+    try {
+      return defaultPayloadConverter.fromPayload<T>(payload);
+    } catch {
+      return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
+    }
+  }
+}
+
+function unwritable(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`Cannot write a payload: ${message}`, 'undecodable');
+}
+
+export const payloadConverter: PayloadConverter = new BrandingPayloadConverter();

@@ -1,0 +1,39 @@
+import type { Message, RunInput, Usage } from '../contract.ts';
+import type { RunConfig } from '../core/run-config.ts';
+import type { Json, ToolCall } from '../core/tool-call.ts';
+import type { GateSnapshot } from './approval-gate.ts';
+
+/** One call of the turn at hand, from the model's wish to the answer it gets. */
+export interface TurnCall {
+  /** The model's own id, for its transcript only: models reuse ids. */
+  modelCallId: string;
+  tool: string;
+  /** What the transcript keeps as the arguments. */
+  written: Json;
+  /** Present when the arguments were good. */
+  call?: ToolCall;
+  state: 'asked' | 'ready' | 'running' | 'done';
+  requestId?: string;
+  content?: string;
+  isError?: boolean;
+}
+
+/** Everything of a run that is not in its gate; plain JSON, carried whole through continue-as-new (I11). */
+export interface RunState {
+  input: RunInput;
+  config: RunConfig;
+  messages: Message[];
+  /** Model calls made so far. */
+  turn: number;
+  /** The calls of this turn; empty when the model is to speak next. */
+  calls: TurnCall[];
+  usage: Usage;
+  /** Links of the chain, this one included. */
+  links: number;
+}
+
+/** The second argument of `agentRun`, written only by its own continue-as-new. */
+export interface Carried {
+  state: Omit<RunState, 'input'>;
+  gate: GateSnapshot;
+}

@@ -1,0 +1,61 @@
+import type { EventGroupMarker } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities } from '@temporalio/workflow';
+import type { Permit } from '../contract.ts';
+import type { Ran } from '../core/approval.ts';
+import { sentences } from '../core/sentences.ts';
+import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
+import { outcomeUnknownType, secondGateTypes } from '../core/tool-failure.ts';
+import { isUndecodable } from '../core/undecodable.ts';
+
+/** How a tool's activity ended, as the model is told and as the ledger keeps it. */
+export interface ToolEnd {
+  content: string;
+  isError: boolean;
+  ran: Ran;
+}
+
+const repeats = 3;
+
+/**
+ * Runs one admitted call as its activity. Total: every way an activity can end is an answer to the model (I7).
+ * A tool with side effects has one attempt; only idempotent and read-only tools are repeated.
+ */
+export async function runTool(
+  tool: ToolDefinition,
+  permit: Permit,
+  args: JsonObject,
+  eventGroups: EventGroupMarker[],
+): Promise<ToolEnd> {
+  const repeatable = tool.idempotent || tool.risk === 'read_only';
+  const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
+    startToCloseTimeout: tool.timeoutMs,
+    ...(tool.heartbeatTimeoutMs === null ? {} : { heartbeatTimeout: tool.heartbeatTimeoutMs }),
+    retry: { maximumAttempts: repeatable ? repeats : 1 },
+    summary: `${permit.outcome}: call ${permit.callId}`,
+    eventGroups,
+  });
+  try {
+    const result: unknown = await activities[tool.name]!(permit, args);
+    if (isUndecodable(result)) return unknown;
+    return { content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''), isError: false, ran: 'yes' };
+  } catch (error) {
+    return endOf(error);
+  }
+}
+
+const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+function endOf(error: unknown): ToolEnd {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
+    return { content: sentences.failed('the tool was not started in time'), isError: true, ran: 'no' };
+  }
+  // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
+  if (!(cause instanceof ApplicationFailure) || leftInMidCall.includes(cause.type ?? '')) return unknown;
+  const ran = notStarted.includes(cause.type ?? '') ? 'no' : 'yes';
+  return { content: sentences.failed(cause.message), isError: true, ran };
+}
+
+/** What the second gate answers, and the worker when it has no such tool. */
+const notStarted = [...secondGateTypes, 'NotFoundError'];
+const leftInMidCall = [outcomeUnknownType, 'WorkerShutdown'];

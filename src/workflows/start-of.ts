@@ -1,0 +1,38 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { RunInput } from '../contract.ts';
+import { byteLength } from '../core/approval-index.ts';
+import type { RunConfig } from '../core/run-config.ts';
+import { isUndecodable } from '../core/undecodable.ts';
+import type { RunState } from './run-state.ts';
+
+/** A run's input must leave room for what is sent along with it to the model. */
+const maxInputBytes = 512_000;
+
+/** Refuses what cannot even be handed to `countersign.loadAgent`, which checks everything else. */
+export function readInput(input: unknown): RunInput {
+  if (isUndecodable(input)) {
+    throw ApplicationFailure.nonRetryable(`The run's input could not be decoded: ${input.why}`, 'undecodable');
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw ApplicationFailure.nonRetryable(
+      `The run's input must be an object such as {"agent":"NAME","input":"TEXT"}`,
+      'arguments_invalid',
+    );
+  }
+  const bytes = byteLength(JSON.stringify(input));
+  if (bytes > maxInputBytes) {
+    throw ApplicationFailure.nonRetryable(`The run's input has ${bytes} bytes; at most ${maxInputBytes}`, 'too_large');
+  }
+  return input as RunInput;
+}
+
+export function startOf({ input }: RunInput, config: RunConfig): Omit<RunState, 'input'> {
+  return {
+    config,
+    messages: typeof input === 'string' ? [{ role: 'user', content: input }] : input,
+    turn: 0,
+    calls: [],
+    usage: { inputTokens: 0, outputTokens: 0 },
+    links: 1,
+  };
+}
