@@ -1,0 +1,12 @@
+/** `countersign/client`: start runs, list and decide approvals, look at runs. */
+export { createClient } from './client/client.ts';
+export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
+export type { DecideOptions } from './client/decide.ts';
+export type { HistoryChain, HistoryLink } from './client/history-chain.ts';
+export type { ApprovalFilter, ApprovalList } from './client/list-approvals.ts';
+export type { RunView } from './client/show-run.ts';
+export type { StartOptions } from './client/start-run.ts';
+export { ProblemError, isProblemError } from './core/problem.ts';
+export type { Problem, ProblemCode } from './core/problem.ts';
+export type { ApprovalSummary } from './core/approval-index.ts';
+export type * from './contract.ts';

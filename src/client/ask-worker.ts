@@ -1,0 +1,41 @@
+import type { Session } from './connect.ts';
+import { callServer } from './call-server.ts';
+import { grpcStatus, grpcStatusOf } from './server-error.ts';
+import { noWorker, waitForWorker } from './worker-presence.ts';
+
+/** How long a worker that just started may take until its first poll is seen, in milliseconds. */
+const graceMs = 1_500;
+
+/**
+ * Asks a run something that only a worker can answer (a query, an update), at most `timeoutMs`.
+ * Throws `no_worker` early when nothing polls the run's task queue, and when the time is up;
+ * other errors come out as the SDK throws them.
+ */
+export async function askWorker<Answer>(
+  session: Session,
+  workflowId: string,
+  timeoutMs: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const giveUp = new AbortController();
+  const asked = session.connection.withAbortSignal(giveUp.signal, () =>
+    session.connection.withDeadline(Date.now() + timeoutMs, ask),
+  );
+  let taskQueue: string | undefined;
+  const watched = (async () => {
+    const run = await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), {
+      workflowId,
+    });
+    taskQueue = run.taskQueue;
+    if (!(await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs)))) giveUp.abort();
+  })().catch(() => undefined); // what is wrong with the server or the run, the question itself will say
+  try {
+    return await asked;
+  } catch (error) {
+    const status = grpcStatusOf(error);
+    if (status !== grpcStatus.DEADLINE_EXCEEDED && status !== grpcStatus.CANCELLED) throw error;
+    await watched;
+    if (taskQueue === undefined) throw error;
+    throw noWorker(session, taskQueue, error);
+  }
+}

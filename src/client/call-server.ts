@@ -1,0 +1,22 @@
+import type { Session } from './connect.ts';
+import { translateServerError } from './server-error.ts';
+
+/** How long one question to the server may take, in milliseconds; its own retries included. */
+const defaultTimeoutMs = 10_000;
+
+/** Calls the server within a time limit; every error comes out as a `ProblemError` of one sentence. */
+export async function callServer<Answer>(
+  session: Session,
+  call: () => Promise<Answer>,
+  options: { workflowId?: string; timeoutMs?: number } = {},
+): Promise<Answer> {
+  try {
+    return await session.connection.withDeadline(Date.now() + (options.timeoutMs ?? defaultTimeoutMs), call);
+  } catch (error) {
+    throw translateServerError(error, {
+      address: session.address,
+      namespace: session.namespace,
+      ...(options.workflowId === undefined ? {} : { workflowId: options.workflowId }),
+    });
+  }
+}

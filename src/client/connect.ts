@@ -1,0 +1,44 @@
+import { Client, Connection } from '@temporalio/client';
+import { ProblemError } from '../core/problem.ts';
+import { type ServerOptions, connectionSettings } from './connection-settings.ts';
+import { translateServerError, unreachable } from './server-error.ts';
+
+export interface ConnectOptions extends ServerOptions {
+  /** How long to wait for the server, in milliseconds. Default 4 seconds. */
+  connectTimeoutMs?: number;
+}
+
+/** A connection with the names that sentences about it need. */
+export interface Session {
+  readonly connection: Connection;
+  readonly client: Client;
+  readonly address: string;
+  readonly namespace: string;
+}
+
+/** Connects to the Temporal server; close `connection` when done. Throws `server_unreachable` in one sentence. */
+export async function connect(options: ConnectOptions = {}): Promise<Session> {
+  const { namespace, ...settings } = connectionSettings(options);
+  const { address } = settings;
+  try {
+    const connection = await Connection.connect({ ...settings, connectTimeout: options.connectTimeoutMs ?? 4_000 });
+    return openSession(connection, namespace, address);
+  } catch (error) {
+    if (error instanceof TypeError) {
+      throw new ProblemError(
+        {
+          code: 'server_unreachable',
+          message: `'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`,
+        },
+        { cause: error },
+      );
+    }
+    const problem = translateServerError(error, { address, namespace });
+    throw problem.code === 'internal' ? unreachable(address, error) : problem;
+  }
+}
+
+/** Puts our client on a connection that exists already. */
+export function openSession(connection: Connection, namespace: string, address: string): Session {
+  return { connection, client: new Client({ connection, namespace }), address, namespace };
+}

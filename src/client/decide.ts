@@ -1,0 +1,113 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Decision, Receipt } from '../contract.ts';
+import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decision.ts';
+import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
+import type { Session } from './connect.ts';
+import { findRequest } from './find-request.ts';
+import { sendByUpdate } from './send-decisions.ts';
+import { recordBySignal } from './record-decisions.ts';
+
+export interface DecideOptions {
+  /** The run that asks; without it each request id is looked up. */
+  workflowId?: string;
+  /** How long the run may take to answer before the decision is recorded by signal. Default 5 seconds. */
+  timeoutMs?: number;
+}
+
+type Keyed = ParsedDecision & { decisionId: string };
+
+/**
+ * Sends one decision and returns its receipt; a refusal is thrown as a `ProblemError` with its code.
+ * A receipt without `outcome` says: recorded durably, and not yet applied, because no worker answered in time.
+ */
+export async function decideOne(session: Session, decision: Decision, options: DecideOptions = {}): Promise<Receipt> {
+  const [receipt] = await decideMany(session, [decision], options);
+  if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
+  if (receipt.code !== undefined && !receipt.accepted) {
+    throw new ProblemError({ code: receipt.code, message: receipt.message });
+  }
+  return receipt;
+}
+
+/**
+ * Sends decisions, one update for all of one run, and returns their receipts in order. What is refused, or cannot be
+ * found, gives a receipt with a code and hurts no other. Throws only where nothing at all can be sent.
+ */
+export async function decideMany(
+  session: Session,
+  decisions: Decision[],
+  options: DecideOptions = {},
+): Promise<Receipt[]> {
+  const receipts: Receipt[] = [];
+  const groups = new Map<string, { index: number; decision: Keyed }[]>();
+  const place = async (source: Decision, index: number): Promise<void> => {
+    const parsed = parseDecision(source);
+    if ('problem' in parsed) {
+      receipts[index] = refusal(source, parsed.problem);
+      return;
+    }
+    const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };
+    try {
+      const workflowId = options.workflowId ?? (await findRequest(session, decision.requestId));
+      groups.set(workflowId, [...(groups.get(workflowId) ?? []), { index, decision }]);
+    } catch (error) {
+      receipts[index] = refusalFor(decision, error);
+    }
+  };
+  await Promise.all(decisions.map(place));
+  for (const [workflowId, all] of groups) {
+    for (let from = 0; from < all.length; from += maxDecisions) {
+      const group = all.slice(from, from + maxDecisions);
+      const answers = await decideInRun(
+        session,
+        workflowId,
+        group.map(({ decision }) => decision),
+        options,
+      );
+      for (const [at, { index }] of group.entries()) receipts[index] = answers[at] as Receipt;
+    }
+  }
+  return receipts;
+}
+
+async function decideInRun(
+  session: Session,
+  workflowId: string,
+  decisions: Keyed[],
+  options: DecideOptions,
+): Promise<Receipt[]> {
+  try {
+    const answered = await sendByUpdate(
+      session,
+      workflowId,
+      decisions,
+      updateIdOf(decisions),
+      options.timeoutMs ?? 5_000,
+    );
+    if ('receipts' in answered) return answered.receipts;
+    return await recordBySignal(session, workflowId, decisions, answered);
+  } catch (error) {
+    return decisions.map((decision) => refusalFor(decision, error));
+  }
+}
+
+/**
+ * From the whole content, not from the decision id alone: the server answers a known update id with the old result
+ * without asking the run, and a changed decision under an old id must reach the run to be refused.
+ */
+function updateIdOf(decisions: Keyed[]): string {
+  const content = decisions.map((decision) =>
+    Object.entries(decision).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+  return `decide-${createHash('sha256').update(JSON.stringify(content)).digest('hex')}`;
+}
+
+function refusalFor(decision: Keyed, error: unknown): Receipt {
+  if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
+  return refusal(decision, error);
+}
+
+function refusal(decision: unknown, { code, message }: Problem): Receipt {
+  const { requestId } = (decision ?? {}) as { requestId?: unknown };
+  return { requestId: typeof requestId === 'string' ? requestId : '', accepted: false, code, message };
+}

@@ -1,0 +1,37 @@
+import { QueryNotRegisteredError } from '@temporalio/client';
+import { ProblemError } from '../core/problem.ts';
+import { askWorker } from './ask-worker.ts';
+import type { Session } from './connect.ts';
+import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from './server-error.ts';
+
+/**
+ * Queries a run, open or closed, for at most `timeoutMs` (default 5 seconds).
+ * Throws `no_worker`, `run_not_found`, `server_unreachable`; `run_closed` for a run that ended before it began.
+ */
+export async function queryRun<Answer>(
+  session: Session,
+  workflowId: string,
+  name: string,
+  args: unknown[] = [],
+  timeoutMs = 5_000,
+): Promise<Answer> {
+  try {
+    return await askWorker(session, workflowId, timeoutMs, () =>
+      session.client.workflow.getHandle(workflowId).query<Answer, unknown[]>(name, ...args),
+    );
+  } catch (error) {
+    if (error instanceof QueryNotRegisteredError) {
+      throw new ProblemError(
+        { code: 'run_not_found', message: `'${workflowId}' does not answer as a run of Countersign: ${error.message}` },
+        { cause: error },
+      );
+    }
+    if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION) {
+      throw new ProblemError(
+        { code: 'run_closed', message: `Run '${workflowId}' cannot be asked: ${serverWords(error)}.` },
+        { cause: error },
+      );
+    }
+    throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
+  }
+}

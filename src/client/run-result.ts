@@ -1,0 +1,42 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common';
+import type { RunResult } from '../contract.ts';
+import { ProblemError, isProblemCode } from '../core/problem.ts';
+import { isUndecodable } from '../core/undecodable.ts';
+import type { Session } from './connect.ts';
+import { translateServerError } from './server-error.ts';
+
+/**
+ * Waits for a run to end and returns its result; no worker is needed for one that has ended.
+ * Throws the code and sentence with which the run failed (`internal` where it has none of ours), `run_not_found`,
+ * and `server_unreachable` when the server is away for longer than its retries; then the run goes on, ask again.
+ */
+export async function runResult(
+  session: Session,
+  workflowId: string,
+  options: { timeoutMs?: number } = {},
+): Promise<RunResult> {
+  const wait = (): Promise<unknown> => session.client.workflow.getHandle(workflowId).result();
+  try {
+    const result =
+      options.timeoutMs === undefined
+        ? await wait()
+        : await session.connection.withDeadline(Date.now() + options.timeoutMs, wait);
+    if (isUndecodable(result) || typeof result !== 'object' || result === null) {
+      throw new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
+    }
+    return result as RunResult;
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) {
+      throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
+    }
+    const { cause } = error;
+    if (cause instanceof CancelledFailure) {
+      return { status: 'cancelled', output: '', usage: { inputTokens: 0, outputTokens: 0 }, outcomes: [] };
+    }
+    const code = cause instanceof ApplicationFailure && isProblemCode(cause.type) ? cause.type : 'internal';
+    const how = cause instanceof TerminatedFailure ? 'was terminated' : 'failed';
+    const why = cause?.message ?? error.message;
+    throw new ProblemError({ code, message: `Run '${workflowId}' ${how}: ${why}` }, { cause: error });
+  }
+}

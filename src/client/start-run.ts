@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { type Caller, type Message, type RunInput, workflowType } from '../contract.ts';
+import { escapeText } from '../core/escape-text.ts';
+import { ProblemError } from '../core/problem.ts';
+import type { JsonObject } from '../core/tool-call.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+
+export interface StartOptions {
+  /** Default `run-AGENT-RANDOM`. An id is used once: starting it again throws `already_started`. */
+  workflowId?: string;
+  /** A policy document, the form of a policy file as JSON; it can only tighten the operator's ceiling. */
+  policy?: JsonObject;
+  caller?: Caller;
+  metadata?: JsonObject;
+  /** Default: the client's. */
+  taskQueue?: string;
+}
+
+/** Starts a run and returns its workflow id. Whether the agent exists, the run itself finds out on a worker. */
+export async function startRun(
+  session: Session,
+  agent: string,
+  input: string | Message[],
+  options: StartOptions & { taskQueue: string },
+): Promise<string> {
+  const { policy, caller, metadata, taskQueue } = options;
+  const workflowId = options.workflowId ?? `run-${agent}-${randomBytes(6).toString('hex')}`;
+  const runInput: RunInput = {
+    agent,
+    input,
+    ...(policy === undefined ? {} : { policy }),
+    ...(caller === undefined ? {} : { caller }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  const shownAgent = escapeText(agent).slice(0, 100);
+  await callServer(
+    session,
+    async () => {
+      try {
+        await session.client.workflow.start(workflowType, {
+          workflowId,
+          taskQueue,
+          args: [runInput],
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          workflowIdConflictPolicy: 'FAIL',
+          // The input stays out: summaries and details are shown in lists (I13).
+          staticSummary: `Agent ${shownAgent}`,
+          staticDetails: `Agent \`${shownAgent}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`, at what waits for a person with \`countersign approvals\`.`,
+        });
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        throw new ProblemError(
+          {
+            code: 'already_started',
+            message: `There is a run '${workflowId}' already: choose another id, or look at it with \`countersign show\`.`,
+          },
+          { cause: error },
+        );
+      }
+    },
+    { workflowId },
+  );
+  return workflowId;
+}
