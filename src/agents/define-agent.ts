@@ -1,0 +1,98 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import { isTool, type Tool } from './define-tool.ts';
+import { DefinitionError } from './definition-error.ts';
+
+export interface AgentOptions {
+  /** 1 to 64 characters; policies and runs name the agent by it. */
+  name: string;
+  /** The system prompt; recorded in each run at its start. */
+  instructions: string;
+  /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
+  model: LanguageModelV4;
+  /** Default none. */
+  tools?: readonly Tool[];
+  /** A policy file's text (YAML or JSON), or the document as an object; it can only tighten the operator's ceiling. */
+  policy?: string | object;
+  /** Model calls in one run; default 50. */
+  maxTurns?: number;
+}
+
+const agentMark = Symbol.for('countersign.agent');
+
+export interface Agent {
+  readonly [agentMark]: true;
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: LanguageModelV4;
+  readonly tools: readonly Tool[];
+  readonly policy?: string | object;
+  readonly maxTurns: number;
+}
+
+export const defaultMaxTurns = 50;
+const mostTurns = 100_000;
+
+const optionNames = [
+  'name',
+  'instructions',
+  'model',
+  'tools',
+  'policy',
+  'maxTurns',
+] as const satisfies (keyof AgentOptions)[];
+
+/** Declares an agent. Throws a `DefinitionError`, one sentence, for what cannot work. */
+export function defineAgent(options: AgentOptions): Agent {
+  checkOptions('defineAgent', options, optionNames);
+  const { name, instructions, model, tools = [], policy, maxTurns = defaultMaxTurns } = options;
+  checkAgentName(name);
+  const place = `agent '${name}'`;
+  if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
+  checkModel(place, model);
+  if (!Array.isArray(tools) || !tools.every(isTool)) {
+    throw new DefinitionError(`${place}: tools must be a list of what defineTool returned`);
+  }
+  const names = tools.map((tool: Tool) => tool.name);
+  const twice = names.find((each, index) => names.indexOf(each) !== index);
+  if (twice !== undefined) throw new DefinitionError(`${place}: tool name '${twice}' is used twice`);
+  if (policy !== undefined && typeof policy !== 'string' && (typeof policy !== 'object' || policy === null)) {
+    throw new DefinitionError(`${place}: policy must be the text of a policy file or an object`);
+  }
+  checkPositiveInteger(`${place}: maxTurns`, maxTurns, mostTurns);
+  return Object.freeze({
+    [agentMark]: true as const,
+    name,
+    instructions,
+    model,
+    tools: Object.freeze([...tools]),
+    ...(policy === undefined ? {} : { policy }),
+    maxTurns,
+  });
+}
+
+/** True for what `defineAgent` made. */
+export function isAgent(value: unknown): value is Agent {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, agentMark);
+}
+
+function checkAgentName(name: unknown): void {
+  if (typeof name !== 'string' || name.length > 64 || !/^[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?$/u.test(name)) {
+    throw new DefinitionError(
+      'agent name: expected 1 to 64 visible characters on one line, without blanks at either end',
+    );
+  }
+}
+
+function checkModel(place: string, model: unknown): void {
+  const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
+  if (shape.specificationVersion !== 'v4') {
+    const found = typeof shape.specificationVersion === 'string' ? ` (found '${shape.specificationVersion}')` : '';
+    throw new DefinitionError(
+      `${place}: model must implement version 'v4' of the model interface of @ai-sdk/provider${found}, such as openAICompatible({ … })`,
+    );
+  }
+  if (typeof shape.doStream !== 'function' && typeof shape.doGenerate !== 'function') {
+    throw new DefinitionError(`${place}: model has neither doStream nor doGenerate`);
+  }
+}

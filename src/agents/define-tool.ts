@@ -1,0 +1,151 @@
+import type { Logger } from '@temporalio/common';
+import type { z } from 'zod';
+import type { Caller } from '../contract.ts';
+import { risks, type JsonObject, type Risk } from '../core/tool-call.ts';
+import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import { DefinitionError } from './definition-error.ts';
+import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
+
+/** What a tool learns beside its arguments. */
+export interface ToolContext {
+  /** Aborted when the run is cancelled or the worker shuts down: pass it on to what the tool waits for. */
+  signal: AbortSignal;
+  /** Workflow id + call id: the same for every attempt of one call, so that another system can refuse a repeat (I7). */
+  idempotencyKey: string;
+  workflowId: string;
+  callId: string;
+  agent: string;
+  caller?: Caller;
+  log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+}
+
+export interface ToolOptions<Schema extends ToolSchema> {
+  /** 1 to 64 of letters, digits, `_` and `-`; also the type of the tool's activity. */
+  name: string;
+  /** For the model. */
+  description: string;
+  input: Schema;
+  /** Default `write`. */
+  risk?: Exclude<Risk, 'unknown'>;
+  /** The argument that `name:args` patterns match; without it, the canonical JSON of all arguments. */
+  subject?: Extract<keyof z.output<Schema>, string>;
+  /** True: a call whose outcome is unknown may be repeated. Default false. */
+  idempotent?: boolean;
+  /** How soon a killed worker is noticed; default 30 s. False for a tool that blocks its thread and cannot heartbeat. */
+  heartbeat?: false | { timeoutMs: number };
+  /** Longest time of one attempt; default 10 minutes. */
+  timeoutMs?: number;
+  /** Gets exactly the arguments that were approved; its result must be JSON. A throw is told to the model as an error. */
+  execute: (args: z.output<Schema>, context: ToolContext) => unknown;
+}
+
+const toolMark = Symbol.for('countersign.tool');
+
+export interface Tool<Schema extends ToolSchema = ToolSchema> {
+  readonly [toolMark]: true;
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  /** JSON Schema of the arguments: what the model is given. */
+  readonly schema: JsonObject;
+  readonly risk: Exclude<Risk, 'unknown'>;
+  readonly subject?: string;
+  readonly idempotent: boolean;
+  /** Null for a tool that cannot heartbeat. */
+  readonly heartbeatTimeoutMs: number | null;
+  readonly timeoutMs: number;
+  // A method, not a property: a list of tools with different arguments is a `Tool[]`.
+  execute(args: z.output<Schema>, context: ToolContext): unknown;
+}
+
+export const defaultHeartbeatTimeoutMs = 30_000;
+export const defaultToolTimeoutMs = 10 * 60_000;
+const longestMs = 365 * 24 * 3_600_000;
+
+const optionNames = [
+  'name',
+  'description',
+  'input',
+  'risk',
+  'subject',
+  'idempotent',
+  'heartbeat',
+  'timeoutMs',
+  'execute',
+] as const satisfies (keyof ToolOptions<ToolSchema>)[];
+
+/** Declares a tool. Throws a `DefinitionError`, one sentence, for what cannot work. */
+export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schema>): Tool<Schema> {
+  checkOptions('defineTool', options, optionNames);
+  checkToolName(options.name);
+  const { name, description, input, risk = 'write', subject, idempotent = false, heartbeat, execute } = options;
+  const place = `tool '${name}'`;
+  if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
+  const schema = jsonSchemaOf(`${place}: input`, input);
+  if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
+  if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
+  if (typeof execute !== 'function') throw new DefinitionError(`${place}: execute must be a function`);
+  checkSubject(place, subject, schema);
+  const { timeoutMs = defaultToolTimeoutMs } = options;
+  checkPositiveInteger(`${place}: timeoutMs`, timeoutMs, longestMs);
+  return Object.freeze({
+    [toolMark]: true as const,
+    name,
+    description,
+    input,
+    schema,
+    risk,
+    ...(subject === undefined ? {} : { subject }),
+    idempotent,
+    heartbeatTimeoutMs: heartbeatTimeout(place, heartbeat),
+    timeoutMs,
+    execute,
+  });
+}
+
+/** True for what `defineTool` made. */
+export function isTool(value: unknown): value is Tool {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, toolMark);
+}
+
+// Tools are activities and names from a model are looked up: a name that every object answers to would be found where
+// nobody defined it, `then` would make a promise of whatever holds the tools, and Temporal sends every activity that it
+// does not know to `default`.
+const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
+
+function checkToolName(name: unknown): void {
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : typeof name;
+    throw new DefinitionError(`tool name ${shown}: expected 1 to 64 letters, digits, '_' or '-'`);
+  }
+  if (name === 'default') {
+    throw new DefinitionError(
+      `tool name 'default' is taken: Temporal runs an activity of that name for every unknown one; choose another name`,
+    );
+  }
+  if (reservedNames.has(name)) {
+    throw new DefinitionError(`tool name '${name}' is taken by a property of every object; choose another name`);
+  }
+}
+
+function checkSubject(place: string, subject: unknown, schema: JsonObject): void {
+  if (subject === undefined) return;
+  if (typeof subject === 'object') {
+    throw new DefinitionError(
+      `${place}: an object as subject (a shell subject) is not supported by this version; name an argument`,
+    );
+  }
+  const properties = (schema['properties'] ?? {}) as JsonObject;
+  if (typeof subject !== 'string' || !Object.hasOwn(properties, subject)) {
+    const known = Object.keys(properties).join(', ') || 'none';
+    throw new DefinitionError(`${place}: subject must name an argument of its input (${known})`);
+  }
+}
+
+function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['heartbeat']): number | null {
+  if (heartbeat === undefined) return defaultHeartbeatTimeoutMs;
+  if (heartbeat === false) return null;
+  checkOptions(`${place}: heartbeat`, heartbeat, ['timeoutMs']);
+  checkPositiveInteger(`${place}: heartbeat.timeoutMs`, heartbeat.timeoutMs, longestMs);
+  return heartbeat.timeoutMs;
+}

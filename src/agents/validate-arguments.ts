@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { JsonObject } from '../core/tool-call.ts';
+import { argumentPlace } from './argument-place.ts';
+import type { Tool } from './define-tool.ts';
+
+/** `problem` is a place and what was expected there, at most 1,000 characters. */
+export type ValidatedArguments = { args: JsonObject } | { problem: string };
+
+const mostIssues = 5;
+const longestProblem = 1_000;
+
+/**
+ * Parses `args` by the tool's schema: defaults filled, unknown keys stripped. The result is what is shown, hashed,
+ * approved and executed (I8). Never throws.
+ */
+export async function validateArguments(tool: Tool, args: JsonObject): Promise<ValidatedArguments> {
+  try {
+    const parsed = await z.safeParseAsync(tool.input, args);
+    // What crosses to the run is JSON: an undefined or a Date out of an author's default has to become that before it
+    // is hashed, or what was approved would differ from what the tool gets.
+    if (parsed.success) return { args: JSON.parse(JSON.stringify(parsed.data)) as JsonObject };
+    return { problem: bounded(describe(parsed.error.issues, [])) };
+  } catch {
+    // A check of the tool's author threw; its message is for the author, not for a model.
+    return { problem: `arguments: a check of tool '${tool.name}' failed on them` };
+  }
+}
+
+function describe(issues: readonly z.core.$ZodIssue[], above: readonly PropertyKey[]): string {
+  const shown = issues.slice(0, mostIssues).map((issue) => describeOne(issue, [...above, ...issue.path]));
+  if (issues.length > mostIssues) shown.push(`and ${issues.length - mostIssues} more`);
+  return shown.join('; ');
+}
+
+function describeOne(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): string {
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    return [...new Set(issue.errors.map((branch) => describe(branch.slice(0, 1), path)))].join(', or ');
+  }
+  const message = issue.message.replace(/^Invalid input: /, '').replace(/\s+/g, ' ');
+  return `${argumentPlace(path)}: ${message}`;
+}
+
+function bounded(text: string): string {
+  return text.length <= longestProblem ? text : `${text.slice(0, longestProblem)}…`;
+}
