@@ -1,0 +1,83 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { Registry } from '../agents/registry.ts';
+import { askModel } from '../models/ask-model.ts';
+import { ModelFailure, toModelFailure } from '../models/model-failure.ts';
+import { toPrompt } from '../models/to-prompt.ts';
+import { checkCalls } from './check-calls.ts';
+import { keepHeartbeating } from './keep-heartbeating.ts';
+import { maxTurnBytes, type CallModelInput, type CallModelResult } from './model-turn.ts';
+
+export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
+
+/** A model that answers nonsense this often will not stop; a rate limit or an outage ends. */
+const attemptsAtInvalidOutput = 5;
+
+/**
+ * The activity `countersign.callModel`: one turn of the agent's model, its calls parsed and validated.
+ *
+ * Fails with an `ApplicationFailure` of type `model_rate_limited`, `model_unavailable`, `model_output_invalid`,
+ * `model_refused` (not retryable) or `agent_unknown`; each message is one sentence without secrets (I13).
+ */
+export function createCallModel(registry: Registry): CallModel {
+  return async (input) => {
+    const context = Context.current();
+    const agent = registry.agent(input.agent);
+    // Retryable: while a new version is rolled out, the next attempt may meet a worker that has the agent.
+    if (agent === undefined) {
+      throw ApplicationFailure.retryable(`This worker has no agent '${input.agent}': add it.`, 'agent_unknown');
+    }
+    const offered = new Set(input.tools.map((tool) => tool.name));
+    const stopHeartbeating = keepHeartbeating(context);
+    try {
+      const prompt = toPrompt(input.instructions, input.messages);
+      const tools = input.tools.map(toProviderTool);
+      const turn = await askModel(
+        agent.model,
+        tools.length > 0 ? { prompt, tools } : { prompt },
+        context.cancellationSignal,
+      );
+      const result = {
+        ...turn,
+        text: turn.text.replace(/\p{Surrogate}/gu, '\uFFFD'),
+        // Only tools that the run recorded for its agent: another agent's are not this one's to call.
+        calls: await checkCalls(turn, (name) => (offered.has(name) ? registry.tool(name) : undefined)),
+      };
+      checkSize(result);
+      return result;
+    } catch (error) {
+      if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
+      throw error instanceof ApplicationFailure
+        ? error
+        : toApplicationFailure(toModelFailure(error, Date.now()), context.info.attempt);
+    } finally {
+      stopHeartbeating();
+    }
+  };
+}
+
+function toProviderTool(tool: CallModelInput['tools'][number]): LanguageModelV4FunctionTool {
+  const { name, description, schema } = tool;
+  return { type: 'function', name, description, inputSchema: schema };
+}
+
+function checkSize(result: CallModelResult): void {
+  if (Buffer.byteLength(JSON.stringify(result)) > maxTurnBytes) {
+    throw new ModelFailure(
+      'model_output_invalid',
+      `The model's answer is too large (more than ${maxTurnBytes} bytes).`,
+    );
+  }
+}
+
+/** Without the cause: its message, address and body may hold what must not be written to history (I13). */
+function toApplicationFailure(failure: ModelFailure, attempt: number): ApplicationFailure {
+  const { kind, message, retryAfterMs } = failure;
+  return ApplicationFailure.create({
+    message,
+    type: kind,
+    nonRetryable: kind === 'model_refused' || (kind === 'model_output_invalid' && attempt >= attemptsAtInvalidOutput),
+    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+  });
+}

@@ -1,0 +1,57 @@
+import type { Tool } from '../agents/define-tool.ts';
+import { validateArguments } from '../agents/validate-arguments.ts';
+import type { RawCall, RawTurn } from '../models/ask-model.ts';
+import { parseArguments } from '../models/parse-arguments.ts';
+import type { ModelCall } from './model-turn.ts';
+
+const longestName = 128;
+const longestRawText = 2_000;
+
+/**
+ * Turns the calls of a raw turn into what the run works with. `toolNamed` finds the tools that the run's agent has.
+ * A call that cannot run carries the sentence for the model; nothing here throws.
+ */
+export async function checkCalls(
+  turn: Pick<RawTurn, 'calls' | 'finishReason'>,
+  toolNamed: (name: string) => Tool | undefined,
+): Promise<ModelCall[]> {
+  const ids = new Set<string>();
+  const calls: ModelCall[] = [];
+  for (const call of turn.calls) {
+    const id = uniqueId(call.id, ids);
+    calls.push({ id, tool: shorten(call.tool, longestName), ...(await checkCall(call, turn.finishReason, toolNamed)) });
+  }
+  return calls;
+}
+
+async function checkCall(
+  call: RawCall,
+  finishReason: string,
+  toolNamed: (name: string) => Tool | undefined,
+): Promise<Pick<ModelCall, 'args' | 'raw' | 'problem'>> {
+  const tool = toolNamed(call.tool);
+  const parsed = parseArguments(call.arguments);
+  const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
+  if (tool === undefined) return { raw, problem: `Error: tool '${shorten(call.tool, longestName)}' not found` };
+  if ('problem' in parsed) return { raw, problem: `Error: ${parsed.problem}` };
+  // No text means no arguments, but not where the model was stopped before it could write them.
+  if (finishReason !== 'tool-calls' && finishReason !== 'stop' && call.arguments.trim() === '') {
+    return { raw, problem: `Error: arguments: expected an object; the answer was cut off (${finishReason})` };
+  }
+  const valid = await validateArguments(tool, parsed.args);
+  return 'args' in valid ? { args: valid.args } : { raw, problem: `Error: ${valid.problem}` };
+}
+
+/** Results are matched to calls by id: a missing or repeated one would give two calls the same answer. */
+function uniqueId(id: string, taken: Set<string>): string {
+  const wished = shorten(id, longestName) || 'call';
+  let unique = wished;
+  for (let next = 2; taken.has(unique); next++) unique = `${wished}-${next}`;
+  taken.add(unique);
+  return unique;
+}
+
+function shorten(text: string, most: number): string {
+  const whole = text.replace(/\p{Surrogate}/gu, '\uFFFD');
+  return whole.length <= most ? whole : `${whole.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
+}

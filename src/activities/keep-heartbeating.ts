@@ -1,0 +1,15 @@
+import type { Context } from '@temporalio/activity';
+
+const defaultIntervalMs = 10_000;
+
+/**
+ * Heartbeats now and then every third of the activity's heartbeat time-out, until the returned function is called.
+ * Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never arrives.
+ */
+export function keepHeartbeating(context: Context): () => void {
+  const { heartbeatTimeoutMs } = context.info;
+  const intervalMs = heartbeatTimeoutMs ? Math.max(heartbeatTimeoutMs / 3, 1) : defaultIntervalMs;
+  context.heartbeat();
+  const timer = setInterval(() => context.heartbeat(), intervalMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,40 @@
+import type { JournalEntry, Message, Usage } from '../contract.ts';
+import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
+
+/** The argument of activity `countersign.callModel`. Everything in it was recorded by the run (I12). */
+export interface CallModelInput {
+  agent: string;
+  /** From 1; for the reader of the history. */
+  turn: number;
+  instructions: string;
+  tools: Pick<ToolDefinition, 'name' | 'description' | 'schema'>[];
+  messages: Message[];
+  /** Rides along so that history keeps it (design section 6); the activity does not read it. */
+  journal?: JournalEntry[];
+}
+
+/** One turn of the model; at most `maxTurnBytes` of JSON. */
+export interface CallModelResult {
+  text: string;
+  calls: ModelCall[];
+  usage: Usage;
+  /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
+  finishReason: string;
+}
+
+/** A tool call as the model asked for it: either `args`, or `problem` with `raw`. */
+export interface ModelCall {
+  /** The model's id: unique in its turn, no more. */
+  id: string;
+  /** As the model wrote it, at most 128 characters; may be the name of no tool. */
+  tool: string;
+  /** Parsed by the tool's schema: defaults filled, unknown keys stripped. What is shown, hashed and executed (I8). */
+  args?: JsonObject;
+  /** What the transcript keeps where there are no `args`: the arguments, or the start of their text. */
+  raw?: Json;
+  /** What the model is told: `Error: …`. */
+  problem?: string;
+}
+
+/** The server refuses payloads over 2 MB, and the turn becomes part of the next call's input. */
+export const maxTurnBytes = 1_500_000;

@@ -1,0 +1,64 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { checkOptions } from '../agents/check-options.ts';
+import { DefinitionError } from '../agents/definition-error.ts';
+
+export interface OpenAICompatibleOptions {
+  /** Such as `https://api.openai.com/v1`; `/chat/completions` is added. */
+  baseURL: string;
+  /** Sent as a bearer token. Servers on one's own machine often need none. */
+  apiKey?: string;
+  model: string;
+  /** What logs call the provider; default `openai-compatible`. */
+  name?: string;
+}
+
+/** A model behind any server that speaks OpenAI's chat completions. Throws a `DefinitionError` for what cannot work. */
+export function openAICompatible(options: OpenAICompatibleOptions): LanguageModelV4 {
+  checkOptions('openAICompatible', options, ['baseURL', 'apiKey', 'model', 'name']);
+  const { baseURL, apiKey, model, name = 'openai-compatible' } = options;
+  if (typeof model !== 'string' || model.trim() === '') throw new DefinitionError('openAICompatible: model is missing');
+  checkBaseURL(baseURL);
+  // A key with a line break in it would fail each request with a message that quotes the header.
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new DefinitionError('openAICompatible: apiKey must be visible ASCII characters without blanks');
+  }
+  const provider = createOpenAICompatible({
+    name,
+    baseURL,
+    includeUsage: true,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  });
+  return provider.chatModel(model);
+}
+
+const standardBaseURL = 'https://api.openai.com/v1';
+const standardModel = 'gpt-5-mini';
+
+/**
+ * The model that `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `COUNTERSIGN_MODEL` name; undefined if neither a key nor a
+ * base URL is set. Empty counts as not set.
+ */
+export function modelFromEnvironment(environment: Record<string, string | undefined>): LanguageModelV4 | undefined {
+  const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const apiKey = read('OPENAI_API_KEY');
+  const baseURL = read('OPENAI_BASE_URL');
+  if (apiKey === undefined && baseURL === undefined) return undefined;
+  return openAICompatible({
+    baseURL: baseURL ?? standardBaseURL,
+    model: read('COUNTERSIGN_MODEL') ?? standardModel,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  });
+}
+
+function checkBaseURL(baseURL: unknown): void {
+  const url = typeof baseURL === 'string' ? URL.parse(baseURL) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new DefinitionError(
+      'openAICompatible: baseURL must be an http or https URL, such as https://api.openai.com/v1',
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new DefinitionError('openAICompatible: baseURL must not hold a user name or password; use apiKey');
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { DefinitionError } from '../agents/definition-error.ts';
+
+const scriptedCall = z.strictObject({
+  tool: z.string(),
+  args: z.record(z.string(), z.json()).optional(),
+  /** Instead of `args`: the text as the model writes it, which may be anything. */
+  rawArguments: z.string().optional(),
+  id: z.string().optional(),
+});
+
+const scriptedTurn = z.strictObject({
+  /** `{{lastResult}}` stands for the last tool result. */
+  text: z.string().optional(),
+  calls: z.array(scriptedCall).optional(),
+  /** The turn fails like an HTTP request: with a status, or without one, as if nobody answered. */
+  error: z
+    .strictObject({ status: z.int().min(100).max(599).optional(), retryAfterMs: z.int().min(0).optional() })
+    .optional(),
+  /** Waits first. */
+  delayMs: z.int().min(0).max(86_400_000).optional(),
+});
+
+const turns = z.array(scriptedTurn);
+const script = z.union([turns, z.record(z.string(), turns)]);
+
+export type ScriptedTurn = z.input<typeof scriptedTurn>;
+/** Turns in order; or several lists, each under the exact text of the first user message that it answers, or `default`. */
+export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly ScriptedTurn[]>>;
+
+/** The script itself, or the one in the named file (JSON or YAML). Throws a `DefinitionError`, one sentence. */
+export function readScript(fileOrScript: string | Script): Map<string, readonly ScriptedTurn[]> {
+  const place = typeof fileOrScript === 'string' ? fileOrScript : 'scriptedModel';
+  const found = script.safeParse(typeof fileOrScript === 'string' ? readFile(fileOrScript) : fileOrScript);
+  if (!found.success) throw new DefinitionError(`${place}: ${describe(found.error.issues[0])}`);
+  if (Array.isArray(found.data)) return new Map([['default', found.data]]);
+  const scripts = new Map(Object.entries(found.data));
+  if (!scripts.has('default')) throw new DefinitionError(`${place}: expected a list of turns named 'default'`);
+  return scripts;
+}
+
+function readFile(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new DefinitionError(`${path}: cannot be read as a script (${message.split('\n', 1)[0]})`);
+  }
+}
+
+/** Of a union, the branch that got furthest: whoever wrote a list of turns wants to hear about the turn. */
+function describe(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
+  if (issue === undefined) return 'expected a list of turns';
+  const path = [...above, ...issue.path];
+  if (issue.code === 'invalid_union') {
+    const deepest = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0];
+    if (deepest !== undefined && deepest.path.length > 0) return describe(deepest, path);
+  }
+  if (path.length === 0) return 'expected a list of turns, or lists of turns by first user message';
+  return `${path.map(String).join('.')}: ${issue.message.replace(/\s+/g, ' ')}`;
+}

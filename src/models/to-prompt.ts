@@ -1,0 +1,58 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Message } from '../contract.ts';
+import type { Json } from '../core/tool-call.ts';
+
+/** A run's transcript as a provider takes it. Results that follow each other become one message. */
+export function toPrompt(instructions: string, messages: readonly Message[]): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  for (const message of messages) {
+    const next = toProviderMessage(message);
+    const last = prompt.at(-1);
+    if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
+    else prompt.push(next);
+  }
+  return prompt;
+}
+
+function toProviderMessage(message: Message): LanguageModelV4Message {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [{ type: 'text', text: message.content }] };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...(message.content === '' ? [] : [{ type: 'text' as const, text: message.content }]),
+          ...(message.toolCalls ?? []).map((call) => ({
+            type: 'tool-call' as const,
+            toolCallId: call.id,
+            toolName: sendableName(call.name),
+            input: sendableArguments(call.arguments),
+          })),
+        ],
+      };
+    case 'tool':
+      return {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: message.toolCallId,
+            toolName: sendableName(message.toolName),
+            output: { type: message.isError === true ? 'error-text' : 'text', value: message.content },
+          },
+        ],
+      };
+  }
+}
+
+// A model may call a tool that does not exist by any name, and with arguments that are not an object. Providers refuse
+// a transcript that repeats such a call as it was, and the run could never take another turn.
+
+function sendableName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || '_';
+}
+
+function sendableArguments(value: Json): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { unreadable: value };
+}
