@@ -1,2 +1,17 @@
-/** Runs once before the durable tests. */
-export default async function globalSetup(): Promise<void> {}
+import { devNull } from 'node:os';
+import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { keepServer } from './shared-server.ts';
+
+/**
+ * Runs once before the durable tests: one real Temporal server for all of them. What the person who runs the tests
+ * has set for their own cluster is taken out of the environment, so that no test can ever reach it.
+ */
+export default async function globalSetup(): Promise<void> {
+  for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
+  const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });
+  keepServer(server);
+  process.env.TEMPORAL_CONFIG_FILE = devNull;
+  process.env.TEMPORAL_ADDRESS = server.address;
+  // Tests that start servers of their own need not look for the binary again.
+  process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
+}

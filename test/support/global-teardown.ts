@@ -1,2 +1,6 @@
+import { takeServer } from './shared-server.ts';
+
 /** Runs once after the durable tests. */
-export default async function globalTeardown(): Promise<void> {}
+export default async function globalTeardown(): Promise<void> {
+  await takeServer()?.stop();
+}

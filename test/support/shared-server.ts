@@ -1,0 +1,21 @@
+import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
+
+/** Setup and teardown run in one process, but jest may load their modules twice: the global object is what they share. */
+const shared = globalThis as { countersignTestServer?: DevServer };
+
+export function keepServer(server: DevServer): void {
+  shared.countersignTestServer = server;
+}
+
+export function takeServer(): DevServer | undefined {
+  const server = shared.countersignTestServer;
+  delete shared.countersignTestServer;
+  return server;
+}
+
+/** `HOST:PORT` of the server that all durable tests share. */
+export function sharedAddress(): string {
+  const address = process.env.TEMPORAL_ADDRESS;
+  if (address === undefined) throw new Error('the shared Temporal server runs only for tests in the durable folders');
+  return address;
+}
