@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
+
+const toolNamed = (name: string) => defineTool({ name, description: '', input: z.object({}), execute: () => null });
+const options: AgentOptions = { name: 'tidy', instructions: 'Tidy up.', model: scriptedModel([]) };
+const define = (overrides: object): unknown => defineAgent({ ...options, ...overrides });
+
+describe('defineAgent', () => {
+  test('fills in what is not said', () => {
+    expect(defineAgent(options)).toMatchObject({ name: 'tidy', tools: [], maxTurns: 50 });
+    expect(defineAgent(options)).not.toHaveProperty('policy');
+  });
+
+  test('holds tools of different arguments', () => {
+    const input = z.object({ path: z.string() });
+    const read = defineTool({ name: 'read', description: '', input, execute: ({ path }) => path.length });
+    const agent = defineAgent({ ...options, tools: [read, toolNamed('list')], policy: 'rules: []', maxTurns: 3 });
+    expect(agent.tools.map((tool) => tool.name)).toEqual(['read', 'list']);
+    expect(agent).toMatchObject({ policy: 'rules: []', maxTurns: 3 });
+  });
+
+  test.each([['a'], ['Research Assistant'], ['deploy_agent'], ['Zoë'], ['x'.repeat(64)]])(
+    'takes the name %p',
+    (name) => {
+      expect(defineAgent({ ...options, name }).name).toBe(name);
+    },
+  );
+
+  test.each([[''], [' '], [' a'], ['a '], ['a\nb'], ['a\u202eb'], ['x'.repeat(65)], [7], [undefined]])(
+    'refuses the name %p',
+    (name) => {
+      expect(() => define({ name })).toThrow(/^agent name: expected 1 to 64 visible characters/);
+    },
+  );
+
+  test.each<[object, string | RegExp]>([
+    [{ rules: [] }, /^defineAgent: unknown option 'rules'; known are name/],
+    [{ instructions: undefined }, "agent 'tidy': instructions must be text"],
+    [{ model: 'gpt-5-mini' }, /^agent 'tidy': model must implement version 'v4' of .+ such as openAICompatible/],
+    [{ model: undefined }, /^agent 'tidy': model must implement version 'v4'/],
+    [{ model: { specificationVersion: 'v3', doStream() {} } }, /\(found 'v3'\)/],
+    [{ model: { specificationVersion: 'v4' } }, "agent 'tidy': model has neither doStream nor doGenerate"],
+    [{ tools: [{ name: 'a', execute() {} }] }, "agent 'tidy': tools must be a list of what defineTool returned"],
+    [{ tools: toolNamed('a') }, "agent 'tidy': tools must be a list of what defineTool returned"],
+    [{ tools: [toolNamed('a'), toolNamed('a')] }, "agent 'tidy': tool name 'a' is used twice"],
+    [{ policy: 1 }, "agent 'tidy': policy must be the text of a policy file or an object"],
+    [{ policy: null }, "agent 'tidy': policy must be the text of a policy file or an object"],
+    [{ maxTurns: 0 }, /^agent 'tidy': maxTurns: expected a whole number from 1/],
+    [{ maxTurns: Infinity }, /^agent 'tidy': maxTurns: expected a whole number from 1/],
+  ])('refuses %p', (overrides, sentence) => {
+    expect(() => define(overrides)).toThrow(sentence);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { defineTool, isTool, type ToolOptions } from '../../src/agents/define-tool.ts';
+import type { ToolSchema } from '../../src/agents/tool-schema.ts';
+
+const options = {
+  name: 'move_file',
+  description: 'Moves a file',
+  input: z.object({ from: z.string(), to: z.string(), mode: z.enum(['keep', 'replace']).default('keep') }),
+  execute: ({ from, to }: { from: string; to: string }) => `${from} → ${to}`,
+};
+
+/** What a caller without types could pass. */
+const define = (overrides: object): unknown =>
+  defineTool({ ...options, ...overrides } as unknown as ToolOptions<ToolSchema>);
+
+describe('defineTool', () => {
+  test('fills in what is not said', () => {
+    const tool = defineTool(options);
+    expect(tool).toMatchObject({ risk: 'write', idempotent: false, heartbeatTimeoutMs: 30_000, timeoutMs: 600_000 });
+    expect(tool).not.toHaveProperty('subject');
+    expect(isTool(tool)).toBe(true);
+    expect(isTool({ ...options })).toBe(false);
+  });
+
+  test('keeps what is said', () => {
+    const tool = defineTool({
+      ...options,
+      risk: 'destructive',
+      subject: 'from',
+      idempotent: true,
+      heartbeat: { timeoutMs: 5_000 },
+      timeoutMs: 1_000,
+    });
+    expect(tool).toMatchObject({ risk: 'destructive', subject: 'from', idempotent: true, timeoutMs: 1_000 });
+    expect(tool.heartbeatTimeoutMs).toBe(5_000);
+    expect(defineTool({ ...options, heartbeat: false }).heartbeatTimeoutMs).toBeNull();
+  });
+
+  test('gives the model the JSON Schema of what goes in', () => {
+    const { schema } = defineTool(options);
+    expect(schema).toEqual(z.toJSONSchema(options.input, { io: 'input' }));
+    expect(schema['required']).toEqual(['from', 'to']);
+  });
+
+  test('takes schemas of zod/mini', () => {
+    const tool = defineTool({
+      name: 'a',
+      description: '',
+      input: mini.object({ a: mini.string() }),
+      execute: ({ a }) => a.length,
+    });
+    expect(tool.schema['type']).toBe('object');
+  });
+
+  test.each([['a'], ['read_file'], ['A-1'], ['x'.repeat(64)], ['Default'], ['prototype']])(
+    'takes the name %p',
+    (name) => {
+      expect(defineTool({ ...options, name }).name).toBe(name);
+    },
+  );
+
+  const nameShape = "expected 1 to 64 letters, digits, '_' or '-'";
+  test.each([
+    ['', `tool name "": ${nameShape}`],
+    ['a.b', `tool name "a.b": ${nameShape}`],
+    ['a b', `tool name "a b": ${nameShape}`],
+    ['a\n', `tool name "a\\n": ${nameShape}`],
+    ['x'.repeat(65), `tool name "${'x'.repeat(65)}": ${nameShape}`],
+    ['é', `tool name "é": ${nameShape}`],
+    [undefined, `tool name undefined: ${nameShape}`],
+    [
+      'default',
+      "tool name 'default' is taken: Temporal runs an activity of that name for every unknown one; choose another name",
+    ],
+    ...[...Object.getOwnPropertyNames(Object.prototype), 'then'].map((name) => [
+      name,
+      `tool name '${name}' is taken by a property of every object; choose another name`,
+    ]),
+  ])('refuses the name %p', (name, sentence) => {
+    expect(() => define({ name })).toThrow(expect.objectContaining({ name: 'DefinitionError', message: sentence }));
+  });
+
+  test.each([
+    [{ risky: true }, /^defineTool: unknown option 'risky'; known are name, description/],
+    [{ risk: 'unknown' }, /^tool 'move_file': risk must be one of read_only, write, destructive$/],
+    [{ description: 1 }, /^tool 'move_file': description must be text$/],
+    [{ idempotent: 'no' }, /^tool 'move_file': idempotent must be true or false$/],
+    [{ execute: 'rm' }, /^tool 'move_file': execute must be a function$/],
+    [{ timeoutMs: 0 }, /^tool 'move_file': timeoutMs: expected a whole number from 1 to \d+$/],
+    [{ timeoutMs: Infinity }, /^tool 'move_file': timeoutMs: expected a whole number/],
+    [{ timeoutMs: '10m' }, /^tool 'move_file': timeoutMs: expected a whole number/],
+    [{ heartbeat: true }, /^tool 'move_file': heartbeat: expected an object with timeoutMs$/],
+    [{ heartbeat: { timeoutMs: 1.5 } }, /^tool 'move_file': heartbeat.timeoutMs: expected a whole number/],
+    [{ heartbeat: { timeout: 1 } }, /^tool 'move_file': heartbeat: unknown option 'timeout'/],
+    [{ subject: 'path' }, /^tool 'move_file': subject must name an argument of its input \(from, to, mode\)$/],
+    [{ subject: 'toString' }, /^tool 'move_file': subject must name an argument/],
+    [{ subject: { argument: 'from', shell: true } }, /not supported by this version/],
+  ])('refuses %p', (overrides, sentence) => {
+    expect(() => define(overrides)).toThrow(sentence);
+  });
+
+  test.each([[undefined], [null], ['text'], [[]]])('refuses %p as options', (value) => {
+    expect(() => defineTool(value as never)).toThrow(/^defineTool: expected an object with name/);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import { validateArguments } from '../../src/agents/validate-arguments.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+
+const toolOf = (input: z.ZodObject) => defineTool({ name: 'a', description: '', input, execute: () => null });
+
+const tool = toolOf(
+  z.object({
+    path: z.string().min(1),
+    mode: z.enum(['keep', 'replace']).default('keep'),
+    times: z.int().max(3).optional(),
+    lines: z.array(z.object({ 'a b': z.string() })).optional(),
+    target: z.union([z.string(), z.object({ id: z.number() })]).optional(),
+  }),
+);
+
+describe('validateArguments', () => {
+  test.each<[JsonObject, JsonObject]>([
+    [{ path: 'a' }, { path: 'a', mode: 'keep' }],
+    [
+      { path: 'a', mode: 'replace', more: 1 },
+      { path: 'a', mode: 'replace' },
+    ],
+    [
+      { path: 'a', target: { id: 1, more: 2 } },
+      { path: 'a', mode: 'keep', target: { id: 1 } },
+    ],
+  ])('%j becomes %j, and stays what it became', async (args, expected) => {
+    expect(await validateArguments(tool, args)).toEqual({ args: expected });
+    expect(await validateArguments(tool, expected)).toEqual({ args: expected });
+  });
+
+  test.each<[JsonObject, string]>([
+    [{}, 'arguments.path: expected string, received undefined'],
+    [{ path: 5 }, 'arguments.path: expected string, received number'],
+    [{ path: '' }, 'arguments.path: Too small: expected string to have >=1 characters'],
+    [{ path: 'a', mode: 'x' }, 'arguments.mode: Invalid option: expected one of "keep"|"replace"'],
+    [{ path: 'a', lines: [{ 'a b': 1 }] }, 'arguments.lines[0]["a b"]: expected string, received number'],
+    [
+      { path: 'a', target: { id: '1' } },
+      'arguments.target: expected string, received object, or arguments.target.id: expected number, received string',
+    ],
+    [
+      { path: 1, times: 4 },
+      'arguments.path: expected string, received number; arguments.times: Too big: expected number to be <=3',
+    ],
+  ])('%j is told as %j', async (args, problem) => {
+    expect(await validateArguments(tool, args)).toEqual({ problem });
+  });
+
+  test('awaits a check that takes its time', async () => {
+    const slow = toolOf(z.object({ a: z.string().refine(async (text) => text === 'good', 'expected good') }));
+    expect(await validateArguments(slow, { a: 'good' })).toEqual({ args: { a: 'good' } });
+    expect(await validateArguments(slow, { a: 'bad' })).toEqual({ problem: 'arguments.a: expected good' });
+  });
+
+  test('a check that throws is a problem and does not show its message', async () => {
+    const broken = toolOf(
+      z.object({
+        a: z.string().refine(() => {
+          throw new Error('secret');
+        }),
+      }),
+    );
+    expect(await validateArguments(broken, { a: '' })).toEqual({
+      problem: "arguments: a check of tool 'a' failed on them",
+    });
+  });
+
+  test('gives JSON, whatever an author fills in', async () => {
+    const dated = toolOf(z.object({ a: z.unknown().default(() => new Date(0)), b: z.unknown().optional() }));
+    expect(await validateArguments(dated, {})).toEqual({ args: { a: '1970-01-01T00:00:00.000Z' } });
+  });
+
+  test('stays short, however much is wrong', async () => {
+    const strict = toolOf(z.strictObject({ list: z.array(z.string()) }));
+    const many = await validateArguments(strict, { list: Array.from({ length: 100 }, () => 1) });
+    expect(many).toEqual({ problem: expect.stringMatching(/^arguments\.list\[0\].*\[4\].*; and 95 more$/) });
+    const wide = await validateArguments(strict, { list: [], ['x'.repeat(5_000)]: 1 });
+    expect('problem' in wide && wide.problem.length).toBeLessThanOrEqual(1_001);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { maxArgumentBytes, maxArgumentDepth, parseArguments } from '../../src/models/parse-arguments.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+
+const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+
+describe('parseArguments', () => {
+  test.each<[string, JsonObject]>([
+    ['', {}],
+    [' \n', {}],
+    ['{}', {}],
+    [' {"a": 1} ', { a: 1 }],
+    ['{"a":{"x":1},"b":{"x":1}}', { a: { x: 1 }, b: { x: 1 } }],
+    ['{"a":"\\"}{[","b":"\\\\"}', { a: '"}{[', b: '\\' }],
+    ['{"constructor":1,"toString":2,"hasOwnProperty":3}', { constructor: 1, toString: 2, hasOwnProperty: 3 } as never],
+    ['{"a":"\\ud83d\\ude00"}', { a: '😀' }],
+    ['{"a":[true,false,null,""]}', { a: [true, false, null, ''] }],
+  ])('reads %j', (text, args) => {
+    expect(parseArguments(text)).toEqual({ args });
+  });
+
+  test.each<[string, number]>([
+    ['-0', 0],
+    ['0.1', 0.1],
+    ['1.10', 1.1],
+    ['3.141592653589793238462643', Math.PI],
+    ['9007199254740991', 9007199254740991],
+    ['-9007199254740992', -9007199254740992],
+    ['18014398509481984', 18014398509481984],
+    ['10000000000000000000000', 1e22],
+    ['1e30', 1e30],
+    ['1.5E+3', 1500],
+    ['0e999', 0],
+    ['5e-324', 5e-324],
+  ])('reads the number %s', (text, number) => {
+    expect(parseArguments(`{"a":${text}}`)).toStrictEqual({ args: { a: number } });
+  });
+
+  test.each([
+    ['9007199254740993'],
+    ['-9007199254740993'],
+    ['12345678901234567890'],
+    // The double holds it, but writes it as 18446744073709552000, and another reader would take that.
+    ['18446744073709551616'],
+    ['100000000000000000000000'],
+    ['9'.repeat(400)],
+  ])('refuses the integer %s', (text) => {
+    const problem = 'arguments.a[0]: expected a number that a double holds exactly; send it as text';
+    expect(parseArguments(`{"a":[${text}]}`)).toEqual({ problem });
+  });
+
+  test.each([
+    ['1e400'],
+    ['-1e400'],
+    ['1e-400'],
+    ['9007199254740993.0'],
+    ['9007199254740993e0'],
+    ['9007199254740993.5'],
+  ])('refuses the number %s', (text) => {
+    expect(parseArguments(`{"a":${text}}`)).toEqual({ problem: 'arguments.a: expected a number that a double holds' });
+  });
+
+  test.each<[string, string]>([
+    ['{"a":1,"a":2}', 'arguments.a: expected each key once'],
+    ['{"a":1,"a":1}', 'arguments.a: expected each key once'],
+    ['{"a":1,"\\u0061":1}', 'arguments.a: expected each key once'],
+    ['{"x":[0,{"a":{},"b":2,"a":{}}]}', 'arguments.x[1].a: expected each key once'],
+    ['{"__proto__":{"admin":true}}', "arguments.__proto__: expected a key other than '__proto__'"],
+    ['{"x":{"\\u005f_proto__":1}}', "arguments.x.__proto__: expected a key other than '__proto__'"],
+    ['{"a":"\\ud83d"}', 'arguments.a: expected text without half a surrogate pair'],
+    ['{"a":"\ud83d"}', 'arguments.a: expected text without half a surrogate pair'],
+    ['{"\\udc00":1}', 'arguments: expected text without half a surrogate pair'],
+    ['[]', 'arguments: expected an object, got an array'],
+    ['null', 'arguments: expected an object, got null'],
+    ['"{}"', 'arguments: expected an object, got a string'],
+    ['7', 'arguments: expected an object, got a number'],
+  ])('refuses %j', (text, problem) => {
+    expect(parseArguments(text)).toEqual({ problem });
+  });
+
+  test.each([
+    ['{"a":1'],
+    ['{"a":1}}'],
+    ['{"a":1} {"b":2}'],
+    ['{"a":1,}'],
+    ["{'a':1}"],
+    ['{a:1}'],
+    ['{"a":01}'],
+    ['{"a":+1}'],
+    ['{"a":.5}'],
+    ['{"a":NaN}'],
+    ['{"a":"\n"}'],
+    ['{"a":"\\x41"}'],
+    ['{"a":undefined}'],
+    ['{"a":1}//x'],
+    ['{"a'],
+    ['{"a\\'],
+    ['{"a":1]'],
+    ['rm -rf /'],
+    ['\u0000'],
+  ])('says where %j breaks off, on one line', (text) => {
+    expect(parseArguments(text)).toEqual({ problem: expect.stringMatching(/^arguments: [^\p{C}]+ at position \d+/u) });
+  });
+
+  test('refuses depth, and does not overflow on it', () => {
+    const problem = `arguments: expected at most ${maxArgumentDepth} levels of nesting`;
+    expect(parseArguments(nested(maxArgumentDepth))).toHaveProperty('args');
+    expect(parseArguments(nested(maxArgumentDepth + 1))).toEqual({ problem });
+    for (const opening of ['[', '{"a":', '{"a":[']) {
+      expect(parseArguments(`{"a":${opening.repeat(150_000)}`)).toEqual({ problem });
+    }
+    expect(parseArguments('['.repeat(200_000))).toEqual({ problem });
+  });
+
+  test('refuses size, in bytes', () => {
+    const ofBytes = (bytes: number): string => `{"a":"${'é'.repeat((bytes - 8) / 2)}"}`;
+    expect(parseArguments(ofBytes(maxArgumentBytes))).toHaveProperty('args');
+    const problem = `arguments: expected at most ${maxArgumentBytes} bytes`;
+    expect(parseArguments(ofBytes(maxArgumentBytes + 2))).toEqual({ problem });
+  });
+
+  test('reads what JSON.stringify writes', () => {
+    const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }));
+    fc.assert(
+      fc.property(json, (value) => {
+        // JSON.stringify rounds integers over 2^53 to digits that no double holds.
+        const text = JSON.stringify(value, (_key, part: unknown) =>
+          Number.isInteger(part) && !Number.isSafeInteger(part) ? 0 : part,
+        );
+        fc.pre(!text.includes('"__proto__"'));
+        expect(parseArguments(text)).toEqual({ args: JSON.parse(text) });
+      }),
+    );
+  });
+
+  test('never throws, and accepts nothing that JSON.parse refuses', () => {
+    const fragment = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '"a"',
+      '"b"',
+      '\\',
+      '1',
+      '-',
+      '.',
+      'e',
+      ' ',
+      'null',
+    );
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 14 }), (fragments) => {
+        const text = fragments.join('');
+        const result = parseArguments(text);
+        if ('args' in result && text.trim() !== '') expect(result.args).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
