@@ -49,7 +49,7 @@ const keptOutput = 4_096;
  */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
   const binary = options.binary ?? (await findTemporal({ log: options.log }));
-  if (options.dbFile !== undefined) await mkdir(dirname(options.dbFile), { recursive: true });
+  if (options.dbFile !== undefined) await makeFolderOf(options.dbFile);
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port, '--port');
     const uiPort = options.uiPort === null ? null : await choosePort(options.uiPort, '--ui-port');
@@ -61,6 +61,13 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
       if (!chosenByUs || attempt === freePortTries || !String(error).includes('address already in use')) throw error;
     }
   }
+}
+
+async function makeFolderOf(dbFile: string): Promise<void> {
+  const folder = dirname(dbFile);
+  await mkdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw unreachable(`the folder of the database file, ${folder}, cannot be made (${error.code}).`, error);
+  });
 }
 
 async function choosePort(asked: number | undefined, flag: string): Promise<number> {

@@ -1,9 +1,12 @@
-import { devNull } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { devNull, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
-import { keepServer } from './shared-server.ts';
+import { bundleWorkflows } from '../../src/worker.ts';
+import { keepBundleFolder, keepServer } from './shared-server.ts';
 
 /**
- * Runs once before the durable tests: one real Temporal server for all of them. What the person who runs the tests
+ * Runs once before the durable tests: one real Temporal server and one workflow bundle for all of them. What the person who runs the tests
  * has set for their own cluster is taken out of the environment, so that no test can ever reach it.
  */
 export default async function globalSetup(): Promise<void> {
@@ -14,4 +17,10 @@ export default async function globalSetup(): Promise<void> {
   process.env.TEMPORAL_ADDRESS = server.address;
   // Tests that start servers of their own need not look for the binary again.
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-bundle-'));
+  const bundle = join(folder, 'workflows.js');
+  const { code } = await bundleWorkflows();
+  writeFileSync(bundle, code);
+  keepBundleFolder(folder);
+  process.env.COUNTERSIGN_TEST_BUNDLE = bundle;
 }

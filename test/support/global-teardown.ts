@@ -1,6 +1,9 @@
-import { takeServer } from './shared-server.ts';
+import { rmSync } from 'node:fs';
+import { bundleFolder, takeServer } from './shared-server.ts';
 
 /** Runs once after the durable tests. */
 export default async function globalTeardown(): Promise<void> {
   await takeServer()?.stop();
+  const folder = bundleFolder();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }

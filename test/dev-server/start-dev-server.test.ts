@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { missingSearchAttributes, namespaceRetentionDays } from '../../src/client/search-attributes.ts';
+import { startDevServer, type DevServer, type DevServerOptions } from '../../src/dev-server/start-dev-server.ts';
+import { isRunning, until } from '../support/child-processes.ts';
+
+let folder: string;
+const started: DevServer[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-dev-server-'));
+});
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function start(options: DevServerOptions): Promise<DevServer> {
+  const server = await startDevServer(options);
+  started.push(server);
+  return server;
+}
+
+async function withClient<T>(
+  server: DevServer,
+  work: (client: Client, connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await Connection.connect({ address: server.address });
+  try {
+    return await work(new Client({ connection, namespace: server.namespace }), connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+describe('a dev server', () => {
+  test('answers on free loopback ports, with UI, namespace, search attributes and retention', async () => {
+    const server = await start({ namespace: 'trial', retentionDays: 7 });
+    expect(server.address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(server.uiUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(String(server.uiUrl))).status).toBe(200);
+    await withClient(server, async (_client, connection) => {
+      expect(await missingSearchAttributes(connection, 'trial')).toEqual([]);
+      expect(await namespaceRetentionDays(connection, 'trial')).toBe(7);
+    });
+  });
+
+  test('keeps a run and the signal that nobody has read over kill -9, on a database file in a new folder', async () => {
+    const dbFile = join(folder, 'state', 'temporal.db');
+    const first = await start({ uiPort: null, dbFile });
+    expect(first.uiUrl).toBeNull();
+    await withClient(first, async (client) => {
+      await client.workflow.start('waits', { workflowId: 'waiting', taskQueue: 'nobody', args: ['input'] });
+      await client.workflow.getHandle('waiting').signal('decide', { requestId: 'r', approved: true });
+    });
+    first.kill();
+    await first.ended;
+    const second = await start({ uiPort: null, dbFile });
+    await withClient(second, async (client, connection) => {
+      expect((await client.workflow.getHandle('waiting').describe()).status.name).toBe('RUNNING');
+      const { events } = await client.workflow.getHandle('waiting').fetchHistory();
+      expect(events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)).toContain('decide');
+      expect(await missingSearchAttributes(connection, 'default')).toEqual([]);
+      expect(await namespaceRetentionDays(connection, 'default')).toBe(30);
+    });
+  });
+
+  test('leaves no process after stop, which can be called again', async () => {
+    const server = await start({ uiPort: null });
+    expect(await isRunning(server.pid)).toBe(true);
+    await Promise.all([server.stop(), server.stop()]);
+    expect(await isRunning(server.pid)).toBe(false);
+    await server.stop();
+    await server.ended;
+  });
+
+  test.each(['SIGKILL', 'SIGINT'] as const)('ends with the process that started it, ended by %s', async (signal) => {
+    const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-server.ts')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [firstLine] = (await once(holder.stdout.setEncoding('utf8'), 'data')) as [string];
+    const serverProcess = Number(firstLine);
+    expect(await isRunning(serverProcess)).toBe(true);
+    holder.kill(signal);
+    await until(async () => !(await isRunning(serverProcess)));
+  });
+});
+
+describe('a dev server that cannot start says so in one sentence', () => {
+  test('port taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const sentence = (flag: string): object => ({
+      code: 'server_unreachable',
+      message: `The Temporal dev server did not start: port ${port} is taken: stop what listens there or choose another with ${flag}.`,
+    });
+    await expect(start({ port })).rejects.toMatchObject(sentence('--port'));
+    await expect(start({ uiPort: port })).rejects.toMatchObject(sentence('--ui-port'));
+    taken.close();
+  });
+
+  test('database file in a place that is no folder', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await expect(start({ uiPort: null, dbFile: join(folder, 'file', 'temporal.db') })).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: expect.stringMatching(
+        /did not start: the folder of the database file, .*file, cannot be made \(\w+\)\.$/,
+      ),
+    });
+  });
+
+  test('database file that is none', async () => {
+    const dbFile = join(folder, 'text.db');
+    await writeFile(dbFile, 'this is text and no database at all, however long it may go on'.repeat(50));
+    await expect(start({ uiPort: null, dbFile })).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: expect.stringMatching(/did not start: .*not a database/),
+    });
+  });
+
+  test.each([
+    [
+      'ends at once, with a reason',
+      'echo "first line" >&2\necho "the reason" >&2\nexit 1',
+      /did not start: the reason$/,
+    ],
+    ['ends at once, without one', 'exit 3', /did not start: the process ended before it answered$/],
+  ])('binary that %s', async (_case, script, message) => {
+    const binary = join(folder, 'broken');
+    await writeFile(binary, `#!/bin/sh\n${script}\n`);
+    await chmod(binary, 0o755);
+    await expect(start({ binary })).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('binary that is not there', async () => {
+    await expect(start({ binary: join(folder, 'missing') })).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: expect.stringMatching(/did not start: .*ENOENT/),
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineAgent } from '../../src/agents/define-agent.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import type { ScriptedTurn } from '../../src/models/read-script.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
+
+/**
+ * An agent whose script is its first user message: a JSON list of turns. Its tools write one line for each time
+ * they really run into `FOLDER/ran.log`, so that tests can count.
+ */
+export function testAgent(folder: string, policy?: object) {
+  const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
+  const waitFor = async (file: string, signal: AbortSignal): Promise<void> => {
+    while (!existsSync(join(folder, file))) await sleep(20, undefined, { signal });
+  };
+  const held = async (name: string, signal: AbortSignal): Promise<string> => {
+    note(`start ${name}`);
+    await waitFor(`release-${name}`, signal);
+    note(`end ${name}`);
+    return `held ${name}`;
+  };
+  const hold = z.object({ name: z.string() });
+  const tools = [
+    defineTool({
+      name: 'look',
+      description: 'Looks at something.',
+      input: z.object({ what: z.string() }),
+      risk: 'read_only',
+      execute: ({ what }) => {
+        note(`look ${what}`);
+        return `saw ${what}`;
+      },
+    }),
+    defineTool({
+      name: 'pay',
+      description: 'Pays money.',
+      input: z.object({ to: z.string(), amount: z.number() }),
+      subject: 'to',
+      execute: ({ to, amount }) => {
+        note(`pay ${to} ${amount}`);
+        return `paid ${amount} to ${to}`;
+      },
+    }),
+    defineTool({
+      name: 'wipe',
+      description: 'Deletes everything.',
+      input: z.object({}),
+      risk: 'destructive',
+      execute: () => {
+        note('wipe');
+        return 'wiped';
+      },
+    }),
+    defineTool({
+      name: 'fail',
+      description: 'Fails.',
+      input: z.object({}),
+      risk: 'write',
+      execute: () => {
+        note('fail');
+        throw new Error('the bank is closed');
+      },
+    }),
+    defineTool({
+      name: 'hold',
+      description: 'Runs until it is released.',
+      input: hold,
+      heartbeat: { timeoutMs: 1_500 },
+      execute: ({ name }, { signal }) => held(name, signal),
+    }),
+    defineTool({
+      name: 'hold_again',
+      description: 'Runs until it is released; may be repeated.',
+      input: hold,
+      idempotent: true,
+      heartbeat: { timeoutMs: 1_500 },
+      execute: ({ name }, { signal }) => held(name, signal),
+    }),
+  ];
+  return defineAgent({
+    name: 'tester',
+    instructions: 'Play your script.',
+    model: promptScripted(),
+    tools,
+    ...(policy === undefined ? {} : { policy }),
+  });
+}
+
+/** The lines that the tools wrote: what really ran. */
+export function ranLines(folder: string): string[] {
+  const file = join(folder, 'ran.log');
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+}
+
+function promptScripted(): LanguageModelV4 {
+  const played = (prompt: LanguageModelV4Prompt): LanguageModelV4 => {
+    const first = prompt.find(({ role }) => role === 'user')?.content;
+    const text = Array.isArray(first) ? first.map((part) => (part.type === 'text' ? part.text : '')).join('') : '';
+    return scriptedModel({ default: JSON.parse(text) as ScriptedTurn[] });
+  };
+  return {
+    ...scriptedModel([]),
+    doGenerate: (options) => played(options.prompt).doGenerate(options),
+    doStream: (options) => played(options.prompt).doStream(options),
+  };
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { CountersignClient } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
+import type { ScriptedTurn } from '../../src/models/read-script.ts';
+import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';
+import { createWorker } from '../../src/worker.ts';
+import { eventually } from './eventually.ts';
+import { sharedAddress } from './shared-server.ts';
+import { ranLines, testAgent } from './test-agent.ts';
+
+export type Turns = ScriptedTurn[];
+
+/** A worker of its own on a task queue of its own, and what tests do with runs on it. */
+export interface World {
+  client: CountersignClient;
+  folder: string;
+  taskQueue: string;
+  start(turns: Turns, input?: Partial<RunInput>): Promise<RunInTest>;
+  /** Stops the worker, waiting until it has gone. */
+  stopWorker(): Promise<void>;
+  startWorker(options?: Partial<WorkerOptions>): Promise<void>;
+  /** What really ran, a line each. */
+  ran(): string[];
+  close(): Promise<void>;
+}
+
+export interface RunInTest {
+  handle: WorkflowHandle;
+  workflowId: string;
+  /** Waits until at least `count` requests are open, and gives them. */
+  open(count?: number): Promise<ApprovalRequest[]>;
+  status(): Promise<RunStatus>;
+  result(): Promise<RunResult>;
+}
+
+export interface WorldOptions extends Partial<WorkerOptions> {
+  agentPolicy?: object;
+  /** Default: the server that all durable tests share. */
+  address?: string;
+  /** False: the test runs workers of its own. */
+  worker?: boolean;
+}
+
+export async function openWorld({ agentPolicy, address = sharedAddress(), worker = true, ...options }: WorldOptions = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  const taskQueue = `test-${randomUUID()}`;
+  const client = await createClient({ address, taskQueue });
+  let running: { worker: CountersignWorker; done: Promise<void> } | undefined;
+  const world: World = {
+    client,
+    folder,
+    taskQueue,
+    start: async (turns, input = {}) => {
+      const workflowId = `run-${randomUUID()}`;
+      const args: [RunInput] = [{ agent: 'tester', input: JSON.stringify(turns), ...input }];
+      const handle = await client.session.client.workflow.start('agentRun', { workflowId, taskQueue, args });
+      return runInTest(client, workflowId, handle);
+    },
+    startWorker: async (more = {}) => {
+      const created = await createWorker({
+        address,
+        taskQueue,
+        agents: [testAgent(folder, agentPolicy)],
+        workflowBundle: { codePath: testBundle() },
+        shutdownGraceMs: 500,
+        ...(process.env.COUNTERSIGN_TEST_CACHE === undefined ? {} : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
+        ...options,
+        ...more,
+      });
+      running = { worker: created, done: created.run() };
+    },
+    stopWorker: async () => {
+      running?.worker.shutdown();
+      await running?.done;
+      running = undefined;
+    },
+    ran: () => ranLines(folder),
+    close: async () => {
+      await world.stopWorker();
+      await client.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  if (worker) await world.startWorker();
+  return world;
+}
+
+/** The workflow bundle that the global setup made once for all tests. */
+export function testBundle(): string {
+  const path = process.env.COUNTERSIGN_TEST_BUNDLE;
+  if (path === undefined) throw new Error('the workflow bundle is made only for tests in the durable folders');
+  return path;
+}
+
+function runInTest(client: CountersignClient, workflowId: string, handle: WorkflowHandle): RunInTest {
+  return {
+    handle,
+    workflowId,
+    open: (count = 1) =>
+      eventually(`${count} open requests of ${workflowId}`, async () => {
+        const open = await handle.query<ApprovalRequest[]>('approvals');
+        return open.length >= count && open;
+      }),
+    status: () => handle.query<RunStatus>('run'),
+    result: () => client.run(workflowId).result(),
+  };
+}
