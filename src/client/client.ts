@@ -20,7 +20,8 @@ import { queryRun } from './query-run.ts';
 import { runResult } from './run-result.ts';
 import { type RunView, showRun } from './show-run.ts';
 import { type StartOptions, startRun } from './start-run.ts';
-import { waitForWorker } from './worker-presence.ts';
+import { type Setup, setUp } from './set-up.ts';
+import { noWorker, waitForWorker } from './worker-presence.ts';
 
 export interface ClientOptions {
   /** An open connection to use; it stays the caller's to close. */
@@ -65,6 +66,10 @@ export interface CountersignClient {
   historyChain(workflowId: string): Promise<HistoryChain>;
   /** True once a worker polls the task queue (default: the client's); false after `timeoutMs`. */
   waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
+  /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs`. */
+  requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
+  /** Registers the search attributes of the inbox on the cluster. */
+  setUp(): Promise<Setup>;
   /** Closes the connection, if this client opened it. */
   close(): Promise<void>;
 }
@@ -100,7 +105,9 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     decide,
     start: async (agent, input, startOptions) => {
       const name = typeof agent === 'string' ? agent : agent.name;
-      return run(await startRun(session, name, input, { ...startOptions, taskQueue: startOptions?.taskQueue ?? taskQueue }));
+      return run(
+        await startRun(session, name, input, { ...startOptions, taskQueue: startOptions?.taskQueue ?? taskQueue }),
+      );
     },
     show: (workflowId) => showRun(session, workflowId),
     approvals: {
@@ -109,6 +116,10 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     },
     historyChain: (workflowId) => fetchHistoryChain(session, workflowId),
     waitForWorker: (timeoutMs, queue) => waitForWorker(session, queue ?? taskQueue, timeoutMs),
+    requireWorker: async (timeoutMs, queue = taskQueue) => {
+      if (!(await waitForWorker(session, queue, timeoutMs))) throw noWorker(session, queue);
+    },
+    setUp: () => setUp(session),
     close: async () => {
       if (connection === undefined) await session.connection.close();
     },

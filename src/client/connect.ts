@@ -1,7 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
+import { bundledPath } from '../bundled-path.ts';
 import { ProblemError } from '../core/problem.ts';
 import { type ServerOptions, connectionSettings } from './connection-settings.ts';
 import { translateServerError, unreachable } from './server-error.ts';
+
+/** Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5). */
+const dataConverter = { payloadConverterPath: bundledPath('payload-converter') };
 
 export interface ConnectOptions extends ServerOptions {
   /** How long to wait for the server, in milliseconds. Default 4 seconds. */
@@ -40,5 +44,5 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
 
 /** Puts our client on a connection that exists already. */
 export function openSession(connection: Connection, namespace: string, address: string): Session {
-  return { connection, client: new Client({ connection, namespace }), address, namespace };
+  return { connection, client: new Client({ connection, namespace, dataConverter }), address, namespace };
 }

@@ -3,7 +3,7 @@ import type { Decision, Receipt } from '../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decision.ts';
 import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
 import type { Session } from './connect.ts';
-import { findRequest } from './find-request.ts';
+import { findRequest, malformedRequestId } from './find-request.ts';
 import { sendByUpdate } from './send-decisions.ts';
 import { recordBySignal } from './record-decisions.ts';
 
@@ -43,7 +43,8 @@ export async function decideMany(
   const place = async (source: Decision, index: number): Promise<void> => {
     const parsed = parseDecision(source);
     if ('problem' in parsed) {
-      receipts[index] = refusal(source, parsed.problem);
+      const malformed = typeof source?.requestId === 'string' ? malformedRequestId(source.requestId) : undefined;
+      receipts[index] = refusal(source, malformed ?? parsed.problem);
       return;
     }
     const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };

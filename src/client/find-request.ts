@@ -12,12 +12,8 @@ const lookUpMs = 3_000;
  * Throws `unknown_request` after 3 seconds, at once for what cannot be an id.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
-  if (!requestIdShape.test(requestId)) {
-    throw new ProblemError({
-      code: 'unknown_request',
-      message: `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals\` shows them.`,
-    });
-  }
+  const malformed = malformedRequestId(requestId);
+  if (malformed !== undefined) throw malformed;
   const until = Date.now() + lookUpMs;
   for (;;) {
     const workflowId =
@@ -33,6 +29,15 @@ export async function findRequest(session: Session, requestId: string): Promise<
     }
     await sleep(200);
   }
+}
+
+/** The problem of a text that no request can have as its id. */
+export function malformedRequestId(requestId: string): ProblemError | undefined {
+  if (requestIdShape.test(requestId)) return undefined;
+  return new ProblemError({
+    code: 'unknown_request',
+    message: `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals\` shows them.`,
+  });
 }
 
 async function firstRun(session: Session, query: string): Promise<string | undefined> {

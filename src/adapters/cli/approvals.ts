@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { renderApproval, renderApprovals } from './approval-views.ts';
+import { type CommonOptions, wholeNumber, withClient, withCommonOptions } from './command-line.ts';
+import { refuseCommands } from './not-built-yet.ts';
+
+interface ListOptions extends CommonOptions {
+  tool?: string;
+  agent?: string;
+  run?: string;
+  limit?: number;
+}
+
+/** `countersign approvals [list|show]`: what waits for a person. */
+export function addApprovals(program: Command): void {
+  const approvals = program.command('approvals').description('the requests that wait for a person');
+
+  withCommonOptions(approvals.command('list', { isDefault: true }))
+    .description('list open requests, earliest deadline first')
+    .option('--tool <name>', 'only calls of this tool')
+    .option('--agent <name>', 'only calls of this agent')
+    .option('--run <workflow id>', 'only requests of this run')
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .action((options: ListOptions) =>
+      withClient(options, async (client, output) => {
+        const { run, ...filter } = options;
+        const { approvals: rows, more } = await client.approvals.list({
+          ...filter,
+          ...(run === undefined ? {} : { workflowId: run }),
+        });
+        if (!output.forPeople) for (const row of rows) output.json(row);
+        else output.line(rows.length === 0 ? 'Nothing waits for approval.' : renderApprovals(output, rows, Date.now()));
+        if (more > 0) output.note(`${more} more are not shown.`);
+      }),
+    );
+
+  withCommonOptions(approvals.command('show <id>'))
+    .description('show one request with its full arguments, open or lately settled')
+    .option('--run <workflow id>', 'the run that asks; spares a look-up')
+    .action((requestId: string, options: CommonOptions & { run?: string }) =>
+      withClient(options, async (client, output) => {
+        const { run } = options;
+        const request = await client.approvals.get(requestId, run === undefined ? {} : { workflowId: run });
+        if (output.forPeople) output.line(renderApproval(output, request, options, Date.now()));
+        else output.json(request);
+      }),
+    );
+
+  refuseCommands(approvals, ['preview']);
+}

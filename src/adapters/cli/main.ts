@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { addApprovals } from './approvals.ts';
+import { addAnswers } from './approve.ts';
+import { refuseCommands } from './not-built-yet.ts';
+import { reportError } from './report-error.ts';
+import { addRun } from './run.ts';
+import { addServer } from './server.ts';
+import { addSetup } from './setup.ts';
+import { addShow } from './show.ts';
+import { addWorker } from './worker.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const program = new Command('countersign')
+  .description('Durable human approval for the tool calls of AI agents, on Temporal.')
+  .version(version)
+  .exitOverride();
+
+addServer(program);
+addSetup(program);
+addWorker(program);
+addRun(program);
+addShow(program);
+addApprovals(program);
+addAnswers(program);
+refuseCommands(program);
+
+// A reader that closes the pipe early, such as `head`, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const words = process.argv.slice(2);
+  process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
+}

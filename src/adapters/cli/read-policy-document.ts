@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { formatProblems, parsePolicy } from '../../core/parse-policy.ts';
+import { ProblemError } from '../../core/problem.ts';
+import type { JsonObject } from '../../core/tool-call.ts';
+import { UsageError } from './report-error.ts';
+
+/** A policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */
+export async function readPolicyDocument(file: string): Promise<JsonObject> {
+  const source = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      `The policy ${file} cannot be read: ${cause.code === 'ENOENT' ? 'there is no such file' : cause.message}.`,
+    );
+  });
+  const parsed = parsePolicy(source, { file });
+  if ('problems' in parsed) {
+    throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
+  }
+  return parse(source) as JsonObject;
+}

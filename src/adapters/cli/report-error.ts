@@ -1,0 +1,27 @@
+import { CommanderError } from 'commander';
+import { escapeJson, escapeText } from '../../core/escape-text.ts';
+import { isProblemError } from '../../core/problem.ts';
+import { exitCodeOf, usageExitCode } from './exit-code.ts';
+
+/** A wrong use of the command line that commander cannot see: one sentence, exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Says what went wrong in one sentence on standard error, as `{ code, message }` with --json, and returns the exit
+ * code. The stack follows only with --debug.
+ */
+export function reportError(error: unknown, options: { json: boolean; debug: boolean }): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode; // commander has spoken already
+  const message = error instanceof Error ? error.message : String(error);
+  const code = isProblemError(error) ? error.code : error instanceof UsageError ? 'usage' : 'internal';
+  process.stderr.write(options.json ? `${escapeJson({ code, message })}\n` : `error: ${escapeText(message)}\n`);
+  if (options.debug && error instanceof Error) process.stderr.write(`${stackOf(error)}\n`);
+  return code === 'usage' ? usageExitCode : exitCodeOf(code);
+}
+
+function stackOf(error: Error): string {
+  const own = (error.stack ?? '').split('\n').map(escapeText).join('\n');
+  return error.cause instanceof Error ? `${own}\ncaused by ${stackOf(error.cause)}` : own;
+}

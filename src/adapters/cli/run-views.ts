@@ -1,0 +1,55 @@
+import type { CallOutcome, RunResult } from '../../contract.ts';
+import type { RunView } from '../../client/show-run.ts';
+import { escapeText } from '../../core/escape-text.ts';
+import { renderApprovals } from './approval-views.ts';
+import { type Output, escapeLines } from './output.ts';
+import { renderFields, renderTable } from './table.ts';
+
+export function renderRun(output: Output, view: RunView, nowMs: number): string {
+  const { run, result, failure } = view;
+  const outcomes = run?.outcomes ?? result?.outcomes ?? [];
+  const usage = run?.usage ?? result?.usage;
+  const parts = [
+    renderFields(output, [
+      ['run', escapeText(view.workflowId)],
+      ['status', output.style('bold', view.status)],
+      ['agent', run === undefined ? undefined : escapeText(run.agent)],
+      ['started', view.startedAt],
+      ['closed', view.closedAt],
+      ['task queue', escapeText(view.taskQueue)],
+      ['turns', run === undefined ? undefined : `${run.turn} (links of the chain: ${run.links})`],
+      ['calls', run === undefined ? undefined : countsOf(run.counts)],
+      ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
+      ['failed', failure === undefined ? undefined : output.style('red', escapeText(failure.message))],
+      ['note', view.note === undefined ? undefined : escapeText(view.note)],
+    ]),
+  ];
+  if (outcomes.length > 0) parts.push('', renderOutcomes(output, outcomes));
+  if (view.open.length > 0)
+    parts.push('', output.style('yellow', 'waiting for approval'), renderApprovals(output, view.open, nowMs));
+  if (view.more > 0) parts.push(`and ${view.more} more`);
+  if (result !== undefined) parts.push('', escapeLines(result.output));
+  return parts.join('\n');
+}
+
+/** The end of a run that was waited for. */
+export function renderResult(output: Output, result: RunResult): string {
+  const parts = result.outcomes.length > 0 ? [renderOutcomes(output, result.outcomes), ''] : [];
+  if (result.status !== 'completed') parts.push(output.style('red', `The run ended as ${result.status}.`));
+  return [...parts, escapeLines(result.output)].join('\n');
+}
+
+function renderOutcomes(output: Output, outcomes: CallOutcome[]): string {
+  const rows = outcomes.map(({ callId, toolName, outcome, ran }) => [
+    escapeText(callId),
+    escapeText(toolName),
+    escapeText(outcome),
+    escapeText(ran),
+  ]);
+  return renderTable(output, ['CALL', 'TOOL', 'OUTCOME', 'RAN'], rows);
+}
+
+function countsOf(counts: { calls: number; asks: number; open: number; denials: number; refused: number }): string {
+  const { calls, asks, open, denials, refused } = counts;
+  return `${calls}, asked ${asks}, open ${open}, denied ${denials}; decisions refused ${refused}`;
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { CountersignClient, RunHandle } from '../../client/client.ts';
+import type { RunResult } from '../../contract.ts';
+import { escapeText } from '../../core/escape-text.ts';
+import { isProblemError } from '../../core/problem.ts';
+import type { JsonObject } from '../../core/tool-call.ts';
+import { renderWaiting } from './approval-views.ts';
+import { type CommonOptions, nextCommand, withClient, withCommonOptions } from './command-line.ts';
+import { refuseFlags } from './not-built-yet.ts';
+import type { Output } from './output.ts';
+import { UsageError } from './report-error.ts';
+import { renderResult } from './run-views.ts';
+import { untilInterrupted } from './until-interrupted.ts';
+
+interface RunOptions extends CommonOptions {
+  input?: string;
+  id?: string;
+  policy?: string;
+  caller?: string;
+  taskQueue?: string;
+  detach?: boolean;
+}
+
+/** How long a worker that starts beside this command may take, in milliseconds. */
+const workerGraceMs = 5_000;
+/** How often the open requests of the run are looked at; this adds nothing to its history. */
+const lookEveryMs = 1_000;
+
+/** `countersign run AGENT`: starts a run, shows what waits as it comes, and prints the result. */
+export function addRun(program: Command): void {
+  const command = withCommonOptions(program.command('run <agent>'))
+    .description('start a run of an agent and wait for its result')
+    .option('--input <text>', 'what the agent is asked; - reads standard input')
+    .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")
+    .option('--policy <file>', "a policy of this run's own; it can only tighten the operator's")
+    .option('--caller <id>', 'for whom the run works')
+    .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
+    .option('--detach', "print the run's id and do not wait");
+  refuseFlags(command, ['--mode']).action(async (agent: string, options: RunOptions) => {
+    const input = await readInput(options.input);
+    const policy = options.policy === undefined ? undefined : await readPolicy(options.policy);
+    await withClient(options, async (client, output) => {
+      // Asked before the start, so that a wrong set-up leaves no run behind.
+      if (options.detach !== true) await client.requireWorker(workerGraceMs);
+      const handle = await client.start(agent, input, {
+        ...(options.id === undefined ? {} : { workflowId: options.id }),
+        ...(policy === undefined ? {} : { policy }),
+        ...(options.caller === undefined ? {} : { caller: { userId: options.caller } }),
+      });
+      if (options.detach !== true) return follow(client, handle, output, options);
+      if (!(await client.waitForWorker(0)))
+        output.note('No worker is there yet: the run waits for one, `countersign worker`.');
+      if (output.forPeople) output.line(`${escapeText(handle.workflowId)}\n${lookAgain(options, handle)}`);
+      else output.json({ workflowId: handle.workflowId });
+    });
+  });
+}
+
+async function readPolicy(file: string): Promise<JsonObject> {
+  const { readPolicyDocument } = await import('./read-policy-document.ts'); // a parser that other commands need not load
+  return readPolicyDocument(file);
+}
+
+async function readInput(input: string | undefined): Promise<string> {
+  if (input === undefined)
+    throw new UsageError('The agent needs an input: give --input TEXT, or --input - to read standard input.');
+  return input === '-' ? (await text(process.stdin)).trimEnd() : input;
+}
+
+/** Shows requests as they open until the run ends; Ctrl-C leaves the run alone and says how to look again. */
+async function follow(
+  client: CountersignClient,
+  handle: RunHandle,
+  output: Output,
+  options: RunOptions,
+): Promise<void> {
+  const progress = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
+  progress(`${output.style('dim', 'run')} ${escapeText(handle.workflowId)}`);
+  const ended = handle.result();
+  const stop = new AbortController();
+  const watching = watchRequests(client, handle, stop.signal, (row) => progress(renderWaiting(output, row, options)));
+  try {
+    const first = await Promise.race([ended, untilInterrupted()]);
+    if (typeof first === 'string') {
+      process.exitCode = 130;
+      ended.catch(() => undefined); // the connection closes under it
+      output.note(`\nThe run goes on. ${lookAgain(options, handle)}`);
+      return;
+    }
+    if (output.forPeople) output.line(renderResult(output, first));
+    else output.json(printable(handle, first));
+    if (first.status !== 'completed') process.exitCode = 1;
+  } catch (error) {
+    if (isProblemError(error) && error.code === 'server_unreachable')
+      output.note(`The run goes on. ${lookAgain(options, handle)}`);
+    throw error;
+  } finally {
+    stop.abort();
+    await watching;
+  }
+}
+
+async function watchRequests(
+  client: CountersignClient,
+  handle: RunHandle,
+  stop: AbortSignal,
+  show: (row: Awaited<ReturnType<CountersignClient['approvals']['list']>>['approvals'][number]) => void,
+): Promise<void> {
+  const seen = new Set<string>();
+  while (!stop.aborted) {
+    const { approvals } = await client.approvals
+      .list({ workflowId: handle.workflowId })
+      .catch(() => ({ approvals: [] })); // the wait for the result tells what is wrong
+    for (const row of approvals) {
+      if (!seen.has(row.requestId)) show(row);
+      seen.add(row.requestId);
+    }
+    await sleep(lookEveryMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+function lookAgain(options: RunOptions, { workflowId }: RunHandle): string {
+  return `Look again: ${nextCommand(options, 'show', escapeText(workflowId))}`;
+}
+
+/** The result as other programs read it; the journal belongs to the audit. */
+function printable({ workflowId }: RunHandle, { status, output, usage, outcomes }: RunResult): object {
+  return { workflowId, status, output, usage, outcomes };
+}

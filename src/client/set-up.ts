@@ -1,0 +1,21 @@
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+import { type Registration, namespaceRetentionDays, registerSearchAttributes } from './search-attributes.ts';
+
+export interface Setup extends Registration {
+  /** How long the namespace keeps closed runs, in days. */
+  retentionDays: number;
+}
+
+/** Registers the search attributes of the inbox and reads the retention. Harmless to repeat. */
+export async function setUp(session: Session): Promise<Setup> {
+  const { connection, namespace } = session;
+  return callServer(
+    session,
+    async () => ({
+      ...(await registerSearchAttributes(connection, namespace)),
+      retentionDays: await namespaceRetentionDays(connection, namespace),
+    }),
+    { timeoutMs: 60_000 },
+  );
+}
