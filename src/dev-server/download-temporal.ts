@@ -7,6 +7,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { PinnedTemporal } from './pinned-temporal.ts';
+import { reasonOf } from './reason-of.ts';
 import { checkTemporal } from './temporal-version.ts';
 
 const run = promisify(execFile);
@@ -82,11 +83,4 @@ async function save(url: string, path: string, signal?: AbortSignal): Promise<vo
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** fetch says only "fetch failed"; its cause says why. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return message.split('\n', 1)[0] ?? message;
 }

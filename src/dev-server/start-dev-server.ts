@@ -102,7 +102,7 @@ async function launch(
   } catch (error) {
     await stop(child, ended);
     const lastLine = output.trim().split('\n').at(-1);
-    throw unreachable(lastLine || (error instanceof Error ? error.message : String(error)), error);
+    throw unreachable(lastLine || (error as Error).message, error);
   }
   return {
     address,

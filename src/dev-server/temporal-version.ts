@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { reasonOf } from './reason-of.ts';
 
 const run = promisify(execFile);
 const versionTimeoutMs = 20_000;
@@ -16,7 +17,7 @@ export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Pro
   try {
     output = (await run(binary, ['--version'], { env, timeout: versionTimeoutMs })).stdout.trim();
   } catch (error) {
-    return { usable: false, reason: `does not run (${oneLine(error)})` };
+    return { usable: false, reason: `does not run (${reasonOf(error)})` };
   }
   const server = /Server (\d+)\.(\d+)\.(\d+)/.exec(output);
   if (server === null) return { usable: false, reason: 'is not the temporal CLI' };
@@ -26,9 +27,4 @@ export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Pro
     return { usable: false, reason: `is too old (${server[0]}; ${oldMajor}.${oldMinor} or newer is needed)` };
   }
   return { usable: true, version: output };
-}
-
-function oneLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n', 1)[0] ?? message;
 }

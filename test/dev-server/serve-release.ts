@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A place that gives releases out as Temporal's does: first where the archive is, then the archive. */
+export interface ReleaseServer {
+  url: string;
+  /** Path and query of each request so far. */
+  requests: string[];
+  close(): Promise<void>;
+}
+
+export interface Release {
+  /** What the archived `temporal` holds. */
+  content?: string;
+  /** Replaces the name of the file to take out of the archive. */
+  file?: string;
+  /** Replaces the archive. */
+  archive?: Buffer;
+  /** Replaces the answer to the first request. */
+  answer?: string;
+  status?: number;
+  /** Ends the connection in the middle of the archive. */
+  breaksOff?: boolean;
+}
+
+export async function serveRelease(release: Release): Promise<ReleaseServer> {
+  const archive = release.archive ?? pack(release.content ?? 'nothing');
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    if (request.url === '/archive') {
+      if (release.breaksOff) response.writeHead(200, { 'content-length': archive.length * 2 });
+      response.write(archive, () => (release.breaksOff ? response.destroy() : response.end()));
+      return;
+    }
+    const found = { archiveUrl: `${url}/archive`, fileToExtract: release.file ?? 'temporal' };
+    response.writeHead(release.status ?? 200).end(release.answer ?? JSON.stringify(found));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  };
+  return { url, requests, close };
+}
+
+function pack(content: string): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-release-'));
+  try {
+    writeFileSync(join(folder, 'temporal'), content);
+    execFileSync('tar', ['-czf', 'archive', 'temporal'], { cwd: folder });
+    return readFileSync(join(folder, 'archive'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
