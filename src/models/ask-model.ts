@@ -116,7 +116,7 @@ class TurnBuilder {
   finish(): RawTurn {
     const { usage, finishReason } = this.#finish ?? { finishReason: 'interrupted' };
     if (usage === undefined || finishReason === 'interrupted' || finishReason === 'error') {
-      throw new ModelFailure('model_unavailable', "The model's answer broke off before its end.");
+      throw new ModelFailure('model_unavailable', 'The model broke off before the end of its answer.');
     }
     return { text: this.#texts.join(''), calls: this.#calls, usage, finishReason };
   }

@@ -35,8 +35,7 @@ export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (code === 'rate_limit_exceeded' || code === 'rate_limit_error') {
     return new ModelFailure('model_rate_limited', 'The model is rate limited.');
   }
-  const detail = code ?? networkCode(error);
-  return new ModelFailure('model_unavailable', `The model's answer broke off${detail ? ` (${detail})` : ''}.`);
+  return code === undefined ? fromConnection(error, 'model') : brokeOff('model', code);
 }
 
 const refusedBeforeSending = new Set([
@@ -50,28 +49,44 @@ const refusedBeforeSending = new Set([
 
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
-  const where = hostOf(error.url);
-  if (status === undefined) {
-    const code = networkCode(error);
-    return new ModelFailure(
-      'model_unavailable',
-      `The model server at ${where} cannot be reached${code ? ` (${code})` : ''}.`,
-    );
-  }
+  const where = `model at ${hostOf(error.url)}`;
+  // A stream that is cut has the status it began with.
+  if (status === undefined || (status < 300 && networkCode(error) !== undefined)) return fromConnection(error, where);
   const code = knownCode(error.data);
   const what = `${status}${code ? ` ${code}` : ''}`;
   if (status === 429) {
     const wait = retryAfterMs(error.responseHeaders, nowMs);
-    return new ModelFailure('model_rate_limited', `The model at ${where} is rate limited (${what}).`, wait);
+    return new ModelFailure('model_rate_limited', `The ${where} is rate limited (${what}).`, wait);
   }
-  if (status >= 500 || status === 408 || status === 425 || (status < 300 && networkCode(error) !== undefined)) {
+  if (status >= 500 || status === 408 || status === 425) {
     const wait = retryAfterMs(error.responseHeaders, nowMs);
-    return new ModelFailure('model_unavailable', `The model at ${where} is unavailable (${what}).`, wait);
+    return new ModelFailure('model_unavailable', `The ${where} is unavailable (${what}).`, wait);
   }
   if (status < 300) {
-    return new ModelFailure('model_output_invalid', `The answer of the model at ${where} cannot be read (${what}).`);
+    return new ModelFailure('model_output_invalid', `The answer of the ${where} cannot be read (${what}).`);
   }
-  return new ModelFailure('model_refused', `The model at ${where} refused the request (${what}): ${remedy(status)}.`);
+  return new ModelFailure('model_refused', `The ${where} refused the request (${what}): ${remedy(status)}.`);
+}
+
+const unreachable = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function fromConnection(error: unknown, where: string): ModelFailure {
+  const code = networkCode(error);
+  return code !== undefined && unreachable.has(code)
+    ? new ModelFailure('model_unavailable', `The ${where} cannot be reached (${code}): check its base URL.`)
+    : brokeOff(where, code ?? className(error));
+}
+
+function brokeOff(where: string, detail: string | undefined): ModelFailure {
+  return new ModelFailure('model_unavailable', `The ${where} broke off${detail ? ` (${detail})` : ''}.`);
 }
 
 function remedy(status: number): string {
@@ -81,27 +96,29 @@ function remedy(status: number): string {
   return 'check the model name, its limits and the tools’ schemas';
 }
 
+/** What an operator can act on; the more telling ones first, as an answer may hold two. */
 const knownCodes = [
   'billing_hard_limit_reached',
   'content_policy_violation',
   'context_length_exceeded',
   'insufficient_quota',
   'invalid_api_key',
-  'invalid_request_error',
   'model_not_found',
   'overloaded_error',
-  'rate_limit_error',
   'rate_limit_exceeded',
-  'server_error',
   'unsupported_parameter',
   'unsupported_value',
+  'rate_limit_error',
+  'server_error',
+  'invalid_request_error',
 ] as const;
 
 /** A provider's error code, if it is one of the known words: `{ code }`, `{ type }`, or either inside `{ error }`. */
 function knownCode(data: unknown): (typeof knownCodes)[number] | undefined {
-  if (typeof data !== 'object' || data === null) return undefined;
-  const { error, code, type } = data as { error?: unknown; code?: unknown; type?: unknown };
-  return knownCodes.find((known) => known === code) ?? knownCodes.find((known) => known === type) ?? knownCode(error);
+  const outer = (data ?? {}) as { error?: unknown; code?: unknown; type?: unknown };
+  const inner = (outer.error ?? {}) as { code?: unknown; type?: unknown };
+  const words = [outer.code, outer.type, inner.code, inner.type];
+  return knownCodes.find((known) => words.includes(known));
 }
 
 /** The system's code, such as `ECONNREFUSED`, of an error or of one of its first causes. */
@@ -113,6 +130,12 @@ function networkCode(error: unknown): string | undefined {
     current = cause;
   }
   return undefined;
+}
+
+/** What a bug in a model of one's own shows of itself, such as `TypeError`. */
+function className(error: unknown): string | undefined {
+  const { name } = (error ?? {}) as { name?: unknown };
+  return typeof name === 'string' && /^([A-Z][a-z]{1,15})+$/.test(name) ? name : undefined;
 }
 
 /** Host and port; a URL may hold a password or a key elsewhere. */

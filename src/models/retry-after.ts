@@ -17,6 +17,7 @@ function readMilliseconds(text: string | undefined): number | undefined {
 function readSecondsOrDate(text: string | undefined, nowMs: number): number | undefined {
   const seconds = readMilliseconds(text);
   if (seconds !== undefined) return seconds * 1_000;
-  const at = Date.parse(text ?? '');
+  // Only HTTP's own form: Date.parse finds a date in almost anything, a negative number included.
+  const at = /^[A-Z][a-z]{2}, .+ GMT$/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
   return Number.isNaN(at) ? undefined : at - nowMs;
 }
