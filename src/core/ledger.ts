@@ -46,6 +46,7 @@ export interface Ledger {
 }
 
 export const settledKept = 20;
+const keptArgumentsLength = 4_000;
 const pastKept = 1_000;
 const outcomesKept = 200;
 const refusedKept = 50;
@@ -178,7 +179,7 @@ function settle(
 ): Reduction {
   const { requestId, toolName, digest } = booked.request;
   const { outcome, reason, reviewerId, decisionId } = settlement;
-  const settled = [...ledger.settled, { ...booked, settlement, decision }];
+  const settled = [...ledger.settled, { ...booked, request: kept(booked.request), settlement, decision }];
   const dropped = settled
     .slice(0, -settledKept)
     .map((each) => ({ requestId: each.request.requestId, outcome: each.settlement.outcome }));
@@ -207,6 +208,12 @@ function settle(
       digest,
     },
   );
+}
+
+/** Settled requests travel through continue-as-new: large arguments stay in history only. */
+function kept(request: ApprovalRequest): ApprovalRequest {
+  const small = JSON.stringify(request.arguments).length <= keptArgumentsLength;
+  return small ? request : { ...request, arguments: {}, shown: 'part' };
 }
 
 function refuse(ledger: Ledger, refused: RefusedDecision, atMs: number): Reduction {

@@ -15,7 +15,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../activities/load-agent.ts';
-import type { CallModel, ModelCall } from '../activities/model-turn.ts';
+import type { CallModelInput, CallModelResult, ModelCall } from '../activities/model-turn.ts';
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../contract.ts';
 import { activityNames, queryNames } from '../contract.ts';
 import { byteLength } from '../core/approval-index.ts';
@@ -28,7 +28,9 @@ import { readInput, startOf } from './start-of.ts';
 const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityNames.loadAgent]: LoadAgent }>({
   startToCloseTimeout: '30s',
 });
-const { [activityNames.callModel]: callModel } = proxyActivities<{ [activityNames.callModel]: CallModel }>({
+const { [activityNames.callModel]: callModel } = proxyActivities<{
+  [activityNames.callModel]: (input: CallModelInput) => Promise<CallModelResult>;
+}>({
   startToCloseTimeout: '10m',
   heartbeatTimeout: '30s',
   retry: { maximumAttempts: 10 },
@@ -39,6 +41,8 @@ const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
 
 /** Payloads end at 2 MB; a transcript that nears it cannot be sent to the model any more. */
 const maxTranscriptBytes = 1_500_000;
+/** What continue-as-new carries must fit a payload too; a run that cannot roll over goes on in its link. */
+const maxCarriedBytes = 1_900_000;
 
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   const checked = readInput(input);
@@ -89,7 +93,7 @@ class AgentRun {
       if (byteLength(JSON.stringify(this.#state.messages)) > maxTranscriptBytes) {
         return this.#result('limit', `Stopped: the transcript passes ${maxTranscriptBytes} bytes`);
       }
-      if (this.#gate.wantsRollOver) await this.#rollOver();
+      if (this.#wantsRollOver) await this.#rollOver();
       const text = await this.#modelTurn();
       if (this.#state.calls.length === 0) return this.#result('completed', text);
     }
@@ -144,7 +148,7 @@ class AgentRun {
     const { calls } = this.#state;
     for (;;) {
       for (const each of calls) this.#settle(each);
-      const rollOver = this.#gate.wantsRollOver;
+      const rollOver = this.#wantsRollOver;
       if (!rollOver) for (const each of calls) if (each.state === 'ready') this.#start(each);
       if (calls.every(({ state }) => state === 'done')) break;
       if (rollOver && this.#idle) await this.#rollOver();
@@ -153,11 +157,15 @@ class AgentRun {
         () =>
           this.#running !== running ||
           calls.some((each) => each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined) ||
-          (this.#gate.wantsRollOver && (this.#idle || !rollOver)),
+          (this.#wantsRollOver && (this.#idle || !rollOver)),
       );
     }
     this.#state.messages = [...this.#state.messages, ...calls.map(answerOf)];
     this.#state.calls = [];
+  }
+
+  get #wantsRollOver(): boolean {
+    return this.#gate.wantsRollOver && byteLength(JSON.stringify([this.#state, this.#gate.ledger])) <= maxCarriedBytes;
   }
 
   get #idle(): boolean {

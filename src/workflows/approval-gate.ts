@@ -32,7 +32,7 @@ import type { BookedRequest, Ledger, LedgerCommand, SettledRequest } from '../co
 import { emptyLedger, findRequest, iso, reduce } from '../core/ledger.ts';
 import { limitsOf } from '../core/limits.ts';
 import type { PolicyLayers } from '../core/policy.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
 import { compilePolicy, engine, evaluate } from '../core/ruling.ts';
 import { sentences, settledSentence } from '../core/sentences.ts';
@@ -130,8 +130,9 @@ export class ApprovalGate {
     const { callId, args } = call;
     const { name: toolName, risk, subject } = tool;
     const atMs = Date.now();
-    const digest = callDigest({ tool: toolName, args, definition: tool.definition });
-    const ruling = evaluate(this.#layers, { tool: toolName, args, risk, subject });
+    const digest = digestOf(call, tool);
+    if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
+    const ruling = evaluate(this.#layers, { tool: toolName, args, risk, subject }, { engine: this.#ledger.engine });
     if (ruling.action === 'allow') {
       this.#apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest });
       return { kind: 'allowed' };
@@ -337,6 +338,15 @@ export class ApprovalGate {
 
 function detailsOf(found: BookedRequest | SettledRequest): ApprovalDetails {
   return 'settlement' in found ? { ...found.request, settled: found.settlement } : found.request;
+}
+
+/** Arguments that have no canonical JSON cannot be approved: what would run could not be told. */
+function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
+  try {
+    return callDigest({ tool: name, args, definition });
+  } catch (error) {
+    return { code: 'arguments_invalid', message: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function failure(code: ProblemCode, message: string, receipt?: Receipt): ApplicationFailure {

@@ -1,0 +1,65 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { Permit } from '../contract.ts';
+import { outcomeUnknownType, toolFailedType } from '../core/tool-failure.ts';
+import type { JsonObject } from '../core/tool-call.ts';
+import type { Tool, ToolContext } from '../agents/define-tool.ts';
+
+/** A payload ends at 2 MB and the transcript that keeps this result at 1.5 MB. */
+const maxResultBytes = 1_000_000;
+
+/**
+ * The activity of one tool. It runs after the second gate, heartbeats by itself every third of its time-out so that
+ * a killed worker is noticed, and says `outcome_unknown` when the worker leaves while the tool runs (I7).
+ */
+export function callTool(tool: Tool): (permit: Permit, args: JsonObject) => Promise<unknown> {
+  return async (permit, args) => {
+    const context = Context.current();
+    const { heartbeatTimeoutMs } = context.info;
+    const beat =
+      heartbeatTimeoutMs === undefined ? undefined : setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3);
+    try {
+      const result = await tool.execute(args, toolContext(context, permit));
+      return checked(tool.name, result);
+    } catch (error) {
+      if (context.cancellationSignal.aborted) throw leftInMidCall(tool.name);
+      throw failed(error);
+    } finally {
+      clearInterval(beat);
+    }
+  };
+}
+
+function toolContext(context: Context, { workflowId, callId, agent, caller }: Permit): ToolContext {
+  return {
+    signal: context.cancellationSignal,
+    idempotencyKey: `${workflowId}/${callId}`,
+    workflowId,
+    callId,
+    agent,
+    ...(caller === undefined ? {} : { caller }),
+    log: context.log,
+  };
+}
+
+function checked(name: string, result: unknown): unknown {
+  const json = JSON.stringify(result ?? null);
+  if (json === undefined) throw new TypeError(`tool '${name}' returned what is not JSON`);
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= maxResultBytes) return result ?? null;
+  // Never silently cut: the tool ran, and its author must return less.
+  throw ApplicationFailure.nonRetryable(
+    `the tool ran, but its result has ${bytes} bytes and at most ${maxResultBytes} can be kept`,
+    toolFailedType,
+  );
+}
+
+function leftInMidCall(name: string): ApplicationFailure {
+  return ApplicationFailure.retryable(`tool '${name}' was cut off while it ran`, outcomeUnknownType);
+}
+
+/** The author's error, with its message for the model; its own type must not pass for one of ours. */
+function failed(error: unknown): ApplicationFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  const nonRetryable = error instanceof ApplicationFailure && error.nonRetryable === true;
+  return ApplicationFailure.create({ message: message.slice(0, 10_000), type: toolFailedType, nonRetryable });
+}

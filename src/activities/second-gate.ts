@@ -1,0 +1,83 @@
+import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { z } from 'zod';
+import type { Registry } from '../agents/registry.ts';
+import { validateArguments } from '../agents/validate-arguments.ts';
+import { callDigest } from '../core/digest.ts';
+import type { Policy } from '../core/policy.ts';
+import { compilePolicy, evaluate } from '../core/ruling.ts';
+import type { secondGateTypes } from '../core/tool-failure.ts';
+import type { JsonObject } from '../core/tool-call.ts';
+import { isUndecodable } from '../core/undecodable.ts';
+
+const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
+const permitShape = z.object({
+  workflowId: z.string(),
+  callId: z.string(),
+  digest: digestShape,
+  definition: digestShape,
+  outcome: z.enum(['allowed', 'approved']),
+  agent: z.string(),
+});
+
+export interface SecondGateOptions {
+  registry: Registry;
+  /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
+  workflowTypes: readonly string[];
+  ceiling: Policy | undefined;
+}
+
+/**
+ * The second gate: stands before every activity of ours in the worker and refuses, for good, what no gate of a
+ * trusted workflow let pass (I1). A forged start or a foreign workflow is bounded by the operator's ceiling, which
+ * is applied here as this worker has it now: what it denies does not run.
+ */
+export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptions): ActivityInboundCallsInterceptor {
+  const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') };
+  return {
+    async execute(input: ActivityExecuteInput, next: Next<ActivityInboundCallsInterceptor, 'execute'>): Promise<unknown> {
+      const { activityType, workflowExecution, workflowType } = activityInfo();
+      const tool = registry.tool(activityType);
+      if (tool === undefined && !activityType.startsWith('countersign.')) return next(input);
+      if (workflowExecution === undefined || workflowType === undefined) {
+        throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
+      }
+      if (!workflowTypes.includes(workflowType)) {
+        throw refused('forbidden', `workflow type '${workflowType}' may not use '${activityType}': name it to createWorker`);
+      }
+      if (input.args.some(isUndecodable)) {
+        throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
+      }
+      if (tool === undefined) return next(input);
+      const permit = permitShape.safeParse(input.args[0]);
+      if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
+        throw refused('forbidden', `'${tool.name}' was called without a permit of this workflow's gate`);
+      }
+      const { digest, definition } = permit.data;
+      const args = input.args[1] as JsonObject;
+      if (digestOf(tool.name, args, definition) !== digest) {
+        throw refused('digest_mismatch', `the arguments of '${tool.name}' are not those that passed the gate`);
+      }
+      const { risk, subject } = tool;
+      const ruling = evaluate(layers, { tool: tool.name, args, risk, subject });
+      if (ruling.action === 'deny' && ceiling !== undefined) {
+        throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${tool.name}'`);
+      }
+      const valid = await validateArguments(tool, args);
+      if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
+      return next(input);
+    },
+  };
+}
+
+function digestOf(tool: string, args: JsonObject, definition: string): string | undefined {
+  try {
+    return callDigest({ tool, args, definition });
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(type: (typeof secondGateTypes)[number], message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type);
+}

@@ -1,0 +1,58 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
+import { memoName } from '../contract.ts';
+import type { Projection } from '../core/journal.ts';
+import { projectJournal } from '../core/journal.ts';
+import type { JournalEntry } from '../core/journal-entry.ts';
+
+type Payload = temporal.api.common.v1.IPayload;
+type Event = temporal.api.history.v1.IHistoryEvent;
+type History = temporal.api.history.v1.IHistory;
+
+/** Reads what a run decided from the histories of all its links, oldest link first (design section 6). */
+export function projectHistories(links: readonly History[]): Projection {
+  const events = links.flatMap(({ events: each }) => each ?? []);
+  const entries = events.flatMap((event) => carriersOf(event).flatMap(entriesIn));
+  const ended = events.some(
+    (event) =>
+      event.workflowExecutionTerminatedEventAttributes != null ||
+      event.workflowExecutionTimedOutEventAttributes != null,
+  );
+  return projectJournal(entries, ended);
+}
+
+/** The payloads of an event that may carry journal entries. */
+function carriersOf(event: Event): Payload[] {
+  return [
+    ...(event.activityTaskScheduledEventAttributes?.input?.payloads ?? []),
+    event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
+    ...(event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads ?? []),
+    ...(event.workflowExecutionCompletedEventAttributes?.result?.payloads ?? []),
+    ...(event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads ?? []),
+  ].filter((payload): payload is Payload => payload != null);
+}
+
+function entriesIn(payload: Payload): JournalEntry[] {
+  const value = decoded(payload);
+  const journal = listIn(value) ?? listIn((value as { gate?: unknown } | undefined)?.gate) ?? [];
+  return journal.filter(isEntry);
+}
+
+function listIn(value: unknown): unknown[] | undefined {
+  const journal = typeof value === 'object' && value !== null ? (value as { journal?: unknown }).journal : undefined;
+  return Array.isArray(journal) ? journal : undefined;
+}
+
+/** A payload of somebody else's that cannot be read carries no entries of ours. */
+function decoded(payload: Payload): unknown {
+  try {
+    return defaultPayloadConverter.fromPayload(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+function isEntry(value: unknown): value is JournalEntry {
+  const { seq, kind } = (value ?? {}) as Partial<JournalEntry>;
+  return typeof seq === 'number' && typeof kind === 'string';
+}

@@ -1,0 +1,83 @@
+/**
+ * The journal read back: what the run's ledger decided, from the entries that history keeps, without the policy
+ * (design section 6). Readers only read: nothing is decided again here.
+ */
+import type { CallOutcome, OutcomeName } from './approval.ts';
+import type { JournalEntry } from './journal-entry.ts';
+
+export interface ProjectedRequest {
+  requestId: string;
+  callId: string;
+  toolName: string;
+  digest: string;
+  openedAt: string;
+  deadline: string | null;
+  rule: string | null;
+  outcome?: OutcomeName;
+  settledAt?: string;
+  reason?: string;
+  reviewerId?: string;
+  decisionId?: string;
+}
+
+export interface Projection {
+  /** In the order in which they were opened. */
+  requests: ProjectedRequest[];
+  /** In the order in which the calls were settled. */
+  outcomes: CallOutcome[];
+  refusals: number;
+  /** Sequence numbers that no payload carried: `[first, last]`. Reported, never passed over in silence. */
+  gaps: [number, number][];
+}
+
+/**
+ * Projects the entries of a whole chain, in any order and with repeats. `ended`: the run was closed from outside
+ * (terminated, timed out) and could write no more, so what was open is cancelled.
+ */
+export function projectJournal(entries: JournalEntry[], ended = false): Projection {
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  const ordered = [...bySeq.values()].sort((one, other) => one.seq - other.seq);
+  const requests = new Map<string, ProjectedRequest>();
+  const outcomes = new Map<string, CallOutcome>();
+  let refusals = 0;
+  for (const entry of ordered) {
+    const { kind, callId = '', requestId = '', toolName = '', outcome } = entry;
+    const request = requests.get(requestId);
+    if (kind === 'opened') requests.set(requestId, opened(entry));
+    else if (kind === 'refused') refusals++;
+    else if (kind === 'ruling' && outcome !== undefined) {
+      outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
+    } else if (kind === 'settled' && outcome !== undefined) {
+      if (request !== undefined) settle(request, entry);
+      outcomes.set(callId, { callId, toolName, requestId, outcome, ran: outcome === 'approved' ? 'pending' : 'no' });
+    } else if (kind === 'ran' && entry.ran !== undefined) {
+      const known = outcomes.get(callId);
+      if (known !== undefined) outcomes.set(callId, { ...known, ran: entry.ran });
+    }
+  }
+  if (ended) for (const request of requests.values()) request.outcome ??= 'cancelled';
+  return { requests: [...requests.values()], outcomes: [...outcomes.values()], refusals, gaps: gapsOf(ordered) };
+}
+
+function opened(entry: JournalEntry): ProjectedRequest {
+  const { requestId = '', callId = '', toolName = '', digest = '', at, deadline = null, rule = null } = entry;
+  return { requestId, callId, toolName, digest, openedAt: at, deadline, rule };
+}
+
+function settle(request: ProjectedRequest, { outcome, at, reason, reviewerId, decisionId }: JournalEntry): void {
+  request.outcome = outcome;
+  request.settledAt = at;
+  if (reason !== undefined) request.reason = reason;
+  if (reviewerId !== undefined) request.reviewerId = reviewerId;
+  if (decisionId !== undefined) request.decisionId = decisionId;
+}
+
+function gapsOf(ordered: JournalEntry[]): [number, number][] {
+  const gaps: [number, number][] = [];
+  let expected = 1;
+  for (const { seq } of ordered) {
+    if (seq > expected) gaps.push([expected, seq - 1]);
+    expected = seq + 1;
+  }
+  return gaps;
+}

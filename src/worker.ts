@@ -1,0 +1,175 @@
+/**
+ * Worker side: joins agents, tools and policy with Temporal's worker. Executed, it runs the worker of
+ * `countersign.config.ts` or `.js`, as `countersign worker` does.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { BundleOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { arbitrate } from './activities/arbitrate.ts';
+import { createCallModel } from './activities/call-model.ts';
+import { callTool } from './activities/call-tool.ts';
+import { createLoadAgent } from './activities/load-agent.ts';
+import { secondGate } from './activities/second-gate.ts';
+import type { Agent } from './agents/define-agent.ts';
+import type { Tool } from './agents/define-tool.ts';
+import { createRegistry } from './agents/registry.ts';
+import { bundledPath } from './bundled-path.ts';
+import type { ServerOptions } from './client/connection-settings.ts';
+import { connectionSettings } from './client/connection-settings.ts';
+import { missingSearchAttributes } from './client/search-attributes.ts';
+import { translateServerError, unreachable } from './client/server-error.ts';
+import { activityNames, defaultTaskQueue, workflowType } from './contract.ts';
+import { formatProblems, parsePolicy } from './core/parse-policy.ts';
+import type { Policy } from './core/policy.ts';
+import { ProblemError } from './core/problem.ts';
+import type { RollOver } from './core/run-config.ts';
+
+export interface WorkerOptions extends ServerOptions {
+  agents: readonly Agent[];
+  /** Tools that no agent has, for workflows of one's own with a gate. */
+  tools?: readonly Tool[];
+  /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
+  policy?: string | object;
+  /** Default `countersign`. */
+  taskQueue?: string;
+  /** Workflow types beside `agentRun` whose calls may run tools here (I1). */
+  workflowTypes?: readonly string[];
+  /** When runs continue as new; recorded in each run at its start. */
+  rollOver?: Partial<RollOver>;
+  /** Workflows of one's own: a module that exports them and `agentRun`. Default: `agentRun` alone. */
+  workflowsPath?: string;
+  /** What `bundleWorkflows` returned, to spare each worker the bundling. */
+  workflowBundle?: { code: string } | { codePath: string };
+  /** Runs kept in memory; 0 makes every step replay, which tests use. Default: Temporal's. */
+  maxCachedWorkflows?: number;
+  /** Tools and model calls at a time. Default: Temporal's, 100. */
+  maxConcurrentActivities?: number;
+  /** How long a worker that shuts down waits for running tools, in milliseconds. Default 10 seconds. */
+  shutdownGraceMs?: number;
+}
+
+export interface CountersignWorker {
+  /** Works until `shutdown`; settles when all that ran has ended. */
+  run(): Promise<void>;
+  shutdown(): void;
+}
+
+type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+
+const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
+
+/**
+ * Makes a worker for these agents. Refuses to start, in one sentence, when the policy does not load
+ * (`policy_invalid`, with line and column), the server does not answer (`server_unreachable`), or the cluster lacks
+ * the search attributes of the inbox (`internal`, naming `countersign setup`).
+ */
+export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
+  const registry = createRegistry({ agents: options.agents, tools: options.tools });
+  const ceiling = options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, true);
+  const agentPolicies = new Map<string, Policy>();
+  for (const { name, policy } of registry.agents) {
+    if (policy !== undefined) agentPolicies.set(name, loadPolicy(policy, `the policy of agent '${name}'`, false));
+  }
+  const { namespace, ...settings } = connectionSettings(options);
+  const connection = await connectNative(settings, namespace);
+  try {
+    await requireAttributes(connection, namespace);
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      taskQueue: options.taskQueue ?? defaultTaskQueue,
+      ...(options.workflowBundle === undefined
+        ? { workflowsPath: options.workflowsPath ?? bundledPath('index'), bundlerOptions: { webpackConfigHook: leanSourceMap } }
+        : { workflowBundle: options.workflowBundle }),
+      dataConverter: { payloadConverterPath: bundledPath('payload-converter') },
+      activities: {
+        ...Object.fromEntries(registry.tools.map((tool) => [tool.name, callTool(tool)])),
+        [activityNames.loadAgent]: createLoadAgent({
+          registry,
+          agentPolicies,
+          ceiling,
+          rollOver: { ...defaultRollOver, ...options.rollOver },
+        }),
+        [activityNames.callModel]: createCallModel(registry),
+        [activityNames.arbitrate]: arbitrate,
+      },
+      interceptors: {
+        workflowModules: [bundledPath('activation')],
+        activity: [
+          () => ({
+            inbound: secondGate({ registry, workflowTypes: [workflowType, ...(options.workflowTypes ?? [])], ceiling }),
+          }),
+        ],
+      },
+      // At Temporal's default a killed worker delays every decision by ten seconds.
+      stickyQueueScheduleToStartTimeout: '2s',
+      ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
+      ...(options.maxConcurrentActivities === undefined
+        ? {}
+        : { maxConcurrentActivityTaskExecutions: options.maxConcurrentActivities }),
+      shutdownGraceTime: options.shutdownGraceMs ?? 10_000,
+    });
+    return {
+      run: async () => {
+        try {
+          await worker.run();
+        } finally {
+          await connection.close();
+        }
+      },
+      shutdown: () => worker.shutdown(),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** Bundles the workflows of this package, or of a module of one's own that exports them and `agentRun`. */
+export function bundleWorkflows(workflowsPath = bundledPath('index')): Promise<WorkflowBundleWithSourceMap> {
+  return bundleWorkflowCode({
+    workflowsPath,
+    payloadConverterPath: bundledPath('payload-converter'),
+    workflowInterceptorModules: [bundledPath('activation')],
+    webpackConfigHook: leanSourceMap,
+  });
+}
+
+/** Stack traces need the map's positions, not the text of every source once more in every worker's memory (B5). */
+function leanSourceMap(config: Configuration): Configuration {
+  return { ...config, devtool: 'inline-nosources-source-map' };
+}
+
+/** Reads a policy from where it was given. A one-line string that ends in `.yaml`, `.yml` or `.json` is a path. */
+function loadPolicy(source: string | object, what: string, ceiling: boolean): Policy {
+  const isPath = typeof source === 'string' && /^[^\n]+\.(ya?ml|json)$/.test(source);
+  if (isPath && !existsSync(source)) {
+    throw new ProblemError({ code: 'policy_invalid', message: `${what}: no file ${resolve(source)}` });
+  }
+  const file = isPath ? source : what;
+  const parsed = parsePolicy(isPath ? readFileSync(source, 'utf8') : source, { file, ceiling });
+  if ('policy' in parsed) return parsed.policy;
+  throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
+}
+
+async function connectNative(
+  settings: Omit<ReturnType<typeof connectionSettings>, 'namespace'>,
+  namespace: string,
+): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(settings);
+  } catch (error) {
+    const problem = translateServerError(error, { address: settings.address, namespace });
+    throw problem.code === 'internal' ? unreachable(settings.address, error) : problem;
+  }
+}
+
+async function requireAttributes(connection: NativeConnection, namespace: string): Promise<void> {
+  const missing = await missingSearchAttributes(connection, namespace);
+  if (missing.length === 0) return;
+  throw new ProblemError({
+    code: 'internal',
+    message: `Namespace '${namespace}' lacks the search attributes ${missing.join(', ')}: run \`countersign setup\` once.`,
+  });
+}

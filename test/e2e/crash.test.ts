@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { sharedAddress } from '../support/shared-server.ts';
+import { killWorkers, spawnWorker } from '../support/worker-process.ts';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** kill -9 of the worker at each moment of a call (I7): nothing is lost, and no tool runs twice. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ worker: false });
+});
+afterEach(killWorkers);
+afterAll(() => world.close());
+
+const worker = (maxConcurrentActivities?: number) =>
+  spawnWorker({
+    address: sharedAddress(),
+    taskQueue: world.taskQueue,
+    folder: world.folder,
+    ...(maxConcurrentActivities === undefined ? {} : { maxConcurrentActivities }),
+  });
+const count = (line: string): number => world.ran().filter((each) => each === line).length;
+const allowHold = { version: 1, rules: [{ pattern: 'hold*', action: 'allow' }] };
+
+test('between request and decision: the request waits for the next worker', async () => {
+  const first = await worker();
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] }, { text: '{{lastResult}}' }]);
+  const [request] = await run.open();
+  await first.kill();
+  await worker();
+  expect((await run.open())[0]).toEqual(request);
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+  expect((await run.result()).output).toBe('paid 1 to a');
+  expect(count('pay a 1')).toBe(1);
+}, 60_000);
+
+test('a decision sent while no worker lives is kept, and the tool runs once', async () => {
+  const first = await worker();
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'b', amount: 2 } }] }, { text: '{{lastResult}}' }]);
+  const [request] = await run.open();
+  await first.kill();
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+  await worker();
+  expect((await run.result()).output).toBe('paid 2 to b');
+  expect(count('pay b 2')).toBe(1);
+}, 60_000);
+
+test('between decision and tool start: the approved call is scheduled, the worker dies, the next one runs it once', async () => {
+  // One slot, and a call that holds it: what is approved beside it is scheduled and cannot start.
+  const first = await worker(1);
+  const run = await world.start(
+    [
+      { calls: [{ tool: 'hold', args: { name: 'slot' } }, { tool: 'pay', args: { to: 'c', amount: 3 } }] },
+      { text: '{{lastResult}}' },
+    ],
+    { policy: allowHold },
+  );
+  const [request] = await run.open();
+  await eventually('the slot is taken', () => world.ran().includes('start slot'));
+  await run.handle.executeUpdate('decide', { args: [{ requestId: request!.requestId, approved: true }] });
+  await eventually('pay is scheduled', async () => {
+    const { raw } = await run.handle.describe();
+    return raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'pay');
+  });
+  expect(count('pay c 3')).toBe(0);
+  await first.kill();
+  await worker();
+  const { output, outcomes } = await run.result();
+  expect(output).toBe('paid 3 to c');
+  expect(count('pay c 3')).toBe(1);
+  expect(outcomes.find(({ toolName }) => toolName === 'hold')).toMatchObject({ outcome: 'allowed', ran: 'unknown' });
+}, 60_000);
+
+test('in the middle of a tool: unknown, and not repeated', async () => {
+  const first = await worker();
+  const run = await world.start([{ calls: [{ tool: 'hold', args: { name: 'mid' } }] }, { text: '{{lastResult}}' }], {
+    policy: allowHold,
+  });
+  await eventually('the tool runs', () => world.ran().includes('start mid'));
+  await first.kill();
+  await worker();
+  const { output, outcomes } = await run.result();
+  expect(output).toBe(
+    'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
+  );
+  expect(outcomes).toMatchObject([{ toolName: 'hold', outcome: 'allowed', ran: 'unknown' }]);
+  expect(count('start mid')).toBe(1);
+}, 60_000);
+
+test('in the middle of an idempotent tool: it is repeated', async () => {
+  const first = await worker();
+  const run = await world.start([{ calls: [{ tool: 'hold_again', args: { name: 'again' } }] }, { text: '{{lastResult}}' }], {
+    policy: allowHold,
+  });
+  await eventually('the tool runs', () => count('start again') === 1);
+  await first.kill();
+  writeFileSync(join(world.folder, 'release-again'), '');
+  await worker();
+  expect((await run.result()).output).toBe('held again');
+  expect(count('start again')).toBe(2);
+}, 60_000);
