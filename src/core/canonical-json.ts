@@ -1,0 +1,85 @@
+import canonicalize from 'canonicalize';
+import { ProblemError } from './problem.ts';
+import type { Json } from './tool-call.ts';
+import { isWellFormed } from './well-formed.ts';
+
+/** Deepest nesting of a JSON value that we write again: `[[1]]` is 2 deep. Deeper ones are refused (I5d). */
+export const maxDepth = 200;
+
+/**
+ * RFC 8785 text of a JSON value: one value, one text, in every language. Object members that are `undefined` are
+ * absent, as in JSON. Throws a `ProblemError` (`arguments_invalid`) for what `canonicalJsonProblem` names.
+ */
+export function canonicalJson(value: Json): string {
+  const problem = canonicalJsonProblem(value);
+  if (problem !== undefined) throw new ProblemError({ code: 'arguments_invalid', message: problem });
+  // After the check above nothing is left for which canonicalize answers undefined.
+  return canonicalize(value) as string;
+}
+
+/**
+ * Why a value has no canonical JSON, as one sentence, or undefined if it has one: nesting deeper than `maxDepth`
+ * (a cycle is that, too), half a surrogate pair, NaN, an infinity, or what is not JSON at all. Total: never throws.
+ */
+export function canonicalJsonProblem(value: unknown): string | undefined {
+  if (isTooDeep(value)) return `the JSON is nested more than ${maxDepth} levels deep`;
+  for (const level of levelsOf(value)) {
+    for (const item of level) {
+      const problem = ownProblem(item);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+/** True if arrays and objects are nested more than `limit` deep. Total: 200,000 brackets cost no stack. */
+export function isTooDeep(value: unknown, limit: number = maxDepth): boolean {
+  let depth = 0;
+  for (const level of levelsOf(value)) {
+    if (depth === limit) return level.some(isContainer);
+    depth += 1;
+  }
+  return false;
+}
+
+/** The value, then its members, then theirs. Without recursion; within a level no container stands twice. */
+function* levelsOf(value: unknown): Generator<unknown[]> {
+  for (let level = [value]; level.length > 0;) {
+    yield level;
+    level = [...new Set(level.filter(isContainer))].flatMap(membersOf);
+  }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function membersOf(container: object): unknown[] {
+  if (Array.isArray(container)) return Array.from(container as unknown[]);
+  return Object.values(container).filter((member) => member !== undefined);
+}
+
+function ownProblem(item: unknown): string | undefined {
+  switch (typeof item) {
+    case 'boolean':
+      return undefined;
+    case 'number':
+      return Number.isFinite(item) ? undefined : `${item} is not a number in JSON`;
+    case 'string':
+      return isWellFormed(item) ? undefined : 'a text holds half a surrogate pair, which JSON cannot carry safely';
+    case 'object':
+      if (item === null || Array.isArray(item)) return undefined;
+      if (!isPlain(item)) return 'a value is an instance of a class, not JSON';
+      return Object.keys(item).every(isWellFormed)
+        ? undefined
+        : 'a field name holds half a surrogate pair, which JSON cannot carry safely';
+    default:
+      return `a value is ${typeof item}, which is not JSON`;
+  }
+}
+
+/** By the prototype's shape, not its identity: values cross realms (workflow sandbox, test runner). */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

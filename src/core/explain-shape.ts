@@ -1,0 +1,69 @@
+import type { z } from 'zod';
+import { notYetSupported, policyShape } from './policy-shape.ts';
+
+/** What is wrong at one place of a policy document; `part: 'key'` when it is the key, not its value. */
+export interface ShapeProblem {
+  path: readonly PropertyKey[];
+  message: string;
+  part?: 'key';
+}
+
+const kinds: Record<string, string> = { object: 'a map', array: 'a list', string: 'a text', number: 'a number' };
+
+const { rules, risk_defaults, approval } = policyShape.shape;
+/** By the key of the map they stand in, as in `notYetSupported`. */
+const knownKeys: Record<string, string[]> = {
+  '': Object.keys(policyShape.shape),
+  rules: Object.keys(rules.unwrap().element.shape),
+  risk_defaults: Object.keys(risk_defaults.unwrap().shape),
+  approval: Object.keys(approval.unwrap().shape),
+};
+
+/** Says in our words what zod found: one problem for each unknown key, else one. */
+export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeProblem[] {
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
+  }
+  const given = valueAt(document, path);
+  const name = nameOf(path);
+  if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
+  if (issue.code === 'invalid_type' && kinds[issue.expected] !== undefined) {
+    return [{ path, message: `${name} must be ${kinds[issue.expected]}, not ${show(given)}` }];
+  }
+  if (issue.code === 'invalid_value') {
+    const choice = issue.values.length > 1 ? 'one of ' : '';
+    return [{ path, message: `${name} must be ${choice}${issue.values.join(', ')}, not ${show(given)}` }];
+  }
+  return [{ path, message: `${name} ${issue.message}` }];
+}
+
+/** The value at a path, by own properties only. */
+export function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
+  let value = document;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+function unknownKey(key: string, path: readonly PropertyKey[]): string {
+  const place = String(path[0] ?? '');
+  if (notYetSupported[place]?.includes(key)) return `'${key}' is not supported by this version`;
+  return `unknown key '${key.slice(0, 60)}'; known here are ${knownKeys[place]?.join(', ')}`;
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'a policy';
+  return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last)}'`;
+}
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  if (value === null) return 'empty';
+  if (typeof value === 'string') return `'${value.slice(0, 60)}'`;
+  return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
+}

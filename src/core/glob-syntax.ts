@@ -1,0 +1,81 @@
+/**
+ * Our globs in minimatch's syntax. Ours are smaller: outside `*`, `?` and `[…]` no character is special, not even the
+ * backslash. So every other character is written with a backslash before it, and every class is written anew.
+ */
+
+/** Stands for `/` in globs and texts, so that no text is a path. A noncharacter: no text meant to be read holds it. */
+export const separator = '\ufdd0';
+
+/** A class holds characters as ranges of code points, both ends included. */
+interface Class {
+  negated: boolean;
+  ranges: [number, number][];
+  /** Index of the character after the closing bracket. */
+  next: number;
+}
+
+const slashCode = 0x2f;
+const separatorCode = 0xfdd0;
+const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
+
+/** Translates for minimatch with braces, extglobs, negation and comments off. `wildcards` counts `*`, `?`, classes. */
+export function translateGlob(source: string): { glob: string; wildcards: number } | { problem: string } {
+  const characters = Array.from(source);
+  let glob = '';
+  let wildcards = 0;
+  for (let index = 0; index < characters.length;) {
+    const character = characters[index]!;
+    const found = character === '[' ? readClass(characters, index) : undefined;
+    if (found !== undefined && 'problem' in found) return found;
+    index = found?.next ?? index + 1;
+    if (found !== undefined || character === '*' || character === '?') wildcards += 1;
+    if (found !== undefined) glob += writeClass(found);
+    else if (character === '*' || character === '?') glob += character;
+    else glob += character === '/' ? separator : `\\${character}`;
+  }
+  return { glob, wildcards };
+}
+
+/** Reads the class that opens at `start`; undefined if it never closes, and the bracket is then itself. */
+function readClass(characters: string[], start: number): Class | { problem: string } | undefined {
+  const negated = characters[start + 1] === '!' || characters[start + 1] === '^';
+  const first = start + (negated ? 2 : 1);
+  // As in every shell, a closing bracket in the first place is a member.
+  const close = characters.indexOf(']', first + 1);
+  if (close === -1) return undefined;
+  const [posix] = posixClass.exec(characters.slice(first, close + 1).join('')) ?? [];
+  if (posix !== undefined)
+    return { problem: `holds ${posix}, which is not part of the language: write [0-9] or the like` };
+  const ranges: [number, number][] = [];
+  for (let index = first; index < close; index += 1) {
+    const from = characters[index]!;
+    const isRange = characters[index + 1] === '-' && index + 2 < close;
+    const to = isRange ? characters[index + 2]! : from;
+    if (from.codePointAt(0)! > to.codePointAt(0)!) return { problem: `holds the reversed range [${from}-${to}]` };
+    ranges.push([from.codePointAt(0)!, to.codePointAt(0)!]);
+    if (isRange) index += 2;
+  }
+  return { negated, ranges, next: close + 1 };
+}
+
+function writeClass({ negated, ranges }: Class): string {
+  const written = ranges.flatMap(withSlashMapped).map(([from, to]) => {
+    const first = `\\${String.fromCodePoint(from)}`;
+    return from === to ? first : `${first}-\\${String.fromCodePoint(to)}`;
+  });
+  return `[${negated ? '!' : ''}${written.join('')}]`;
+}
+
+/** The range as the mapped texts show it: without `/`, and with the separator only where `/` was in the range. */
+function withSlashMapped([from, to]: [number, number]): [number, number][] {
+  const pieces: [number, number][] = [];
+  let start = from;
+  for (const hole of [slashCode, separatorCode]) {
+    if (hole < start || hole > to) continue;
+    if (start < hole) pieces.push([start, hole - 1]);
+    start = hole + 1;
+  }
+  if (start <= to) pieces.push([start, to]);
+  if (from <= slashCode && slashCode <= to) pieces.push([separatorCode, separatorCode]);
+  return pieces;
+}

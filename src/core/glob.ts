@@ -1,0 +1,76 @@
+/**
+ * One glob against one text (policy section 2): `*` any run of characters, `?` one, `[…]` a class, everything else
+ * is itself. minimatch matches paths; here a text has no separator. So `/` becomes U+FDD0 on both sides, and U+FDD0
+ * stands in front of both, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
+ */
+import { Minimatch } from 'minimatch';
+import { separator, translateGlob } from './glob-syntax.ts';
+
+/** Glob length times text length, in UTF-16 units: what one match may cost (measured: at most 8 ns each). */
+export const maxMatchWork = 8_000_000;
+/** Unicode's reordering of combining marks takes quadratic time: 1 MB of them in one run took three minutes. */
+export const maxCombiningMarks = 100;
+
+export interface Glob {
+  /** As written, in NFC. */
+  source: string;
+  /** How many `*`, `?` and classes it holds. */
+  wildcards: number;
+  matcher: Minimatch;
+}
+
+/** A text made ready for many globs, or why none can be matched against it. */
+export type GlobSubject = { mapped: string } | { problem: string };
+
+/** Compiles a glob, or says in half a sentence what is wrong with it. */
+export function compileGlob(source: string): Glob | { problem: string } {
+  const normal = source.normalize('NFC');
+  if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
+  const translated = translateGlob(normal);
+  if ('problem' in translated) return translated;
+  const matcher = new Minimatch(separator + translated.glob, {
+    dot: true,
+    flipNegate: false,
+    magicalBraces: false,
+    matchBase: false,
+    nobrace: true,
+    nocase: false,
+    nocomment: true,
+    noext: true,
+    noglobstar: true,
+    nonegate: true,
+    nonull: false,
+    optimizationLevel: 0,
+    partial: false,
+    platform: 'linux',
+    preserveMultipleSlashes: true,
+    windowsPathsNoEscape: false,
+  });
+  return { source: normal, wildcards: translated.wildcards, matcher };
+}
+
+/** Makes a text ready: NFC, and `/` mapped. */
+export function globSubject(text: string): GlobSubject {
+  if (text.includes(separator)) return { problem: 'the text holds U+FDD0, which is reserved' };
+  // Nothing below U+0300 combines or changes in NFC.
+  if (!/[\u0300-\uffff]/.test(text)) return { mapped: mapped(text) };
+  for (const [run] of text.matchAll(/\p{M}+/gu)) {
+    if (run.length > maxCombiningMarks)
+      return { problem: `the text holds more than ${maxCombiningMarks} combining marks in a row` };
+  }
+  return { mapped: mapped(text.normalize('NFC')) };
+}
+
+/** Whether the whole text matches, or why that cannot be said. */
+export function globMatches(glob: Glob, subject: GlobSubject): boolean | { problem: string } {
+  if ('problem' in subject) return subject;
+  const length = subject.mapped.length - separator.length;
+  if (glob.source.length * length > maxMatchWork) {
+    return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
+  }
+  return glob.matcher.match(subject.mapped);
+}
+
+function mapped(text: string): string {
+  return separator + text.replaceAll('/', separator);
+}
