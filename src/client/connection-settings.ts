@@ -39,6 +39,9 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();
   } catch (cause) {
+    // The SDK stumbles over a profile file without any profile, such as an empty one, which is a file without wishes.
+    const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
+    if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ProblemError(
       { code: 'server_unreachable', message: `Temporal's environment configuration cannot be read: ${reason}` },
