@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BundleOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import type { BundleOptions, LogLevel, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { arbitrate } from './activities/arbitrate.ts';
 import { createCallModel } from './activities/call-model.ts';
 import { callTool } from './activities/call-tool.ts';
@@ -45,6 +45,8 @@ export interface WorkerOptions extends ServerOptions {
   maxCachedWorkflows?: number;
   /** Tools and model calls at a time. Default: Temporal's, 100. */
   maxConcurrentActivities?: number;
+  /** What Temporal's SDK writes to standard error; the first worker of a process decides. Default `WARN`. */
+  logLevel?: LogLevel;
   /** How long a worker that shuts down waits for running tools, in milliseconds. Default 10 seconds. */
   shutdownGraceMs?: number;
 }
@@ -71,6 +73,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   for (const { name, policy } of registry.agents) {
     if (policy !== undefined) agentPolicies.set(name, loadPolicy(policy, `the policy of agent '${name}'`, false));
   }
+  installLogger(options.logLevel ?? 'WARN');
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
   try {
@@ -95,7 +98,8 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
         [activityNames.arbitrate]: arbitrate,
       },
       interceptors: {
-        workflowModules: [bundledPath('activation')],
+        // A bundle made by `bundleWorkflows` holds ours already.
+        ...(options.workflowBundle === undefined ? { workflowModules: [bundledPath('activation')] } : {}),
         activity: [
           () => ({
             inbound: secondGate({ registry, workflowTypes: [workflowType, ...(options.workflowTypes ?? [])], ceiling }),
@@ -133,7 +137,17 @@ export function bundleWorkflows(workflowsPath = bundledPath('index')): Promise<W
     payloadConverterPath: bundledPath('payload-converter'),
     workflowInterceptorModules: [bundledPath('activation')],
     webpackConfigHook: leanSourceMap,
+    logger: new DefaultLogger('ERROR'),
   });
+}
+
+let loggerInstalled = false;
+
+/** Temporal keeps one logger a process, and takes it only before its first use. */
+function installLogger(level: LogLevel): void {
+  if (loggerInstalled) return;
+  loggerInstalled = true;
+  Runtime.install({ logger: new DefaultLogger(level) });
 }
 
 /** Stack traces need the map's positions, not the text of every source once more in every worker's memory (B5). */

@@ -48,21 +48,11 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   const checked = readInput(input);
   // Only our own continue-as-new may bring state along: a starter's second argument is not read (I1).
   const resumed = workflowInfo().continuedFromExecutionRunId === undefined ? undefined : carried;
-  const config = resumed?.state.config ?? (await loadAgent(checked));
-  const state: RunState = { input: checked, ...(resumed?.state ?? startOf(checked, config)) };
-  const gate = new ApprovalGate(
-    {
-      agent: config.agent,
-      policies: { ceiling: config.ceiling, run: config.run },
-      caller: checked.caller,
-      metadata: checked.metadata,
-      rollOver: config.rollOver,
-    },
-    resumed?.gate,
-  );
-  const run = new AgentRun(state, gate);
+  // Handlers before the first await: nothing sent to a run that has just begun is lost or turned away.
+  const gate = new ApprovalGate(resumed?.gate);
+  const run = new AgentRun(checked, gate);
   try {
-    return await run.toEnd();
+    return await run.toEnd(resumed?.state ?? startOf(checked, await loadAgent(checked)));
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
       if (isCancellation(error)) gate.cancelAll('the run was cancelled');
@@ -72,19 +62,24 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
 }
 
 class AgentRun {
-  readonly #state: RunState;
+  readonly #input: RunInput;
   readonly #gate: ApprovalGate;
+  #loaded: RunState | undefined;
   #running = 0;
   #ended: RunStatusName | undefined;
 
-  constructor(state: RunState, gate: ApprovalGate) {
-    this.#state = state;
+  constructor(input: RunInput, gate: ApprovalGate) {
+    this.#input = input;
     this.#gate = gate;
     setHandler(runQuery, () => this.#status());
-    setHandler(transcriptQuery, () => this.#state.messages);
+    setHandler(transcriptQuery, () => this.#loaded?.messages ?? []);
   }
 
-  async toEnd(): Promise<RunResult> {
+  async toEnd(state: RunState): Promise<RunResult> {
+    this.#loaded = state;
+    const { ceiling, run, agent, rollOver } = state.config;
+    const { caller, metadata } = this.#input;
+    this.#gate.govern({ agent, policies: { ceiling, run }, caller, metadata, rollOver });
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finishCalls();
       if (this.#state.turn >= this.#state.config.maxTurns) {
@@ -164,6 +159,10 @@ class AgentRun {
     this.#state.calls = [];
   }
 
+  get #state(): RunState {
+    return this.#loaded!;
+  }
+
   get #wantsRollOver(): boolean {
     return this.#gate.wantsRollOver && byteLength(JSON.stringify([this.#state, this.#gate.ledger])) <= maxCarriedBytes;
   }
@@ -202,9 +201,9 @@ class AgentRun {
 
   /** Continues as new with everything open; the original deadlines go along (I11). */
   async #rollOver(): Promise<never> {
-    const { input, ...state } = this.#state;
-    const carried: Carried = { state: { ...state, links: state.links + 1 }, gate: this.#gate.snapshot() };
-    return makeContinueAsNewFunc<typeof agentRun>()(input, carried);
+    const state = { ...this.#state, links: this.#state.links + 1 };
+    const carried: Carried = { state, gate: this.#gate.snapshot() };
+    return makeContinueAsNewFunc<typeof agentRun>()(this.#input, carried);
   }
 
   #result(status: RunStatusName, output: string): RunResult {
@@ -214,11 +213,11 @@ class AgentRun {
   }
 
   #status(): RunStatus {
-    const { config, turn, links, usage } = this.#state;
+    const { turn = 0, links = 1, usage = { inputTokens: 0, outputTokens: 0 } } = this.#loaded ?? {};
     const { counts, open, outcomes, refused } = this.#gate.ledger;
     return {
       workflowId: workflowInfo().workflowId,
-      agent: config.agent,
+      agent: this.#input.agent,
       status: this.#ended ?? (open.length > 0 ? 'waiting' : 'running'),
       turn,
       links,

@@ -30,10 +30,12 @@ import { callDigest } from '../core/digest.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import type { BookedRequest, Ledger, LedgerCommand, SettledRequest } from '../core/ledger.ts';
 import { emptyLedger, findRequest, iso, reduce } from '../core/ledger.ts';
+import type { Limits } from '../core/limits.ts';
 import { limitsOf } from '../core/limits.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
+import type { CompiledLayers } from '../core/ruling.ts';
 import { compilePolicy, engine, evaluate } from '../core/ruling.ts';
 import { sentences, settledSentence } from '../core/sentences.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
@@ -72,31 +74,29 @@ const decideSignal = defineSignal<[unknown, string?]>(decideName);
 const decideUpdate = defineUpdate<Receipt | Receipt[], [unknown]>(decideName);
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
 
+interface Governed {
+  options: GateOptions;
+  layers: CompiledLayers;
+  limits: Limits;
+}
+
 export class ApprovalGate {
-  readonly #options: GateOptions;
-  readonly #layers;
-  readonly #limits;
   readonly #watch: DeadlineWatch;
   #ledger: Ledger;
   #journal: JournalEntry[];
+  #governed: Governed | undefined;
   #updates = 0;
   /** The open requests as the index last showed them. */
   #indexed: BookedRequest[];
 
-  constructor(options: GateOptions, snapshot?: GateSnapshot) {
+  /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
+  constructor(snapshot?: GateSnapshot) {
     if (!activation.installed) {
       throw ApplicationFailure.nonRetryable(
         'ApprovalGate needs a worker made by createWorker from countersign/worker',
         'internal',
       );
     }
-    this.#options = options;
-    const { ceiling, run } = options.policies;
-    this.#layers = {
-      ...(ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') }),
-      ...(run === undefined ? {} : { run: compilePolicy(run, 'run') }),
-    };
-    this.#limits = limitsOf(options.policies);
     this.#ledger = snapshot?.ledger ?? emptyLedger(engine);
     this.#journal = snapshot?.journal ?? [];
     this.#indexed = this.#ledger.open;
@@ -107,6 +107,16 @@ export class ApprovalGate {
     });
     this.#register();
     void CancellationScope.nonCancellable(() => this.#attend());
+  }
+
+  /** Puts the gate under its policies, once. */
+  govern(options: GateOptions): void {
+    const { ceiling, run } = options.policies;
+    const layers = {
+      ...(ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') }),
+      ...(run === undefined ? {} : { run: compilePolicy(run, 'run') }),
+    };
+    this.#governed = { options, layers, limits: limitsOf(options.policies) };
   }
 
   get ledger(): Ledger {
@@ -121,7 +131,7 @@ export class ApprovalGate {
   /** True when this link has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */
   get wantsRollOver(): boolean {
     const { continueAsNewSuggested, historyLength } = workflowInfo();
-    const { historyEvents, updates } = this.#options.rollOver;
+    const { historyEvents, updates } = this.#rules.options.rollOver;
     return continueAsNewSuggested || historyLength >= historyEvents || this.#updates >= updates;
   }
 
@@ -132,7 +142,7 @@ export class ApprovalGate {
     const atMs = Date.now();
     const digest = digestOf(call, tool);
     if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
-    const ruling = evaluate(this.#layers, { tool: toolName, args, risk, subject }, { engine: this.#ledger.engine });
+    const ruling = evaluate(this.#rules.layers, { tool: toolName, args, risk, subject }, { engine: this.#ledger.engine });
     if (ruling.action === 'allow') {
       this.#apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest });
       return { kind: 'allowed' };
@@ -141,10 +151,10 @@ export class ApprovalGate {
       this.#apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
       return { kind: 'answered', content: sentences.deniedByPolicy(toolName, ruling.reason), outcome: 'denied_by_policy' };
     }
-    if (this.#ledger.open.length >= this.#limits.maxPending) {
+    if (this.#ledger.open.length >= this.#rules.limits.maxPending) {
       return this.refuse(callId, toolName, sentences.tooManyPending);
     }
-    const { timeoutMs } = this.#limits;
+    const { timeoutMs } = this.#rules.limits;
     const deadlineMs = timeoutMs === null ? null : atMs + timeoutMs;
     const request: ApprovalRequest = {
       requestId: uuid4().replaceAll('-', ''),
@@ -153,8 +163,8 @@ export class ApprovalGate {
       arguments: args,
       riskLevel: risk,
       assessment: defaultAssessment(risk),
-      agentName: this.#options.agent,
-      callerUserId: this.#options.caller?.userId ?? null,
+      agentName: this.#rules.options.agent,
+      callerUserId: this.#rules.options.caller?.userId ?? null,
       contextSummary: contextSummary.slice(0, 500),
       rule: ruling.rule,
       reason: ruling.reason ?? (ruling.rule === null ? `Risk default for ${risk}` : `Rule ${ruling.rule} asks`),
@@ -162,7 +172,7 @@ export class ApprovalGate {
       deadline: deadlineMs === null ? null : iso(deadlineMs),
       digest,
       lineage: [],
-      metadata: this.#options.metadata ?? {},
+      metadata: this.#rules.options.metadata ?? {},
       reviewers: [],
       shown: 'all',
     };
@@ -184,12 +194,12 @@ export class ApprovalGate {
 
   /** What the model is told of a request that was settled without the tool running. */
   sentence(settlement: Settlement): string {
-    return settledSentence(settlement, this.#limits.timeoutMs);
+    return settledSentence(settlement, this.#rules.limits.timeoutMs);
   }
 
   /** The proof for the tool activity that this call passed; journal entries ride along (design section 6). */
   permit(call: ToolCall, tool: ToolDefinition, requestId?: string): Permit {
-    const { agent, caller } = this.#options;
+    const { agent, caller } = this.#rules.options;
     return {
       workflowId: workflowInfo().workflowId,
       callId: call.callId,
@@ -225,6 +235,11 @@ export class ApprovalGate {
 
   snapshot(): GateSnapshot {
     return { ledger: this.#ledger, journal: this.takeJournal() };
+  }
+
+  get #rules(): Governed {
+    if (this.#governed !== undefined) return this.#governed;
+    throw ApplicationFailure.nonRetryable('ApprovalGate: call govern() before the first call', 'internal');
   }
 
   #apply(command: LedgerCommand): Receipt | undefined {

@@ -1,4 +1,4 @@
-import type { Message, RunInput, Usage } from '../contract.ts';
+import type { Message, Usage } from '../contract.ts';
 import type { RunConfig } from '../core/run-config.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
 import type { GateSnapshot } from './approval-gate.ts';
@@ -20,7 +20,6 @@ export interface TurnCall {
 
 /** Everything of a run that is not in its gate; plain JSON, carried whole through continue-as-new (I11). */
 export interface RunState {
-  input: RunInput;
   config: RunConfig;
   messages: Message[];
   /** Model calls made so far. */
@@ -34,6 +33,6 @@ export interface RunState {
 
 /** The second argument of `agentRun`, written only by its own continue-as-new. */
 export interface Carried {
-  state: Omit<RunState, 'input'>;
+  state: RunState;
   gate: GateSnapshot;
 }

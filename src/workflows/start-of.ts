@@ -26,7 +26,7 @@ export function readInput(input: unknown): RunInput {
   return input as RunInput;
 }
 
-export function startOf({ input }: RunInput, config: RunConfig): Omit<RunState, 'input'> {
+export function startOf({ input }: RunInput, config: RunConfig): RunState {
   return {
     config,
     messages: typeof input === 'string' ? [{ role: 'user', content: input }] : input,

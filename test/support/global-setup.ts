@@ -1,26 +1,26 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { devNull, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
-import { keepBundleFolder, keepServer } from './shared-server.ts';
+import { keepFolder, keepServer } from './shared-server.ts';
 
 /**
- * Runs once before the durable tests: one real Temporal server and one workflow bundle for all of them. What the person who runs the tests
- * has set for their own cluster is taken out of the environment, so that no test can ever reach it.
+ * Runs once before the durable tests: one real Temporal server and one workflow bundle for all of them. What the
+ * person who runs the tests has set for their own cluster is taken out of the environment, so that no test can ever
+ * reach it.
  */
 export default async function globalSetup(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-shared-'));
+  keepFolder(folder);
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
+  process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');
+  writeFileSync(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
   const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });
   keepServer(server);
-  process.env.TEMPORAL_CONFIG_FILE = devNull;
   process.env.TEMPORAL_ADDRESS = server.address;
   // Tests that start servers of their own need not look for the binary again.
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-bundle-'));
-  const bundle = join(folder, 'workflows.js');
-  const { code } = await bundleWorkflows();
-  writeFileSync(bundle, code);
-  keepBundleFolder(folder);
-  process.env.COUNTERSIGN_TEST_BUNDLE = bundle;
+  process.env.COUNTERSIGN_TEST_BUNDLE = join(folder, 'workflows.js');
+  writeFileSync(process.env.COUNTERSIGN_TEST_BUNDLE, (await bundleWorkflows()).code);
 }

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
-import { bundleFolder, takeServer } from './shared-server.ts';
+import { sharedFolder, takeServer } from './shared-server.ts';
 
 /** Runs once after the durable tests. */
 export default async function globalTeardown(): Promise<void> {
   await takeServer()?.stop();
-  const folder = bundleFolder();
+  const folder = sharedFolder();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }

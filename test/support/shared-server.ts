@@ -1,19 +1,19 @@
 import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
 
 /** Setup and teardown run in one process, but jest may load their modules twice: the global object is what they share. */
-const shared = globalThis as { countersignTestServer?: DevServer; countersignBundleFolder?: string };
+const shared = globalThis as { countersignTestServer?: DevServer; countersignTestFolder?: string };
 
 export function keepServer(server: DevServer): void {
   shared.countersignTestServer = server;
 }
 
-/** The folder of the workflow bundle, for the teardown to remove. */
-export function keepBundleFolder(folder: string): void {
-  shared.countersignBundleFolder = folder;
+/** The folder of what all durable tests share, for the teardown to remove. */
+export function keepFolder(folder: string): void {
+  shared.countersignTestFolder = folder;
 }
 
-export function bundleFolder(): string | undefined {
-  return shared.countersignBundleFolder;
+export function sharedFolder(): string | undefined {
+  return shared.countersignTestFolder;
 }
 
 export function takeServer(): DevServer | undefined {

@@ -68,6 +68,7 @@ export async function openWorld({ agentPolicy, address = sharedAddress(), worker
         agents: [testAgent(folder, agentPolicy)],
         workflowBundle: { codePath: testBundle() },
         shutdownGraceMs: 500,
+        logLevel: 'ERROR',
         ...(process.env.COUNTERSIGN_TEST_CACHE === undefined ? {} : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
         ...options,
         ...more,

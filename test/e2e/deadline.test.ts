@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/**
+ * Exact deadlines (I6). A decision recorded in time counts, however late it is handled; one recorded late does not,
+ * however early the timer's event shows up.
+ */
+
+const timeoutS = 3;
+const brief = { version: 1, approval: { timeout: `${timeoutS}s` } };
+const turns = (to: string) => [{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: '{{lastResult}}' }];
+const expired = `Denied: no decision within ${timeoutS}s`;
+
+const passed = (deadline: string | null): Promise<boolean> =>
+  eventually('the deadline passes', () => Date.now() > Date.parse(deadline!) + 50);
+
+async function arbitrations(run: RunInTest): Promise<number> {
+  const { events } = await run.handle.fetchHistory();
+  return (events ?? []).filter(
+    ({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name === 'countersign.arbitrate',
+  ).length;
+}
+
+describe('the worker is down over the deadline', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld({ worker: false });
+  });
+  afterAll(() => world.close());
+
+  const cases = [
+    { name: 'approved before', before: true, after: undefined, output: 'paid 1 to before', asked: 1 },
+    { name: 'approved after', before: undefined, after: true, output: expired, asked: 1 },
+    { name: 'approved before, denied after', before: true, after: false, output: 'paid 1 to both', asked: 1 },
+    { name: 'denied before, approved after', before: false, after: true, output: 'Denied: User denied', asked: 1 },
+    { name: 'nobody', before: undefined, after: undefined, output: expired, asked: 0 },
+  ];
+
+  test('what was recorded in time counts, what came late does not', async () => {
+    await world.startWorker();
+    const names = ['before', 'after', 'both', 'opposite', 'none'];
+    const runs = await Promise.all(names.map((name) => world.start(turns(name), { policy: brief })));
+    const requests = await Promise.all(runs.map(async (run) => (await run.open())[0]!));
+    await world.stopWorker();
+    const send = (index: number, approved: boolean | undefined) =>
+      approved === undefined ? undefined : runs[index]!.handle.signal('decide', { requestId: requests[index]!.requestId, approved });
+    await Promise.all(cases.map(({ before }, index) => send(index, before)));
+    await Promise.all(requests.map(({ deadline }) => passed(deadline)));
+    await Promise.all(cases.map(({ after }, index) => send(index, after)));
+    await world.startWorker();
+    for (const [index, { name, output, asked }] of cases.entries()) {
+      const result = await runs[index]!.result();
+      expect([name, result.output]).toEqual([name, output]);
+      expect([name, await arbitrations(runs[index]!)]).toEqual([name, asked]);
+    }
+    expect(world.ran().filter((line) => line === 'pay before 1')).toHaveLength(1);
+    expect(world.ran()).not.toContain('pay after 1');
+  }, 60_000);
+});
+
+describe('the server is down over the deadline', () => {
+  let server: DevServer;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
+    server = await startDevServer({ uiPort: null, dbFile: join(folder, 'temporal.db') });
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each([
+    ['and so is the worker', true],
+    ['and the worker waits for it', false],
+  ])('%s: a decision recorded before counts, one after does not', async (_name, stopWorker) => {
+    const world = await openWorld({ address: server.address });
+    const [before, after] = await Promise.all([
+      world.start(turns('before'), { policy: brief }),
+      world.start(turns('after'), { policy: brief }),
+    ]);
+    const [first, second] = await Promise.all([before.open(), after.open()]);
+    if (stopWorker) {
+      await world.stopWorker();
+      await before.handle.signal('decide', { requestId: first[0]!.requestId, approved: true });
+    }
+    server.kill();
+    await server.ended;
+    await passed(second[0]!.deadline);
+    const port = Number(server.address.split(':')[1]);
+    server = await startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db') });
+    await eventually('the server takes signals again', () =>
+      after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    if (stopWorker) await world.startWorker();
+    expect((await after.result()).output).toBe(expired);
+    expect((await before.result()).output).toBe(stopWorker ? 'paid 1 to before' : expired);
+    await world.close();
+  }, 90_000);
+});
