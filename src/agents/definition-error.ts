@@ -2,8 +2,3 @@
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError' as const;
 }
-
-/** Recognises a `DefinitionError` also from another copy of this package, where `instanceof` does not. */
-export function isDefinitionError(error: unknown): error is DefinitionError {
-  return error instanceof Error && error.name === 'DefinitionError';
-}

@@ -257,6 +257,14 @@ describe('a failure', () => {
       { type: 'model_unavailable', message: 'The model broke off before the end of its answer.' },
     ],
     [
+      'a stream that says it was interrupted',
+      streaming(
+        { type: 'tool-call', toolCallId: 'a', toolName: 'read', input: '{"path":"a"}' },
+        { type: 'finish', finishReason: { unified: 'interrupted' }, usage: { inputTokens: {}, outputTokens: {} } },
+      ),
+      { type: 'model_unavailable', message: 'The model broke off before the end of its answer.' },
+    ],
+    [
       'a bug in a model of one’s own',
       {
         ...scriptedModel([]),

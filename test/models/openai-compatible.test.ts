@@ -65,6 +65,7 @@ describe('what is sent', () => {
     expect(request?.body).toMatchObject({
       model: 'test-model',
       stream: true,
+      stream_options: { include_usage: true },
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'Read a' },

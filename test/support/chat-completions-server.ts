@@ -9,6 +9,7 @@ export interface ChatRequest {
   body: {
     model: string;
     stream?: boolean;
+    stream_options?: { include_usage?: boolean };
     messages: { role: string; content: unknown; tool_calls?: unknown[]; tool_call_id?: string }[];
     tools?: { type: string; function: { name: string; description?: string; parameters: unknown } }[];
   };
