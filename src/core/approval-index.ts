@@ -5,7 +5,6 @@
 import type { ApprovalRequest } from './approval.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
-import { settledKept } from './ledger.ts';
 import type { Severity } from './tool-call.ts';
 
 /** What memo and lists show of a request: no argument values without a redactor (policy section 7). */
@@ -41,6 +40,8 @@ export interface ApprovalMemo {
 
 const attributeBytes = 1_900;
 const tagBytes = 128;
+/** Settled ids that stay findable (contract section 1). */
+const settledTagged = 20;
 const memoOpenBytes = 16_000;
 const memoJournalBytes = 14_000;
 const shortText = 200;
@@ -54,7 +55,7 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
     `severity:${request.assessment.severity}`,
   ]);
   // Newest first, so that the oldest settled ids are the first to fall out.
-  const past = settled.slice(-settledKept).map(({ request }) => `settled:${request.requestId}`);
+  const past = settled.slice(-settledTagged).map(({ request }) => `settled:${request.requestId}`);
   const tags = [...new Set(live)].filter((tag) => byteLength(tag) <= tagBytes);
   return {
     ids: open.map(({ request }) => request.requestId),

@@ -15,6 +15,7 @@ import type {
 import type { JournalEntry } from './journal-entry.ts';
 import type { ParsedDecision } from './decision.ts';
 import { sameDecision } from './decision.ts';
+import { maxPendingBound } from './policy.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Ruling } from './ruling.ts';
 
@@ -36,7 +37,7 @@ export interface Ledger {
   seq: number;
   engine: number;
   open: BookedRequest[];
-  /** The last `settledKept`, whole. */
+  /** The last `settledKept`, whole (large arguments left out). */
   settled: SettledRequest[];
   /** Older ones, by id and outcome only. */
   past: { requestId: string; outcome: OutcomeName }[];
@@ -45,7 +46,8 @@ export interface Ledger {
   refused: { last: RefusedDecision[]; total: number };
 }
 
-export const settledKept = 20;
+/** No fewer than may be open at once: all of them can be settled before the run looks. */
+export const settledKept = maxPendingBound;
 const keptArgumentsLength = 4_000;
 const pastKept = 1_000;
 const outcomesKept = 200;

@@ -203,7 +203,7 @@ class AgentRun {
   async #rollOver(): Promise<never> {
     const state = { ...this.#state, links: this.#state.links + 1 };
     const carried: Carried = { state, gate: this.#gate.snapshot() };
-    return makeContinueAsNewFunc<typeof agentRun>()(this.#input, carried);
+    return makeContinueAsNewFunc<typeof agentRun>({ memo: this.#gate.memo() })(this.#input, carried);
   }
 
   #result(status: RunStatusName, output: string): RunResult {

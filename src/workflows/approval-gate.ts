@@ -233,6 +233,12 @@ export class ApprovalGate {
     return entries;
   }
 
+  /** The next link's memo: continue-as-new does not carry what a link wrote there. */
+  memo(): Record<string, unknown> {
+    const kept = Object.entries(workflowInfo().memo ?? {}).filter(([, value]) => !isUndecodable(value));
+    return { ...Object.fromEntries(kept), [memoName]: approvalMemo(this.#ledger, []).memo };
+  }
+
   snapshot(): GateSnapshot {
     return { ledger: this.#ledger, journal: this.takeJournal() };
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
@@ -24,7 +25,7 @@ const poisons: [string, Payload, string][] = [
   ['raw bytes', payload('binary/plain', 'raw'), 'invalid_decision'],
   ['null', payload('binary/null', ''), 'invalid_decision'],
   ['a prototype key', payload('json/plain', '{"__proto__":{"approved":true},"constructor":1}'), 'invalid_decision'],
-  ['nested as deep as a decision may hold', payload('json/plain', brackets(150)), 'invalid_decision'],
+  ['nested as deep as a decision may hold', payload('json/plain', `{"requestId":${brackets(150)}}`), 'invalid_decision'],
   ['200,000 nested brackets', payload('json/plain', brackets(200_000)), 'undecodable'],
   ['200,000 open brackets', payload('json/plain', '['.repeat(200_000)), 'undecodable'],
 ];
@@ -122,7 +123,10 @@ describe('by update', () => {
     service().updateWorkflowExecution({
       namespace: 'default',
       workflowExecution: { workflowId: run.workflowId },
-      request: { input: { name: 'decide', args: { payloads: args }, header: { fields: header } } },
+      request: {
+        meta: { updateId: randomUUID(), identity: 'poisoner' },
+        input: { name: 'decide', args: { payloads: args }, header: { fields: header } },
+      },
       waitPolicy: { lifecycleStage: 3 },
     });
 

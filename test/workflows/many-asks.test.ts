@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+}, 60_000);
+afterAll(() => world.close());
+
+const payAll = (count: number, to: string) => [
+  { calls: Array.from({ length: count }, (_, amount) => ({ tool: 'pay', args: { to, amount } })) },
+  { text: 'done' },
+];
+
+/** A small seeded generator (mulberry32): the same order in every run of the test. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+test.each([1, 2, 3])('eight asks of one turn, decided in random order (seed %i): each answer reaches its own call', async (seed) => {
+  const next = random(seed);
+  const run = await world.start(payAll(8, `shuffled-${seed}`));
+  const requests = await run.open(8);
+  const answers = requests.map(({ requestId, arguments: args }) => ({ requestId, approved: next() < 0.5, args }));
+  for (const { requestId, approved } of [...answers].sort(() => next() - 0.5)) {
+    await run.handle.signal('decide', { requestId, approved, reason: `no to ${requestId}` });
+  }
+  expect((await run.result()).status).toBe('completed');
+  const approved = answers.filter((each) => each.approved).map(({ args }) => `pay shuffled-${seed} ${String(args['amount'])}`);
+  expect(world.ran().filter((line) => line.startsWith(`pay shuffled-${seed} `)).sort()).toEqual(approved.sort());
+  const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
+  const told = transcript.filter(({ role }) => role === 'tool').map(({ content }) => content);
+  expect(told).toEqual(
+    answers.map(({ requestId, approved: yes, args }) =>
+      yes ? `paid ${String(args['amount'])} to shuffled-${seed}` : `Denied: no to ${requestId}`,
+    ),
+  );
+});
+
+test('one reject never rejects another request, nor does one approval release one (I14)', async () => {
+  const run = await world.start(payAll(3, 'siblings'));
+  const [first, second, third] = await run.open(3);
+  await run.handle.executeUpdate('decide', { args: [{ requestId: first!.requestId, approved: false }] });
+  await run.handle.executeUpdate('decide', { args: [{ requestId: second!.requestId, approved: true }] });
+  expect((await run.open()).map(({ requestId }) => requestId)).toEqual([third!.requestId]);
+  await run.handle.terminate();
+});
+
+test('the same call twice in one turn, under one model id: two requests, each answered alone', async () => {
+  const call = { id: 'same', tool: 'pay', args: { to: 'twin', amount: 1 } };
+  const run = await world.start([{ calls: [call, call] }, { text: 'done' }]);
+  const [first, second] = await run.open(2);
+  expect(first!.requestId).not.toBe(second!.requestId);
+  await run.handle.signal('decide', { requestId: second!.requestId, approved: true });
+  await run.handle.signal('decide', { requestId: first!.requestId, approved: false });
+  await run.result();
+  expect(world.ran().filter((line) => line === 'pay twin 1')).toHaveLength(1);
+});
+
+test('60 asks of one turn: ten wait, the limit answers the rest, and nothing is terminated', async () => {
+  const run = await world.start(payAll(60, 'crowd'));
+  const requests = await run.open(10);
+  expect(requests).toHaveLength(10);
+  await run.handle.signal('decide', requests.map(({ requestId }) => ({ requestId, approved: true })));
+  const { status, outcomes } = await run.result();
+  expect(status).toBe('completed');
+  expect(outcomes.filter(({ outcome }) => outcome === 'refused')).toHaveLength(50);
+  expect(outcomes.filter(({ outcome, ran }) => outcome === 'approved' && ran === 'yes')).toHaveLength(10);
+  const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
+  expect(transcript.filter(({ content }) => content === 'Denied: Too many pending approval requests.')).toHaveLength(50);
+}, 60_000);
+
+test('50 asks, the most a policy may allow: the index holds them all', async () => {
+  const run = await world.start(payAll(60, 'fifty'), { policy: { version: 1, approval: { max_pending: 50 } } });
+  const requests = await run.open(50);
+  expect(requests).toHaveLength(50);
+  const description = await run.handle.describe();
+  expect(description.searchAttributes['ApprovalIds']).toHaveLength(50);
+  const memo = description.memo!['approvals'] as { open: unknown[]; more?: number };
+  expect(memo.open.length + (memo.more ?? 0)).toBe(50);
+  await run.handle.signal('decide', requests.map(({ requestId }) => ({ requestId, approved: false })));
+  expect((await run.result()).outcomes.filter(({ outcome }) => outcome === 'denied')).toHaveLength(50);
+}, 60_000);
