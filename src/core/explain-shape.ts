@@ -28,7 +28,12 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   const given = valueAt(document, path);
   const name = nameOf(path);
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
-  if (issue.code === 'invalid_type' && kinds[issue.expected] !== undefined) {
+  // Where policyShape has its own sentence, that one stands.
+  if (
+    issue.code === 'invalid_type' &&
+    issue.message.startsWith('Invalid input') &&
+    kinds[issue.expected] !== undefined
+  ) {
     return [{ path, message: `${name} must be ${kinds[issue.expected]}, not ${show(given)}` }];
   }
   if (issue.code === 'invalid_value') {

@@ -16,7 +16,6 @@ interface Class {
 
 const slashCode = 0x2f;
 const separatorCode = 0xfdd0;
-const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
 
 /** Translates for minimatch with braces, extglobs, negation and comments off. `wildcards` counts `*`, `?`, classes. */
 export function translateGlob(source: string): { glob: string; wildcards: number } | { problem: string } {
@@ -43,9 +42,6 @@ function readClass(characters: string[], start: number): Class | { problem: stri
   // As in every shell, a closing bracket in the first place is a member.
   const close = characters.indexOf(']', first + 1);
   if (close === -1) return undefined;
-  const [posix] = posixClass.exec(characters.slice(first, close + 1).join('')) ?? [];
-  if (posix !== undefined)
-    return { problem: `holds ${posix}, which is not part of the language: write [0-9] or the like` };
   const ranges: [number, number][] = [];
   for (let index = first; index < close; index += 1) {
     const from = characters[index]!;

@@ -5,6 +5,7 @@
  */
 import { Minimatch } from 'minimatch';
 import { separator, translateGlob } from './glob-syntax.ts';
+import { isWellFormed } from './well-formed.ts';
 
 /** Glob length times text length, in UTF-16 units: what one match may cost (measured: at most 8 ns each). */
 export const maxMatchWork = 8_000_000;
@@ -25,6 +26,7 @@ export type GlobSubject = { mapped: string } | { problem: string };
 /** Compiles a glob, or says in half a sentence what is wrong with it. */
 export function compileGlob(source: string): Glob | { problem: string } {
   const normal = source.normalize('NFC');
+  if (!isWellFormed(source)) return { problem: 'holds half a surrogate pair' };
   if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
   const translated = translateGlob(normal);
   if ('problem' in translated) return translated;
@@ -64,11 +66,16 @@ export function globSubject(text: string): GlobSubject {
 /** Whether the whole text matches, or why that cannot be said. */
 export function globMatches(glob: Glob, subject: GlobSubject): boolean | { problem: string } {
   if ('problem' in subject) return subject;
-  const length = subject.mapped.length - separator.length;
-  if (glob.source.length * length > maxMatchWork) {
+  if (matchWork(glob, subject) > maxMatchWork) {
+    const length = subject.mapped.length - separator.length;
     return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
   }
   return glob.matcher.match(subject.mapped);
+}
+
+/** What a match costs at most: see `maxMatchWork`. */
+export function matchWork(glob: Glob, subject: GlobSubject): number {
+  return 'problem' in subject ? 0 : glob.source.length * (subject.mapped.length - separator.length);
 }
 
 function mapped(text: string): string {

@@ -1,4 +1,5 @@
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const durationSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never';
 const longestMs = 3_650 * 86_400_000;
 
 /**
@@ -9,7 +10,7 @@ export function parseDuration(text: string): { durationMs: number | null } | { p
   if (text === 'never') return { durationMs: null };
   const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) {
-    return { problem: `must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never` };
+    return { problem: durationSentence };
   }
   const durationMs = Number(count) * unitsMs[unit]!;
   if (durationMs === 0) return { problem: 'must be longer than 0' };

@@ -31,6 +31,9 @@ export interface ParsePolicyOptions {
   maxTimeoutMs?: number | null;
 }
 
+/** More than anybody reads; a hostile document could have a million. */
+const mostProblems = 100;
+
 /**
  * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key
  * is a problem, and so is a key of the language that this version does not serve. Total: never throws.
@@ -53,7 +56,7 @@ export function parsePolicy(
     ? [...repeatedIds(shaped.data), ...timeoutProblems(shaped.data, options)]
     : shaped.error.issues.flatMap((issue) => explainShape(issue, document));
   if (shaped.success && found.length === 0) return { policy: normalForm(shaped.data) };
-  const problems = found.map((problem) => ({ ...file, ...placed(problem, text) }));
+  const problems = found.slice(0, mostProblems).map((problem) => ({ ...file, ...placed(problem, text) }));
   return {
     problems: problems.toSorted((one, other) => order(one.line, other.line) || order(one.column, other.column)),
   };

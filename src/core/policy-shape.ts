@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { compilePattern } from './matching.ts';
-import { parseDuration } from './parse-duration.ts';
+import { durationSentence, parseDuration } from './parse-duration.ts';
 import { actions, maxPendingBound } from './policy.ts';
 import { isWellFormed } from './well-formed.ts';
 
@@ -20,7 +20,7 @@ const pattern = z.string().superRefine((value, context) => {
   if ('problem' in compiled) context.addIssue({ code: 'custom', message: compiled.problem });
 });
 
-const duration = z.string().superRefine((value, context) => {
+const duration = z.string(durationSentence).superRefine((value, context) => {
   const parsed = parseDuration(value);
   if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
 });

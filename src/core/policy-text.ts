@@ -17,6 +17,7 @@ export type TextProblem = Place & { message: string };
 
 /** Deepest nesting of a policy document. The YAML parser recurses, and overflowing its stack can end the process. */
 export const maxDocumentDepth = 50;
+const aliasSentence = 'anchors and aliases are not part of a policy: put a text that begins with * or & in quotes';
 const longestText = 1_000_000;
 
 /** Reads YAML 1.2 or JSON: one document, text keys, no key twice, no anchors, aliases or tags. Total. */
@@ -45,6 +46,7 @@ export function readPolicyText(text: string): PolicyText | { problems: TextProbl
   const [document, second] = composer.compose(tokens, true, text.length);
   if (document === undefined) return refuse(0, 'the text holds no document');
   const [syntax] = [...document.errors, ...document.warnings];
+  if (syntax?.code === 'BAD_ALIAS') return refuse(syntax.pos[0], aliasSentence);
   if (syntax !== undefined) return refuse(syntax.pos[0], `the text is not YAML 1.2: ${syntax.message}`);
   if (document.directives.yaml.version !== '1.2') return refuse(0, 'the text must be YAML 1.2: remove its %YAML line');
   if (second !== undefined) return refuse(second.range[0], 'the text holds a second document: write one policy a file');
@@ -78,7 +80,9 @@ function read(node: Node | null, path: PropertyKey[], reading: Reading, key?: nu
   reading.offsets.set(JSON.stringify(path), { value: offset, ...(key === undefined ? {} : { key }) });
   if (node === null) return null;
   if (isAlias(node) || ('anchor' in node && node.anchor !== undefined)) {
-    return refuse('anchors and aliases are not part of a policy: write the value out');
+    return refuse(
+      'anchors and aliases are not part of a policy: write the value out, a text that begins with * in quotes',
+    );
   }
   if (node.tag !== undefined) return refuse(`tags such as ${node.tag} are not part of a policy`);
   if (isScalar(node)) {

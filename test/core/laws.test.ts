@@ -1,0 +1,142 @@
+/** What holds for every policy and every call. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { actions, type Action, type Policy, type PolicyLayers } from '../../src/core/policy.ts';
+import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../src/core/ruling.ts';
+import { call, layers, policy, rule } from './generate.ts';
+import { referenceAction } from './reference.ts';
+
+const ruling = ({ ceiling, run }: PolicyLayers, theCall: RuledCall): Ruling =>
+  evaluate(
+    {
+      ...(ceiling && { ceiling: compilePolicy(ceiling, 'ceiling') }),
+      ...(run && { run: compilePolicy(run, 'run') }),
+    },
+    theCall,
+  );
+const strictness = (action: Action): number => actions.indexOf(action);
+/** Whether any rule cannot be evaluated for this call. */
+const errs = ({ rules }: Policy, theCall: RuledCall): boolean => {
+  const allowing: Policy = {
+    version: 1,
+    rules: rules.map((each) => ({ ...each, action: 'allow' })),
+    riskDefaults: { write: 'allow' },
+    approval: {},
+  };
+  return ruling({ run: allowing }, { ...theCall, risk: 'write' }).action !== 'allow';
+};
+
+test('evaluate agrees with the reference on 20,000 random policies', () => {
+  fc.assert(
+    fc.property(layers, call, (theLayers, theCall) => {
+      expect(ruling(theLayers, theCall).action).toBe(referenceAction(theLayers, theCall));
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+describe('laws', () => {
+  test('a deny added anywhere never loosens', () => {
+    fc.assert(
+      fc.property(layers, rule, call, fc.nat(), (theLayers, added, theCall, seed) => {
+        const policy = theLayers.run ?? { version: 1, rules: [], riskDefaults: {}, approval: {} };
+        const before = ruling({ ...theLayers, run: policy }, theCall).action;
+        const rules = policy.rules.toSpliced(seed % (policy.rules.length + 1), 0, { ...added, action: 'deny' });
+        const after = ruling({ ...theLayers, run: { ...policy, rules } }, theCall).action;
+        expect(strictness(after)).toBeGreaterThanOrEqual(strictness(before));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('the stricter layer wins, and another layer never loosens', () => {
+    fc.assert(
+      fc.property(policy, policy, call, (ceiling, run, theCall) => {
+        const alone = [ruling({ ceiling }, theCall).action, ruling({ run }, theCall).action];
+        expect(strictness(ruling({ ceiling, run }, theCall).action)).toBe(Math.max(...alone.map(strictness)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('inside a layer the last match decides', () => {
+    fc.assert(
+      fc.property(policy, call, fc.constantFrom(...actions), (thePolicy, theCall, action) => {
+        fc.pre(!errs(thePolicy, theCall));
+        const rules = [...thePolicy.rules, { id: 'last', pattern: '*', action }];
+        expect(ruling({ run: { ...thePolicy, rules } }, theCall)).toMatchObject({ action, rule: 'last', layer: 'run' });
+      }),
+    );
+  });
+
+  test('the order of rules that do not both match is irrelevant', () => {
+    fc.assert(
+      fc.property(policy, call, fc.nat(), (thePolicy, theCall, seed) => {
+        fc.pre(thePolicy.rules.length > 1);
+        const at = seed % (thePolicy.rules.length - 1);
+        const [one, other] = thePolicy.rules.slice(at, at + 2);
+        const only = (each: Policy['rules'][number]): Policy => ({ ...thePolicy, rules: [each] });
+        const touches = (each: Policy['rules'][number]): boolean => ruling({ run: only(each) }, theCall).rule !== null;
+        fc.pre(!touches(one!) || !touches(other!));
+        const swapped = { ...thePolicy, rules: thePolicy.rules.with(at, other!).with(at + 1, one!) };
+        expect(ruling({ run: swapped }, theCall).action).toBe(ruling({ run: thePolicy }, theCall).action);
+      }),
+    );
+  });
+
+  test('an unknown risk is never allowed by default', () => {
+    fc.assert(
+      fc.property(layers, call, (theLayers, theCall) => {
+        const { action, layer } = ruling(theLayers, { ...theCall, risk: 'unknown' });
+        if (layer === 'default') expect(action).toBe('ask');
+      }),
+    );
+  });
+
+  test('a rule that cannot be evaluated is never an allow', () => {
+    fc.assert(
+      fc.property(policy, call, (thePolicy, theCall) => {
+        fc.pre(errs(thePolicy, theCall));
+        expect(ruling({ run: thePolicy }, theCall).action).not.toBe('allow');
+      }),
+    );
+  });
+
+  test('any text for a pattern, a tool and an argument gives a ruling', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const odd = fc.oneof(
+      text,
+      fc
+        .array(fc.constantFrom('*', '[', ']', '-', '\ud800', '\ufdd0', ':', 'a'), { maxLength: 40 })
+        .map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(
+        odd,
+        odd,
+        odd,
+        fc.constantFrom(...actions),
+        fc.boolean(),
+        (pattern, tool, argument, action, whole) => {
+          const run: Policy = {
+            version: 1,
+            rules: [
+              { pattern, action },
+              { pattern: `${tool}:${pattern}`, action },
+            ],
+            riskDefaults: {},
+            approval: {},
+          };
+          const theCall: RuledCall = {
+            tool,
+            args: { argument },
+            risk: 'write',
+            ...(whole ? {} : { subject: 'argument' }),
+          };
+          expect(actions).toContain(ruling({ run }, theCall).action);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { limitsOf } from '../../src/core/limits.ts';
+import type { Policy } from '../../src/core/policy.ts';
+
+const hour = 3_600_000;
+const policy = (approval: Policy['approval']): Policy => ({ version: 1, rules: [], riskDefaults: {}, approval });
+
+test.each<[string, Policy['approval'] | undefined, Policy['approval'] | undefined, number | null]>([
+  ['no policy: five minutes', undefined, undefined, 5 * 60_000],
+  ['nothing written: five minutes', {}, {}, 5 * 60_000],
+  ['the run says', {}, { timeoutMs: hour }, hour],
+  ['the ceiling says', { timeoutMs: hour }, {}, hour],
+  ['without a ceiling the run says', undefined, { timeoutMs: hour }, hour],
+  ['both say: the smaller', { timeoutMs: hour }, { timeoutMs: 2 * hour }, hour],
+  ['both say: the smaller, the other way round', { timeoutMs: 2 * hour }, { timeoutMs: hour }, hour],
+  ['never over 24 hours', {}, { timeoutMs: 48 * hour }, 24 * hour],
+  ['never for ever', undefined, { timeoutMs: null }, 24 * hour],
+  ['the ceiling permits more', { maxTimeoutMs: 72 * hour }, { timeoutMs: 48 * hour }, 48 * hour],
+  ['the ceiling permits less', { maxTimeoutMs: hour }, { timeoutMs: 2 * hour }, hour],
+  ['the ceiling permits less than the default', { maxTimeoutMs: 60_000 }, undefined, 60_000],
+  ['a ceiling that permits for ever', { maxTimeoutMs: null }, { timeoutMs: null }, null],
+  ['permitting for ever is not saying so', { maxTimeoutMs: null }, {}, 5 * 60_000],
+  ['for ever is longer than any time', { maxTimeoutMs: null, timeoutMs: null }, { timeoutMs: hour }, hour],
+  ['a run cannot permit itself more', {}, { timeoutMs: 48 * hour, maxTimeoutMs: null }, 24 * hour],
+])('time-out: %s', (_, ceiling, run, expected) => {
+  const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
+  expect(limitsOf(layers).timeoutMs).toBe(expected);
+});
+
+test.each<[number | undefined, number | undefined, number]>([
+  [undefined, undefined, 10],
+  [20, undefined, 20],
+  [undefined, 20, 20],
+  [3, 20, 3],
+  [20, 3, 3],
+  [99, undefined, 50],
+])('pending: ceiling %s, run %s: %i', (ceiling, run, expected) => {
+  expect(limitsOf({ ceiling: policy({ maxPending: ceiling }), run: policy({ maxPending: run }) }).maxPending).toBe(
+    expected,
+  );
+});

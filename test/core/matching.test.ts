@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { callSubjects, compilePattern, matches, maxRulingWork } from '../../src/core/matching.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+
+const match = (pattern: string, call: { tool: string; args?: JsonObject; subject?: string }): boolean | string => {
+  const compiled = compilePattern(pattern);
+  const answer = 'problem' in compiled ? compiled : matches(compiled, callSubjects({ args: {}, ...call }));
+  return typeof answer === 'boolean' ? answer : answer.problem;
+};
+
+describe('a pattern without a colon sees the name only', () => {
+  test.each<[string, string, boolean]>([
+    ['*', 'anything', true],
+    ['search_*', 'search_web', true],
+    ['search_*', 'search_', true],
+    ['search_*', 'research_x', false],
+    ['search', 'search_web', false],
+    ['search', 'Search', false],
+    ['get_?', 'get_a', true],
+    ['get_[ab]', 'get_c', false],
+    ['*', '', true],
+    ['*', 'constructor', true],
+  ])('%s against %s: %s', (pattern, tool, expected) => expect(match(pattern, { tool })).toBe(expected));
+});
+
+describe('name:args sees the subject, else all arguments', () => {
+  const args = { command: 'git push origin main', force: true, count: 3, tags: ['b', 'a'], empty: '' };
+  test.each<[string, string, string | undefined, boolean]>([
+    ['bash:git *', 'bash', 'command', true],
+    ['bash:git push * main', 'bash', 'command', true],
+    ['bash:git', 'bash', 'command', false],
+    ['shell:git *', 'bash', 'command', false],
+    ['b*:git *', 'bash', 'command', true],
+    ['bash:', 'bash', 'empty', true],
+    ['bash:*', 'bash', 'empty', true],
+    ['bash:true', 'bash', 'force', true],
+    ['bash:3', 'bash', 'count', true],
+    ['bash:?"b","a"]', 'bash', 'tags', true],
+    ['bash:{"command":"git*"count":3*}', 'bash', undefined, true],
+    ['bash:*"force":true*', 'bash', undefined, true],
+    ['bash:*"force": true*', 'bash', undefined, false],
+  ])('%s against %s, subject %s: %s', (pattern, tool, subject, expected) => {
+    expect(match(pattern, { tool, args, ...(subject !== undefined && { subject }) })).toBe(expected);
+  });
+
+  test('the pattern splits at its first colon', () => {
+    expect(match('fetch:https://*', { tool: 'fetch', args: { url: 'https://a.example/x' }, subject: 'url' })).toBe(
+      true,
+    );
+    expect(match('a:b', { tool: 'a:b', args: { x: 'b' }, subject: 'x' })).toBe(false);
+  });
+
+  test('without a subject the keys stand in canonical order', () => {
+    expect(match('t:{"a":1,"b":2}', { tool: 't', args: { b: 2, a: 1 } })).toBe(true);
+  });
+});
+
+describe('what cannot be matched is a problem', () => {
+  test.each<[string, string, { args: JsonObject; subject?: string }, string]>([
+    ['the subject is missing', 't:*', { args: {}, subject: 'path' }, `argument 'path' is missing`],
+    ['the subject is inherited', 't:*', { args: {}, subject: 'constructor' }, `argument 'constructor' is missing`],
+    ['half a surrogate pair in all arguments', 't:*', { args: { a: '\ud83d' } }, 'surrogate'],
+    ['U+FDD0 in the subject', 't:*', { args: { a: '\ufdd0' }, subject: 'a' }, 'U+FDD0'],
+    [
+      'a subject too long for the pattern',
+      't:*needle*',
+      { args: { a: 'x'.repeat(1_000_001) }, subject: 'a' },
+      'too long',
+    ],
+  ])('%s', (_, pattern, call, word) => expect(match(pattern, { tool: 't', ...call })).toContain(word));
+
+  test('but only where the name matches, and only where the arguments are asked for', () => {
+    expect(match('u:*', { tool: 't', args: {}, subject: 'path' })).toBe(false);
+    expect(match('t', { tool: 't', args: {}, subject: 'path' })).toBe(true);
+  });
+
+  test('half a surrogate pair in a text subject is matched as it is', () => {
+    expect(match('t:*', { tool: 't', args: { a: 'x\ud83d' }, subject: 'a' })).toBe(true);
+    expect(match('t:x?', { tool: 't', args: { a: 'x\ud83d' }, subject: 'a' })).toBe(true);
+  });
+
+  test('all matches of one ruling together have a bound', () => {
+    const compiled = compilePattern('t:*aaaaaa*');
+    if ('problem' in compiled) throw new Error(compiled.problem);
+    const subjects = callSubjects({ tool: 't', args: { a: 'b'.repeat(1_000_000) }, subject: 'a' });
+    const answers = Array.from({ length: maxRulingWork / 8_000_000 + 1 }, () => matches(compiled, subjects));
+    expect(answers.at(0)).toBe(false);
+    expect(answers.at(-1)).toEqual({ problem: 'the arguments are too long for so many rules' });
+  });
+});
+
+describe('refused at load', () => {
+  test.each<[string, string]>([
+    ['', 'is empty'],
+    ['  ', 'is empty'],
+    [' a', 'begins or ends with a blank'],
+    ['a\n', 'begins or ends with a blank'],
+    ['\u00a0a', 'begins or ends with a blank'],
+    ['a'.repeat(257), 'at most 256'],
+    ['*'.repeat(17), 'at most 16'],
+    ['*'.repeat(9) + ':' + '[a]?'.repeat(4), 'at most 16'],
+    ['[z-a]', 'reversed range [z-a]'],
+    ['a:[9-0]', 'reversed range [9-0]'],
+    ['a:\ufdd0', 'U+FDD0'],
+    ['a:\ud83d', 'half a surrogate pair'],
+    ['[[:alpha:]]', '[:alpha:]'],
+    ['a:x[_[:digit:]]', '[:digit:]'],
+  ])('%j', (pattern, word) => expect(compilePattern(pattern)).toEqual({ problem: expect.stringContaining(word) }));
+
+  test.each(['a'.repeat(256), '*'.repeat(16), '*'.repeat(8) + ':' + '*'.repeat(8), 'a: b', '[', 'a:', ':a'])(
+    'allowed: %s',
+    (pattern) => {
+      expect(compilePattern(pattern)).not.toHaveProperty('problem');
+    },
+  );
+});

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import { parsePolicy } from '../../src/core/parse-policy.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
+import { mergeRunSide } from '../../src/core/run-side.ts';
+
+const policy = (text: string): Policy => {
+  const parsed = parsePolicy(text);
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.policy;
+};
+const agent = policy(`
+rules:
+  - { pattern: "*", action: allow }
+  - { id: shared, pattern: "send_*", action: deny }
+risk_defaults: { write: allow, destructive: ask }
+approval: { timeout: 1h, max_pending: 5 }
+`);
+const input = policy(`
+rules:
+  - { pattern: send_mail, action: ask }
+  - { id: shared, pattern: pay, action: deny }
+risk_defaults: { destructive: deny }
+approval: { timeout: 2h }
+`);
+
+test.each<[string, string, object]>([
+  ['only the agent has a rule', 'read', { action: 'allow', rule: 'agent#1', layer: 'agent' }],
+  ['the input overrides the agent', 'send_mail', { action: 'ask', rule: 'run#1', layer: 'run' }],
+  ['an id of the agent', 'send_fax', { action: 'deny', rule: 'shared', layer: 'agent' }],
+  ['the same id of the input', 'pay', { action: 'deny', rule: 'shared', layer: 'run' }],
+])('%s', (_, tool, expected) => {
+  const run = compilePolicy(mergeRunSide(agent, input)!, 'run');
+  expect(evaluate({ run }, { tool, args: {}, risk: 'write' })).toMatchObject(expected);
+});
+
+test('each risk default and each limit comes from the later source that wrote it', () => {
+  const { riskDefaults, approval } = mergeRunSide(agent, input)!;
+  expect(riskDefaults).toEqual({ write: 'allow', destructive: 'deny' });
+  expect(approval).toEqual({ timeoutMs: 7_200_000, maxPending: 5 });
+});
+
+test('a ceiling’s own limit does not come in from below', () => {
+  expect(mergeRunSide({ ...agent, approval: { maxTimeoutMs: null } })!.approval).toEqual({});
+});
+
+test('one of the two alone is the run’s side; neither is none', () => {
+  expect(mergeRunSide(undefined, input)).toEqual(input);
+  expect(mergeRunSide(agent)!.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent']);
+  expect(mergeRunSide()).toBeUndefined();
+});
