@@ -32,6 +32,7 @@ export default {
       ...shared,
       displayName: 'durable',
       testMatch: durableFolders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      setupFilesAfterEnv: ['<rootDir>/test/support/patience.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
