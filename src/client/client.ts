@@ -9,7 +9,7 @@ import {
   defaultTaskQueue,
   queryNames,
 } from '../contract.ts';
-import { callServer } from './call-server.ts';
+import { cancelRun } from './cancel-run.ts';
 import { type Session, connect, openSession } from './connect.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { type DecideOptions, decideMany, decideOne } from './decide.ts';
@@ -41,7 +41,7 @@ export interface RunHandle {
   result(): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker tells them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
-  /** Asks the run to stop; open requests are settled as cancelled. */
+  /** Asks the run to stop; open requests are settled as cancelled. Throws `run_closed`, `run_not_found`. */
   cancel(): Promise<void>;
 }
 
@@ -86,9 +86,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     workflowId,
     result: () => runResult(session, workflowId),
     status: () => queryRun<RunStatus>(session, workflowId, queryNames.run),
-    cancel: async () => {
-      await callServer(session, () => session.client.workflow.getHandle(workflowId).cancel(), { workflowId });
-    },
+    cancel: () => cancelRun(session, workflowId),
   });
 
   function decide(decision: Decision, decideOptions?: DecideOptions): Promise<Receipt>;

@@ -24,10 +24,13 @@ export interface Session {
 export async function connect(options: ConnectOptions = {}): Promise<Session> {
   const { namespace, ...settings } = connectionSettings(options);
   const { address } = settings;
+  let connection: Connection | undefined;
   try {
-    const connection = await Connection.connect({ ...settings, connectTimeout: options.connectTimeoutMs ?? 4_000 });
+    connection = Connection.lazy({ ...settings, connectTimeout: options.connectTimeoutMs ?? 4_000 });
+    await connection.ensureConnected();
     return openSession(connection, namespace, address);
   } catch (error) {
+    await connection?.close(); // a channel left open tries for ever, and the process never ends
     if (error instanceof TypeError) {
       throw new ProblemError(
         {

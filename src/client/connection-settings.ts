@@ -42,7 +42,7 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
     // The SDK stumbles over a profile file without any profile, such as an empty one, which is a file without wishes.
     const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
     if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     throw new ProblemError(
       { code: 'server_unreachable', message: `Temporal's environment configuration cannot be read: ${reason}` },
       { cause },

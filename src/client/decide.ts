@@ -38,24 +38,14 @@ export async function decideMany(
   decisions: Decision[],
   options: DecideOptions = {},
 ): Promise<Receipt[]> {
+  const placed = await Promise.all(decisions.map((decision) => place(session, decision, options.workflowId)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  const place = async (source: Decision, index: number): Promise<void> => {
-    const parsed = parseDecision(source);
-    if ('problem' in parsed) {
-      const malformed = typeof source?.requestId === 'string' ? malformedRequestId(source.requestId) : undefined;
-      receipts[index] = refusal(source, malformed ?? parsed.problem);
-      return;
-    }
-    const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };
-    try {
-      const workflowId = options.workflowId ?? (await findRequest(session, decision.requestId));
-      groups.set(workflowId, [...(groups.get(workflowId) ?? []), { index, decision }]);
-    } catch (error) {
-      receipts[index] = refusalFor(decision, error);
-    }
-  };
-  await Promise.all(decisions.map(place));
+  // Grouped only once all are placed: of two decisions for one request, the first in the list must stay the first.
+  for (const [index, found] of placed.entries()) {
+    if ('refused' in found) receipts[index] = found.refused;
+    else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
+  }
   for (const [workflowId, all] of groups) {
     for (let from = 0; from < all.length; from += maxDecisions) {
       const group = all.slice(from, from + maxDecisions);
@@ -69,6 +59,25 @@ export async function decideMany(
     }
   }
   return receipts;
+}
+
+/** The run that a decision is for, and the decision under an id of its own; or why it can go nowhere. */
+async function place(
+  session: Session,
+  source: Decision,
+  knownRun: string | undefined,
+): Promise<{ workflowId: string; decision: Keyed } | { refused: Receipt }> {
+  const parsed = parseDecision(source);
+  if ('problem' in parsed) {
+    const malformed = typeof source?.requestId === 'string' ? malformedRequestId(source.requestId) : undefined;
+    return { refused: refusal(source, malformed ?? parsed.problem) };
+  }
+  const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };
+  try {
+    return { workflowId: knownRun ?? (await findRequest(session, decision.requestId)), decision };
+  } catch (error) {
+    return { refused: refusalFor(decision, error) };
+  }
 }
 
 async function decideInRun(

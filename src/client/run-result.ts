@@ -1,5 +1,5 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import type { RunResult } from '../contract.ts';
 import { ProblemError, isProblemCode } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
@@ -30,7 +30,7 @@ export async function runResult(
     if (!(error instanceof WorkflowFailedError)) {
       throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
     }
-    const { cause } = error;
+    const cause = rootOf(error);
     if (cause instanceof CancelledFailure) {
       return { status: 'cancelled', output: '', usage: { inputTokens: 0, outputTokens: 0 }, outcomes: [] };
     }
@@ -39,4 +39,9 @@ export async function runResult(
     const why = cause?.message ?? error.message;
     throw new ProblemError({ code, message: `Run '${workflowId}' ${how}: ${why}` }, { cause: error });
   }
+}
+
+/** What made the run fail: of a failed activity, its own failure, which has the sentence. */
+function rootOf({ cause }: WorkflowFailedError): Error | undefined {
+  return cause instanceof ActivityFailure && cause.cause instanceof Error ? cause.cause : cause;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { escapeJson, escapeText } from '../../src/core/escape-text.ts';
 import type { Json } from '../../src/core/tool-call.ts';
 
@@ -33,7 +33,7 @@ const hidden = [
   [0xe0000, 0x10ffff],
 ] as const;
 const isHidden = (point: number): boolean => hidden.some(([from, to]) => from <= point && point <= to);
-const points = (text: string): number[] => [...text].map((character) => character.codePointAt(0) ?? 0);
+const points = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0) ?? 0);
 
 /** Any UTF-16 at all, lone surrogates included, with the hidden ranges drawn often. */
 const anyText = fc

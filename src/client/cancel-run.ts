@@ -1,0 +1,22 @@
+import { ProblemError } from '../core/problem.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+
+/** Asks a run to stop. Throws `run_closed`, which the server itself would pass over in silence, and `run_not_found`. */
+export async function cancelRun(session: Session, workflowId: string): Promise<void> {
+  const handle = session.client.workflow.getHandle(workflowId);
+  await callServer(
+    session,
+    async () => {
+      const { status } = await handle.describe();
+      if (status.name !== 'RUNNING') {
+        throw new ProblemError({
+          code: 'run_closed',
+          message: `Run '${workflowId}' is closed: nothing is left to cancel.`,
+        });
+      }
+      await handle.cancel();
+    },
+    { workflowId },
+  );
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { ApprovalList } from '../../src/client/list-approvals.ts';
+import { eventually } from '../support/eventually.ts';
+import { type RunInTest, type World, openWorld } from '../support/world.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+const started: RunInTest[] = [];
+const worlds: World[] = [];
+
+/** Eight people can wait at once; each request has its own amount. */
+async function startAsking(count: number, input: { policy?: object } = {}): Promise<RunInTest> {
+  const calls = Array.from({ length: count }, (_, index) => ({
+    tool: 'pay',
+    args: { to: `p${index}`, amount: index },
+  }));
+  const run = await world.start([{ calls }, { text: 'done' }], input as never);
+  started.push(run);
+  await run.open(count);
+  return run;
+}
+
+/** The inbox once it lists `count` requests of the runs of this test. */
+function listed(count: number, filter: object = {}): Promise<ApprovalList> {
+  return eventually(`${count} rows in the inbox`, async () => {
+    const list = await world.client.approvals.list(filter);
+    const ours = list.approvals.filter((row) => started.some((run) => run.workflowId === row.workflowId));
+    return ours.length === count && { ...list, approvals: ours };
+  });
+}
+
+beforeEach(async () => {
+  world = await openWorld();
+  worlds.push(world);
+});
+afterEach(async () => {
+  for (const run of started.splice(0)) await run.handle.terminate().catch(() => undefined);
+  await world.stopWorker();
+});
+afterAll(async () => {
+  for (const each of worlds) await each.close();
+});
+
+describe('approvals.list', () => {
+  test('lists the open requests of all runs with no worker alive, earliest deadline first, and no argument values', async () => {
+    const late = await startAsking(1, { policy: { version: 1, rules: [], approval: { timeout: '2h' } } });
+    const soon = await startAsking(2);
+    await world.stopWorker();
+    const { approvals } = await listed(3);
+    expect(approvals.map((row) => row.workflowId)).toEqual([soon.workflowId, soon.workflowId, late.workflowId]);
+    expect(approvals[0]).toMatchObject({
+      toolName: 'pay',
+      agentName: 'tester',
+      riskLevel: 'write',
+      argumentNames: ['to', 'amount'],
+      shown: 'part',
+    });
+    expect(JSON.stringify(approvals)).not.toContain('p0');
+  });
+
+  test('filters, and counts what the limit leaves out', async () => {
+    const one = await startAsking(3);
+    await startAsking(1);
+    await listed(4);
+    expect((await world.client.approvals.list({ workflowId: one.workflowId })).approvals).toHaveLength(3);
+    expect((await listed(4, { tool: 'pay' })).approvals).toHaveLength(4);
+    expect((await world.client.approvals.list({ workflowId: one.workflowId, tool: 'look' })).approvals).toEqual([]);
+    expect((await world.client.approvals.list({ workflowId: one.workflowId, agent: 'nobody' })).approvals).toEqual([]);
+    const limited = await world.client.approvals.list({ workflowId: one.workflowId, limit: 2 });
+    expect([limited.approvals.length, limited.more]).toEqual([2, 1]);
+  });
+
+  test('a settled request leaves the list', async () => {
+    const run = await startAsking(1);
+    const { approvals } = await listed(1);
+    await world.client.decide({ requestId: approvals[0]?.requestId ?? '', approved: false });
+    await run.result();
+    await listed(0);
+  });
+
+  test('a memo that is no memo of ours hides nothing', async () => {
+    const run = await startAsking(1);
+    for (const memo of [{ approvals: 'x' }, { approvals: { open: [{ requestId: 7 }], more: 'many' } }, {}]) {
+      const workflowId = `foreign-${randomUUID()}`;
+      await world.client.session.client.workflow.start('foreign', {
+        workflowId,
+        taskQueue: `nobody-${randomUUID()}`,
+        memo,
+        searchAttributes: { ApprovalIds: ['0'.repeat(32)] },
+      });
+      started.push({ ...run, workflowId, handle: world.client.session.client.workflow.getHandle(workflowId) });
+    }
+    expect((await listed(1)).approvals[0]?.workflowId).toBe(run.workflowId);
+  });
+});
+
+describe('approvals.get', () => {
+  test('finds a request by its id alone, with its full arguments; settled ones say how', async () => {
+    const run = await startAsking(1);
+    const [request] = await run.open();
+    const requestId = request?.requestId ?? '';
+    await expect(world.client.approvals.get(requestId)).resolves.toEqual(request);
+    expect(request).toMatchObject({ arguments: { to: 'p0', amount: 0 }, shown: 'all' });
+
+    await world.client.decide({ requestId, approved: false, reason: 'too much', reviewerId: 'ann' });
+    await run.result();
+    await expect(world.client.approvals.get(requestId)).resolves.toMatchObject({
+      requestId,
+      settled: { outcome: 'denied', reason: 'too much', reviewerId: 'ann' },
+    });
+  });
+
+  test('an id that no run has is looked for 3 seconds, then unknown', async () => {
+    const requestId = randomUUID().replaceAll('-', '');
+    const before = Date.now();
+    await expect(world.client.approvals.get(requestId)).rejects.toMatchObject({
+      code: 'unknown_request',
+      message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.`,
+    });
+    expect(Date.now() - before).toBeGreaterThanOrEqual(3_000);
+  });
+
+  test.each(['', 'x', `${'0'.repeat(31)}G`, `${'0'.repeat(32)}" OR "" = "`, 'A'.repeat(32)])(
+    '%j is no id: unknown at once',
+    async (requestId) => {
+      await expect(world.client.approvals.get(requestId)).rejects.toMatchObject({
+        code: 'unknown_request',
+        message: expect.stringContaining('it has 32 hex characters'),
+      });
+    },
+  );
+
+  test('an id of another run: unknown there', async () => {
+    const run = await startAsking(1);
+    await expect(world.client.approvals.get('0'.repeat(32), { workflowId: run.workflowId })).rejects.toMatchObject({
+      code: 'unknown_request',
+      message: `Run '${run.workflowId}' has no request ${'0'.repeat(32)}.`,
+    });
+  });
+
+  test('without a worker the arguments cannot be shown: no_worker', async () => {
+    const run = await startAsking(1);
+    const [request] = await run.open();
+    await world.stopWorker();
+    await expect(world.client.approvals.get(request?.requestId ?? '')).rejects.toMatchObject({ code: 'no_worker' });
+  });
+});

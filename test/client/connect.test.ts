@@ -1,0 +1,49 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { connect } from '../../src/client/connect.ts';
+import { createClient } from '../../src/client/client.ts';
+import { sharedAddress } from '../support/shared-server.ts';
+
+describe('connect', () => {
+  test('no server: one sentence with the address and the remedy', async () => {
+    await expect(connect({ address: '127.0.0.1:1', connectTimeoutMs: 300 })).rejects.toMatchObject({
+      name: 'ProblemError',
+      code: 'server_unreachable',
+      message:
+        'No Temporal server answers at 127.0.0.1:1: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.',
+    });
+  });
+
+  test('something that listens and is no Temporal server', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await expect(connect({ address, connectTimeoutMs: 300 })).rejects.toMatchObject({ code: 'server_unreachable' });
+    silent.close();
+  });
+
+  test('what is no address at all', async () => {
+    await expect(connect({ address: 'http://a b:1' })).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: "'http://a b:1' is not an address: write HOST:PORT, such as 127.0.0.1:7233.",
+    });
+  });
+
+  test('a namespace that the server does not have', async () => {
+    const client = await createClient({ address: sharedAddress(), namespace: 'nowhere' });
+    const message = `The Temporal server at ${sharedAddress()} has no namespace 'nowhere'.`;
+    await expect(client.approvals.list()).rejects.toMatchObject({ code: 'server_unreachable', message });
+    await expect(client.show('run-x')).rejects.toMatchObject({ code: 'server_unreachable', message });
+    await client.close();
+  });
+
+  test('a connection of the caller is used, and stays open', async () => {
+    const own = await connect({ address: sharedAddress() });
+    const client = await createClient({ connection: own.connection });
+    await expect(client.show('run-x')).rejects.toMatchObject({ code: 'run_not_found' });
+    await client.close();
+    await expect(own.connection.workflowService.getSystemInfo({})).resolves.toBeDefined();
+    await own.connection.close();
+  });
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type RunInTest, type World, openWorld } from '../support/world.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+async function startAsking(count = 1): Promise<{ run: RunInTest; ids: string[]; workflowId: string }> {
+  const calls = Array.from({ length: count }, (_, index) => ({
+    tool: 'pay',
+    args: { to: `p${index}`, amount: index },
+  }));
+  const run = await world.start([{ calls }, { text: '{{lastResult}}' }]);
+  const ids = (await run.open(count)).map(({ requestId }) => requestId);
+  return { run, ids, workflowId: run.workflowId };
+}
+
+describe('decide, with a worker', () => {
+  test('approve: the receipt says so and the tool runs', async () => {
+    const { run, ids } = await startAsking();
+    await expect(world.client.decide({ requestId: ids[0]!, approved: true })).resolves.toMatchObject({
+      requestId: ids[0],
+      accepted: true,
+      outcome: 'approved',
+    });
+    await expect(run.result()).resolves.toMatchObject({ output: 'paid 0 to p0' });
+  });
+
+  test('deny: the reason reaches the model', async () => {
+    const { run, ids, workflowId } = await startAsking();
+    await world.client.decide({ requestId: ids[0]!, approved: false, reason: 'not today' }, { workflowId });
+    await expect(run.result()).resolves.toMatchObject({ output: 'Denied: not today' });
+  });
+
+  test('a second decision is refused, whatever it says, and names who was first', async () => {
+    const { ids, workflowId, run } = await startAsking(2);
+    const requestId = ids[0]!;
+    await world.client.decide({ requestId, approved: true, reviewerId: 'ann' }, { workflowId });
+    for (const approved of [true, false]) {
+      await expect(world.client.decide({ requestId, approved }, { workflowId })).rejects.toMatchObject({
+        code: 'already_settled',
+        message: expect.stringContaining('already settled by ann: approved'),
+      });
+    }
+    await world.client.decide({ requestId: ids[1]!, approved: true }, { workflowId });
+    await run.result();
+    await expect(world.client.decide({ requestId, approved: true }, { workflowId })).rejects.toMatchObject({
+      code: 'already_settled',
+    });
+  });
+
+  test('the same decision again gives the receipt again, also when the run is over; a changed one under its id does not', async () => {
+    const { ids, workflowId, run } = await startAsking();
+    const decision = { requestId: ids[0]!, approved: true, decisionId: randomUUID() };
+    const first = await world.client.decide(decision, { workflowId });
+    expect(await world.client.decide(decision, { workflowId })).toEqual(first);
+    await run.result();
+    expect(await world.client.decide(decision, { workflowId })).toMatchObject({ accepted: true, outcome: 'approved' });
+    await expect(world.client.decide({ ...decision, approved: false }, { workflowId })).rejects.toMatchObject({
+      code: 'already_settled',
+    });
+  });
+
+  test("a digest that is not the request's: refused, and the request stays open", async () => {
+    const { ids, workflowId, run } = await startAsking();
+    const requestId = ids[0]!;
+    await expect(
+      world.client.decide({ requestId, approved: true, digest: '0'.repeat(64) }, { workflowId }),
+    ).rejects.toMatchObject({ code: 'digest_mismatch' });
+    const { digest } = await world.client.approvals.get(requestId, { workflowId });
+    await world.client.decide({ requestId, approved: true, digest }, { workflowId });
+    await run.result();
+  });
+
+  test.each([
+    ['a field not built yet', { always: true }, 'invalid_decision', "'always' is not supported by this version"],
+    ['a misspelt field', { aproved: true }, 'invalid_decision', "unknown field 'aproved'"],
+    ['too long a reason', { reason: 'x'.repeat(2_001) }, 'too_large', "'reason' is longer than 2000 characters"],
+  ])('%s is refused before it is sent', async (_name, extra, code, message) => {
+    const decision = { requestId: '0'.repeat(32), approved: true, ...extra };
+    await expect(world.client.decide(decision, { workflowId: 'run-nowhere' })).rejects.toMatchObject({ code, message });
+  });
+});
+
+describe('decide several', () => {
+  test('receipts in order, over several runs; what is refused hurts no other', async () => {
+    const one = await startAsking(2);
+    const two = await startAsking(1);
+    const decisions = [
+      { requestId: one.ids[1]!, approved: true },
+      { requestId: 'nonsense', approved: true },
+      { requestId: two.ids[0]!, approved: false },
+      { requestId: one.ids[0]!, approved: true },
+      { requestId: one.ids[1]!, approved: false },
+      { requestId: randomUUID().replaceAll('-', ''), approved: true },
+    ];
+    const receipts = await world.client.decide(decisions);
+    expect(receipts.map(({ requestId, accepted, outcome, code }) => [requestId, accepted, code ?? outcome])).toEqual([
+      [one.ids[1], true, 'approved'],
+      ['nonsense', false, 'unknown_request'],
+      [two.ids[0], true, 'denied'],
+      [one.ids[0], true, 'approved'],
+      [one.ids[1], false, 'already_settled'],
+      [decisions[5]!.requestId, false, 'unknown_request'],
+    ]);
+    await Promise.all([one.run.result(), two.run.result()]);
+  });
+
+  test('none gives none', async () => {
+    await expect(world.client.decide([])).resolves.toEqual([]);
+  });
+});
+
+describe('decide, with no worker', () => {
+  test('recorded, not yet applied; a worker applies it, and a repetition changes nothing', async () => {
+    const { ids, workflowId, run } = await startAsking();
+    const paid = (): number => world.ran().filter((line) => line === 'pay p0 0').length;
+    const paidBefore = paid();
+    await world.stopWorker();
+    const decision = { requestId: ids[0]!, approved: true, decisionId: randomUUID() };
+    const receipt = await world.client.decide(decision);
+    expect(receipt).toMatchObject({ requestId: ids[0], accepted: true });
+    expect(receipt.outcome).toBeUndefined();
+    expect(receipt.message).toMatch(/^The decision is recorded, not yet applied: No worker answers for task queue /);
+    await world.client.decide(decision, { workflowId });
+    await world.startWorker();
+    await expect(run.result()).resolves.toMatchObject({
+      output: 'paid 0 to p0',
+      outcomes: [{ outcome: 'approved', ran: 'yes' }],
+    });
+    expect(paid()).toBe(paidBefore + 1);
+  });
+
+  test('a run that was terminated: run_closed', async () => {
+    const { ids, workflowId, run } = await startAsking();
+    await run.handle.terminate('enough');
+    await expect(world.client.decide({ requestId: ids[0]!, approved: true }, { workflowId })).rejects.toMatchObject({
+      code: 'run_closed',
+      message: `Run '${workflowId}' is closed: request ${ids[0]} can no longer be decided.`,
+    });
+  });
+});

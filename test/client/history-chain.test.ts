@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { type World, openWorld } from '../support/world.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ rollOver: { historyEvents: 20 } });
+});
+afterAll(() => world.close());
+
+test('all links of a run that continued as new, oldest first, each from its start to its end', async () => {
+  const look = { calls: [{ tool: 'look', args: { what: 'x' } }] };
+  const run = await world.start([look, look, look, look, { text: 'done' }]);
+  await run.result();
+  const { links, missing } = await eventually('two links', async () => {
+    const chain = await world.client.historyChain(run.workflowId);
+    return chain.links.length >= 2 && chain;
+  });
+  expect(missing).toBeUndefined();
+  for (const [index, { workflowId, runId, events }] of links.entries()) {
+    expect(workflowId).toBe(run.workflowId);
+    const start = events[0]?.workflowExecutionStartedEventAttributes;
+    expect(start?.originalExecutionRunId).toBe(runId);
+    expect(start?.continuedExecutionRunId || undefined).toBe(links[index - 1]?.runId);
+    expect(events.map(({ eventId }) => Number(eventId))).toEqual(events.map((_, at) => at + 1));
+    const last = events.at(-1);
+    expect(last?.workflowExecutionContinuedAsNewEventAttributes != null).toBe(index < links.length - 1);
+  }
+});
