@@ -1,0 +1,322 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../../src/core/parse-policy.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
+
+const hour = 3_600_000;
+const lines = (source: string | object, options?: ParsePolicyOptions): string[] => {
+  const parsed = parsePolicy(source, options);
+  return 'problems' in parsed ? formatProblems('p.yaml', parsed.problems).split('\n') : [];
+};
+const policyOf = (source: string | object, options?: ParsePolicyOptions): Policy => {
+  const parsed = parsePolicy(source, options);
+  if ('problems' in parsed) throw new Error(formatProblems('p.yaml', parsed.problems));
+  return parsed.policy;
+};
+const empty: Policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
+
+describe('a policy in its normal form', () => {
+  const whole = `
+version: 1
+risk_defaults: { read_only: allow, write: ask, destructive: deny }
+rules:
+  - { pattern: "search_*", action: allow }
+  - { id: prod, pattern: "deploy:*production*", action: ask, reason: "Production needs a person" }
+approval: { timeout: 90s, max_timeout: 2d, max_pending: 50 }
+`;
+  const normal: Policy = {
+    version: 1,
+    rules: [
+      { pattern: 'search_*', action: 'allow' },
+      { id: 'prod', pattern: 'deploy:*production*', action: 'ask', reason: 'Production needs a person' },
+    ],
+    riskDefaults: { read_only: 'allow', write: 'ask', destructive: 'deny' },
+    approval: { timeoutMs: 90_000, maxTimeoutMs: 48 * hour, maxPending: 50 },
+  };
+  test('every key', () => expect(policyOf(whole, { ceiling: true })).toEqual(normal));
+
+  test.each<[string, string | object]>([
+    ['an empty map', '{}'],
+    ['a version only', 'version: 1'],
+    ['no rules', 'rules: []'],
+    ['a byte order mark', '\ufeffrules: []'],
+    ['JSON with tabs', '{\n\t"version": 1,\n\t"rules": []\n}'],
+    ['an object', { version: 1, rules: [], approval: {} }],
+  ])('%s', (_, source) => expect(policyOf(source)).toEqual(empty));
+
+  test('the same from YAML, from JSON and from an object', () => {
+    const document = { rules: [{ pattern: '"😀"\u2028\\/', action: 'deny' }], approval: { timeout: '5m' } };
+    const fromObject = policyOf(document);
+    expect(policyOf(JSON.stringify(document, null, 2))).toEqual(fromObject);
+    expect(policyOf('rules:\n- pattern: "\\"😀\\"\\u2028\\\\/"\n  action: deny\napproval:\n  timeout: 5m\n')).toEqual(
+      fromObject,
+    );
+  });
+
+  test('yes, no, on and 1_0 are texts, as YAML 1.2 says', () => {
+    expect(policyOf('rules: [{ id: yes, pattern: no, action: ask, reason: on }]').rules).toEqual([
+      { id: 'yes', pattern: 'no', action: 'ask', reason: 'on' },
+    ]);
+  });
+});
+
+describe('refused, with line and column', () => {
+  test.each<[string, string, string]>([
+    [
+      'unknown key',
+      'rules: []\nrule: []',
+      "2:1 unknown key 'rule'; known here are version, rules, risk_defaults, approval",
+    ],
+    ['unknown key of a rule', 'rules:\n  - pattern: a\n    action: ask\n    reson: x', "4:5 unknown key 'reson'"],
+    [
+      'unknown risk',
+      'risk_defaults: { unknown: allow }',
+      "1:18 unknown key 'unknown'; known here are read_only, write, destructive",
+    ],
+    ['__proto__', '__proto__: { rules: [] }', "1:1 unknown key '__proto__'"],
+    ['a wrong version', 'version: 2', "1:10 'version' must be 1, not 2"],
+    [
+      'a wrong action',
+      'rules:\n  - { pattern: a, action: permit }',
+      "2:27 'action' must be one of allow, ask, deny, not 'permit'",
+    ],
+    ['a missing action', 'rules:\n  - { pattern: a }', "2:5 'action' is missing"],
+    ['a missing pattern', 'rules:\n  - action: ask', "2:5 'pattern' is missing"],
+    ['a pattern that is no text', 'rules: [{ pattern: 5, action: ask }]', "1:20 'pattern' must be a text, not 5"],
+    [
+      'a bad pattern',
+      'rules:\n\n  - { pattern: "[z-a]", action: ask }',
+      "3:16 'pattern' holds the reversed range [z-a]",
+    ],
+    ['a blank pattern', 'rules: [{ pattern: " ", action: ask }]', "1:20 'pattern' is empty"],
+    [
+      'a bare star',
+      'rules:\n  - pattern: *\n    action: ask',
+      '2:14 anchors and aliases are not part of a policy: put a text that begins with * or & in quotes',
+    ],
+    ['a bare star and more', 'rules:\n  - pattern: *_x\n    action: ask', '2:14 anchors and aliases'],
+    ['an anchor', 'rules: &r []', '1:11 anchors and aliases'],
+    ['a tag', 'rules: !!set { a }', '1:14 tags such as'],
+    ['an unknown tag', 'rules: !mine []', '1:8 the text is not YAML 1.2'],
+    ['a merge key', '<<: { rules: [] }', "1:1 unknown key '<<'"],
+    ['a key that stands twice', 'rules: []\nrules: []', "2:1 the key 'rules' stands twice"],
+    [
+      'a rule id that stands twice',
+      'rules:\n  - { id: a, pattern: x, action: ask }\n  - { id: a, pattern: y, action: ask }',
+      "3:11 'id' a is taken by rule 1",
+    ],
+    [
+      'an id like those of rules without one',
+      'rules: [{ id: "ceiling#1", pattern: x, action: ask }]',
+      "1:15 'id' must not look like LAYER#N",
+    ],
+    ['a number for a key', '1: 2', '1:1 a key must be a text'],
+    ['tabs', 'rules:\n\t- a', '2:1 the text is not YAML 1.2: Tabs are not allowed as indentation'],
+    ['broken YAML', 'rules: [', '1:9 the text is not YAML 1.2'],
+    ['YAML 1.1', '%YAML 1.1\n---\nrules: []', '1:1 the text must be YAML 1.2'],
+    ['two documents', 'rules: []\n---\nrules: []', '2:1 the text holds a second document'],
+    ['nothing', '', '1:1 a policy must be a map, not empty'],
+    ['a list', '- a', '1:1 a policy must be a map, not a list'],
+    ['rules that are empty', 'rules:\n', "1:7 'rules' must be a list, not empty"],
+    [
+      'half a surrogate pair',
+      'rules: [{ pattern: "\\ud83d", action: ask }]',
+      "1:20 'pattern' holds half a surrogate pair",
+    ],
+    ['too many brackets', '['.repeat(200_000), 'nested more than 50 levels deep'],
+    ['too many dashes', '- '.repeat(20_000), 'nested more than 50 levels deep'],
+    ['too long', ' '.repeat(1_000_001), 'more than 1000000 characters'],
+  ])('%s', (_, source, expected) => {
+    const [line] = lines(source);
+    expect(line).toMatch(/^p\.yaml:\d+:\d+ /);
+    expect(line).toContain(expected);
+  });
+
+  test('every problem at once, in the order of the text', () => {
+    expect(lines('version: 3\nfoo: 1\nrules:\n  - { pattern: " a", action: no }\n')).toEqual([
+      "p.yaml:1:10 'version' must be 1, not 3",
+      "p.yaml:2:1 unknown key 'foo'; known here are version, rules, risk_defaults, approval",
+      "p.yaml:4:16 'pattern' begins or ends with a blank",
+      "p.yaml:4:30 'action' must be one of allow, ask, deny, not 'no'",
+    ]);
+  });
+
+  test('an object has a path where a text has a line', () => {
+    const parsed = parsePolicy({ rules: [{ pattern: 'a', action: 'no' }] }, { file: 'x' });
+    expect(parsed).toEqual({
+      problems: [{ file: 'x', path: 'rules[0].action', message: "'action' must be one of allow, ask, deny, not 'no'" }],
+    });
+    expect(lines({ rules: 1 })).toEqual(["p.yaml: 'rules' must be a list, not 1 (at rules)"]);
+  });
+});
+
+describe('what the language has and this version does not', () => {
+  const top = [
+    'mode',
+    'agents',
+    'assess',
+    'redact',
+    'directory',
+    'channels',
+    'advisor',
+    'limits',
+    'mcp',
+    'reviewer_keys',
+  ];
+  const inRule = ['when', 'args', 'ask', 'examples'];
+  const inApproval = [
+    'on_timeout',
+    'max_retries_after_deny',
+    'include_arguments',
+    'redact',
+    'batch',
+    'denied_as',
+    'max_irreversible_per_run',
+  ];
+  test.each([
+    ...top.map((key) => [key, { [key]: null }] as const),
+    ...inRule.map((key) => [key, { rules: [{ pattern: 'a', action: 'ask', [key]: {} }] }] as const),
+    ...inApproval.map((key) => [key, { approval: { [key]: 1 } }] as const),
+  ])('%s is refused, not ignored', (key, document) => {
+    expect(lines(document)).toEqual([expect.stringContaining(`'${key}' is not supported by this version`)]);
+    expect(lines(JSON.stringify(document))).toEqual([
+      expect.stringMatching(/^p\.yaml:1:\d+ .*not supported by this version$/),
+    ]);
+  });
+});
+
+describe('limits', () => {
+  const durations = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never';
+  test.each<[string, ParsePolicyOptions, string | undefined]>([
+    ['timeout: 24h', {}, undefined],
+    ['timeout: 25h', {}, "'timeout' 25h is over 24h; only a ceiling's 'max_timeout' permits more"],
+    ['timeout: 25h', { ceiling: true }, "'timeout' 25h is over 24h"],
+    ['timeout: 25h, max_timeout: 2d', { ceiling: true }, undefined],
+    ['timeout: 2h, max_timeout: 1h', { ceiling: true }, "'timeout' 2h is over 1h"],
+    ['timeout: never', {}, "'timeout' never is over 24h; only a ceiling with 'max_timeout: never' permits it"],
+    ['timeout: never, max_timeout: 2d', { ceiling: true }, "'timeout' never is over 48h"],
+    ['timeout: never, max_timeout: never', { ceiling: true }, undefined],
+    ['max_timeout: 1h', {}, "'max_timeout' belongs in the ceiling"],
+    ['timeout: 25h', { maxTimeoutMs: 48 * hour }, undefined],
+    ['timeout: never', { maxTimeoutMs: null }, undefined],
+    ['timeout: 2h', { maxTimeoutMs: hour }, undefined],
+    ['timeout: 0s', {}, "'timeout' must be longer than 0"],
+    ['timeout: 5', {}, `'timeout' ${durations}`],
+    ['timeout: soon', {}, `'timeout' ${durations}`],
+    ['timeout: ', {}, `'timeout' ${durations}`],
+    ['max_pending: 1', {}, undefined],
+    ['max_pending: 50', {}, undefined],
+    ['max_pending: 51', {}, "'max_pending' must be a whole number from 1 to 50: the ids of all open requests fit"],
+    ['max_pending: 0', {}, "'max_pending' must be a whole number from 1 to 50"],
+    ['max_pending: 2.5', {}, "'max_pending' must be a whole number from 1 to 50"],
+    ['max_pending: "5"', {}, "'max_pending' must be a whole number from 1 to 50"],
+    ['max_pending: .nan', {}, 'not a value of JSON'],
+  ])('%s with %j', (approval, options, expected) => {
+    expect(lines(`approval: { ${approval} }`, options)).toEqual(
+      expected === undefined ? [] : [expect.stringContaining(expected)],
+    );
+  });
+});
+
+describe('total: any input is a policy that rules, or problems with a place', () => {
+  const check = (source: string | object): void => {
+    const parsed = parsePolicy(source);
+    if ('policy' in parsed) {
+      const run = compilePolicy(parsed.policy, 'run');
+      expect(evaluate({ run }, { tool: 'a', args: {}, risk: 'write' }).engine).toBe(1);
+    } else {
+      expect(parsed.problems.length).toBeGreaterThan(0);
+      for (const { message, line } of parsed.problems) {
+        expect(message).not.toMatch(/Invalid input|Invalid option|undefined|\[object|stack/);
+        if (typeof source === 'string') expect(line).toBeGreaterThan(0);
+      }
+    }
+  };
+  const pieces = [
+    'rules',
+    'version',
+    'approval',
+    'timeout',
+    'pattern',
+    'action',
+    ': ',
+    '- ',
+    '\n',
+    '  ',
+    '[',
+    ']',
+    '{',
+    '}',
+    ', ',
+    '*',
+    '&a ',
+    '*a',
+    '!x ',
+    '"',
+    "'",
+    '|',
+    '>',
+    '#',
+    '?',
+    '%',
+    '---\n',
+    '1',
+    'allow',
+    '\t',
+    '\0',
+    '\ud800',
+  ];
+
+  test('any text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), check), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((parts) => parts.join('')),
+        check,
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('any JSON, as a text and as an object', () => {
+    const key = fc.constantFrom(
+      'version',
+      'rules',
+      'risk_defaults',
+      'approval',
+      'timeout',
+      'max_pending',
+      'pattern',
+      'action',
+      'id',
+      'when',
+      '__proto__',
+      'constructor',
+    );
+    const leaf = fc.constantFrom<unknown>(null, true, 1, 50, '', 'a', 'ask', '5m', 'never', '[z-a]');
+    const { document } = fc.letrec((tie) => ({
+      document: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('document'), { maxLength: 3 }),
+        fc.dictionary(key, tie('document'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.oneof(document, fc.jsonValue()), (value) => {
+        check(JSON.stringify(value));
+        check(value as object);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a deep object and a cycle', () => {
+    const cycle: Record<string, unknown> = {};
+    cycle['rules'] = cycle;
+    let deep: object = {};
+    for (let level = 0; level < 100_000; level += 1) deep = { rules: deep };
+    for (const source of [cycle, deep]) expect(lines(source)).toEqual(['p.yaml: a policy is at most 50 levels deep']);
+  });
+});
