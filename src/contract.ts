@@ -7,7 +7,15 @@ import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from '
 import type { JournalEntry } from './core/journal-entry.ts';
 import type { Json, JsonObject } from './core/tool-call.ts';
 
-export type { ApprovalRequest, CallOutcome, OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './core/approval.ts';
+export type {
+  ApprovalRequest,
+  CallOutcome,
+  OutcomeName,
+  Ran,
+  Receipt,
+  RefusedDecision,
+  Settlement,
+} from './core/approval.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/approval-index.ts';
 export type { Assessment } from './core/assessment.ts';
 export type { JournalEntry } from './core/journal-entry.ts';
@@ -115,4 +123,3 @@ export interface RunStatus {
   /** Decisions that changed nothing: the last 50 as `{ code, requestId?, size }`, and how many there were. */
   refused: { last: RefusedDecision[]; total: number };
 }
-

@@ -83,7 +83,10 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
       namespace,
       taskQueue: options.taskQueue ?? defaultTaskQueue,
       ...(options.workflowBundle === undefined
-        ? { workflowsPath: options.workflowsPath ?? bundledPath('index'), bundlerOptions: { webpackConfigHook: leanSourceMap } }
+        ? {
+            workflowsPath: options.workflowsPath ?? bundledPath('index'),
+            bundlerOptions: { webpackConfigHook: leanSourceMap },
+          }
         : { workflowBundle: options.workflowBundle }),
       dataConverter: { payloadConverterPath: bundledPath('payload-converter') },
       activities: {

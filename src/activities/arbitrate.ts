@@ -16,7 +16,8 @@ export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number
  */
 export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
   const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) throw ApplicationFailure.nonRetryable('arbitrate runs in a workflow only', 'forbidden');
+  if (workflowExecution === undefined)
+    throw ApplicationFailure.nonRetryable('arbitrate runs in a workflow only', 'forbidden');
   const { connection, options } = getClient();
   const wanted = new Set(eventIds);
   const recordedAtMs: Record<string, number> = {};

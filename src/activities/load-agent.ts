@@ -44,7 +44,9 @@ const runInputShape = z.strictObject({
   caller: z
     .strictObject({ userId: z.string().min(1).max(200), groups: z.array(z.string().max(200)).max(100).optional() })
     .optional(),
-  metadata: json.refine((value) => JSON.stringify(value).length <= 4_000, 'at most 4,000 characters of JSON').optional(),
+  metadata: json
+    .refine((value) => JSON.stringify(value).length <= 4_000, 'at most 4,000 characters of JSON')
+    .optional(),
 });
 const notYet = ['mode', 'session'];
 
@@ -75,7 +77,7 @@ export function createLoadAgent({ registry, agentPolicies, ceiling, rollOver }: 
 }
 
 function checkInput(input: unknown): z.infer<typeof runInputShape> {
-  const early = Object.keys((input ?? {}) as object).find((key) => notYet.includes(key));
+  const early = Object.keys(input ?? {}).find((key) => notYet.includes(key));
   if (early !== undefined) throw refused('arguments_invalid', `The run's '${early}' is not supported by this version`);
   const parsed = runInputShape.safeParse(input);
   if (parsed.success) return parsed.data;

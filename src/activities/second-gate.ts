@@ -35,7 +35,10 @@ export interface SecondGateOptions {
 export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptions): ActivityInboundCallsInterceptor {
   const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') };
   return {
-    async execute(input: ActivityExecuteInput, next: Next<ActivityInboundCallsInterceptor, 'execute'>): Promise<unknown> {
+    async execute(
+      input: ActivityExecuteInput,
+      next: Next<ActivityInboundCallsInterceptor, 'execute'>,
+    ): Promise<unknown> {
       const { activityType, workflowExecution, workflowType } = activityInfo();
       const tool = registry.tool(activityType);
       if (tool === undefined && !activityType.startsWith('countersign.')) return next(input);
@@ -43,7 +46,10 @@ export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptio
         throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
       }
       if (!workflowTypes.includes(workflowType)) {
-        throw refused('forbidden', `workflow type '${workflowType}' may not use '${activityType}': name it to createWorker`);
+        throw refused(
+          'forbidden',
+          `workflow type '${workflowType}' may not use '${activityType}': name it to createWorker`,
+        );
       }
       if (input.args.some(isUndecodable)) {
         throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);

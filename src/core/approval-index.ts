@@ -66,14 +66,18 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
 
 /** The memo, and the journal entries that did not fit and must ride on a later payload. */
 export function approvalMemo(ledger: Ledger, entries: JournalEntry[]): { memo: ApprovalMemo; rest: JournalEntry[] } {
-  const open = fitting(ledger.open.map(({ request }) => summaryOf(request)), memoOpenBytes);
+  const open = fitting(
+    ledger.open.map(({ request }) => summaryOf(request)),
+    memoOpenBytes,
+  );
   const journal = fitting(entries, memoJournalBytes);
   const more = ledger.open.length - open.length;
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
 export function summaryOf(request: ApprovalRequest): ApprovalSummary {
-  const { requestId, workflowId, toolName, riskLevel, agentName, callerUserId, rule, requestedAt, deadline, digest } = request;
+  const { requestId, workflowId, toolName, riskLevel, agentName, callerUserId, rule, requestedAt, deadline, digest } =
+    request;
   return {
     requestId,
     workflowId,
@@ -86,7 +90,10 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
     requestedAt,
     deadline,
     digest,
-    argumentNames: fitting(Object.keys(request.arguments).map((name) => name.slice(0, shortText)), 1_000),
+    argumentNames: fitting(
+      Object.keys(request.arguments).map((name) => name.slice(0, shortText)),
+      1_000,
+    ),
     severity: request.assessment.severity,
     shown: 'part',
   };

@@ -43,7 +43,7 @@ export function parseDecision(value: unknown): { decision: ParsedDecision } | { 
     } else if (key !== 'requestId' && field.length > longest[key as keyof typeof longest]) {
       return problem('too_large', `'${key}' is longer than ${longest[key as keyof typeof longest]} characters`);
     }
-    decision[key] = field as string | boolean;
+    decision[key] = field;
   }
   if (typeof decision['requestId'] !== 'string' || !requestIdShape.test(decision['requestId'])) {
     return invalid(`'requestId' must be the 32 hex characters of the request`);

@@ -55,7 +55,16 @@ const refusedKept = 50;
 
 export type LedgerCommand =
   /** The policy allowed or denied, or a limit refused: settled at once, with no request. */
-  | { kind: 'rule'; atMs: number; callId: string; toolName: string; outcome: OutcomeName; ruling?: Ruling; digest?: string; reason?: string }
+  | {
+      kind: 'rule';
+      atMs: number;
+      callId: string;
+      toolName: string;
+      outcome: OutcomeName;
+      ruling?: Ruling;
+      digest?: string;
+      reason?: string;
+    }
   | { kind: 'open'; atMs: number; booked: BookedRequest; ruling: Ruling }
   | { kind: 'decide'; atMs: number; decision: ParsedDecision }
   | { kind: 'expire' | 'cancel'; atMs: number; requestId: string; reason?: string }
@@ -115,7 +124,15 @@ function rule(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'rule' }>)
       outcomes: [...ledger.outcomes, calls].slice(-outcomesKept),
     },
     command.atMs,
-    { kind: 'ruling', callId, toolName, outcome, digest, ...facts(ruling), ...(reason === undefined ? {} : { reason }) },
+    {
+      kind: 'ruling',
+      callId,
+      toolName,
+      outcome,
+      digest,
+      ...facts(ruling),
+      ...(reason === undefined ? {} : { reason }),
+    },
   );
 }
 
@@ -141,7 +158,12 @@ function decide(ledger: Ledger, decision: ParsedDecision, atMs: number): Reducti
     return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${booked.request.deadline}`);
   }
   if (decision.digest !== undefined && decision.digest !== booked.request.digest) {
-    return refusal(ledger, requestId, 'digest_mismatch', `the digest is not that of request ${requestId}: look at it again`);
+    return refusal(
+      ledger,
+      requestId,
+      'digest_mismatch',
+      `the digest is not that of request ${requestId}: look at it again`,
+    );
   }
   const outcome = approved ? 'approved' : 'denied';
   const settlement: Settlement = { outcome, reason, reviewerId, decisionId, settledAt: iso(atMs) };
@@ -154,9 +176,14 @@ function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
   const { requestId, decisionId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);
   const outcome = settled?.settlement.outcome ?? ledger.past.find((each) => each.requestId === requestId)?.outcome;
-  if (outcome === undefined) return refusal(ledger, requestId, 'unknown_request', `this run has no request ${requestId}`);
+  if (outcome === undefined)
+    return refusal(ledger, requestId, 'unknown_request', `this run has no request ${requestId}`);
   if (settled?.decision !== undefined && decisionId !== undefined && sameDecision(settled.decision, decision)) {
-    return { ledger, entries: [], receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
+    return {
+      ledger,
+      entries: [],
+      receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) },
+    };
   }
   const code = outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled';
   const settledBy = settled?.settlement.reviewerId;
@@ -185,7 +212,13 @@ function settle(
   const dropped = settled
     .slice(0, -settledKept)
     .map((each) => ({ requestId: each.request.requestId, outcome: each.settlement.outcome }));
-  const call = { callId: booked.callId, toolName, requestId, outcome, ran: outcome === 'approved' ? 'pending' : 'no' } as const;
+  const call = {
+    callId: booked.callId,
+    toolName,
+    requestId,
+    outcome,
+    ran: outcome === 'approved' ? 'pending' : 'no',
+  } as const;
   const denied = outcome === 'denied' ? 1 : 0;
   return journaled(
     {
@@ -256,5 +289,6 @@ function receiptMessage(requestId: string, outcome: OutcomeName): string {
 
 /** ISO 8601 UTC of workflow time. */
 export function iso(atMs: number): string {
+  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock: the instant is given
   return new Date(atMs).toISOString();
 }

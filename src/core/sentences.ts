@@ -5,8 +5,7 @@ import { formatDuration } from './duration.ts';
 export const sentences = {
   deniedByPolicy: (tool: string, reason?: string): string => `Denied: ${reason ?? `Policy denies '${tool}'`}`,
   tooManyPending: 'Denied: Too many pending approval requests.',
-  unknownOutcome:
-    'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
+  unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
   failed: (message: string): string => `Error: ${message}`,
 } as const;
 

@@ -1,7 +1,13 @@
 /** Failure types that cross from the tool activity to the run: how a call that was admitted did not end well. */
 
 /** The second gate refused before the tool started (I1). */
-export const secondGateTypes = ['forbidden', 'digest_mismatch', 'denied_by_policy', 'undecodable', 'arguments_invalid'] as const;
+export const secondGateTypes = [
+  'forbidden',
+  'digest_mismatch',
+  'denied_by_policy',
+  'undecodable',
+  'arguments_invalid',
+] as const;
 
 /** The worker left while the tool ran: it may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';

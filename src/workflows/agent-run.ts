@@ -98,19 +98,16 @@ class AgentRun {
   async #modelTurn(): Promise<string> {
     const { config, messages } = this.#state;
     const turn = this.#state.turn + 1;
-    const { text, calls, usage } = await callModel.executeWithOptions(
-      { summary: `turn ${turn} of ${config.agent}` },
-      [
-        {
-          agent: config.agent,
-          turn,
-          instructions: config.instructions,
-          tools: config.tools.map(({ name, description, schema }) => ({ name, description, schema })),
-          messages,
-          journal: this.#gate.takeJournal(),
-        },
-      ],
-    );
+    const { text, calls, usage } = await callModel.executeWithOptions({ summary: `turn ${turn} of ${config.agent}` }, [
+      {
+        agent: config.agent,
+        turn,
+        instructions: config.instructions,
+        tools: config.tools.map(({ name, description, schema }) => ({ name, description, schema })),
+        messages,
+        journal: this.#gate.takeJournal(),
+      },
+    ]);
     this.#state.turn = turn;
     this.#state.usage = {
       inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
@@ -118,8 +115,15 @@ class AgentRun {
     };
     const summary = text.trim() === '' ? lastUserText(messages) : text;
     this.#state.calls = calls.map((each, index) => this.#admit(each, `${turn}.${index + 1}`, summary));
-    const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({ id, name, arguments: written }));
-    this.#state.messages = [...messages, { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) }];
+    const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({
+      id,
+      name,
+      arguments: written,
+    }));
+    this.#state.messages = [
+      ...messages,
+      { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) },
+    ];
     return text;
   }
 
@@ -127,7 +131,8 @@ class AgentRun {
     const turnCall = { modelCallId: wish.id, tool: wish.tool, written: wish.args ?? wish.raw ?? {} };
     const tool = this.#tool(wish.tool);
     if (tool === undefined || wish.args === undefined) {
-      const content = tool === undefined ? `Error: tool '${wish.tool}' not found` : (wish.problem ?? 'Error: bad arguments');
+      const content =
+        tool === undefined ? `Error: tool '${wish.tool}' not found` : (wish.problem ?? 'Error: bad arguments');
       this.#gate.refuse(callId, wish.tool, content);
       return { ...turnCall, state: 'done', content };
     }
@@ -188,11 +193,13 @@ class AgentRun {
     each.state = 'running';
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
-    void runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups).then(({ content, isError, ran }) => {
-      Object.assign(each, { state: 'done', content, isError });
-      this.#gate.finished(call.callId, ran);
-      this.#running--;
-    });
+    void runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups).then(
+      ({ content, isError, ran }) => {
+        Object.assign(each, { state: 'done', content, isError });
+        this.#gate.finished(call.callId, ran);
+        this.#running--;
+      },
+    );
   }
 
   #tool(name: string) {

@@ -142,14 +142,22 @@ export class ApprovalGate {
     const atMs = Date.now();
     const digest = digestOf(call, tool);
     if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
-    const ruling = evaluate(this.#rules.layers, { tool: toolName, args, risk, subject }, { engine: this.#ledger.engine });
+    const ruling = evaluate(
+      this.#rules.layers,
+      { tool: toolName, args, risk, subject },
+      { engine: this.#ledger.engine },
+    );
     if (ruling.action === 'allow') {
       this.#apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest });
       return { kind: 'allowed' };
     }
     if (ruling.action === 'deny') {
       this.#apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
-      return { kind: 'answered', content: sentences.deniedByPolicy(toolName, ruling.reason), outcome: 'denied_by_policy' };
+      return {
+        kind: 'answered',
+        content: sentences.deniedByPolicy(toolName, ruling.reason),
+        outcome: 'denied_by_policy',
+      };
     }
     if (this.#ledger.open.length >= this.#rules.limits.maxPending) {
       return this.refuse(callId, toolName, sentences.tooManyPending);
@@ -182,7 +190,14 @@ export class ApprovalGate {
 
   /** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */
   refuse(callId: string, toolName: string, content: string): Admission {
-    this.#apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason: content.slice(0, 500) });
+    this.#apply({
+      kind: 'rule',
+      atMs: Date.now(),
+      callId,
+      toolName,
+      outcome: 'refused',
+      reason: content.slice(0, 500),
+    });
     return { kind: 'answered', content, outcome: 'refused' };
   }
 
@@ -326,7 +341,8 @@ export class ApprovalGate {
   }
 
   #onQuery(filter: unknown): ApprovalRequest[] | ApprovalDetails | null {
-    const requestId = typeof filter === 'object' && filter !== null ? (filter as { requestId?: unknown }).requestId : undefined;
+    const requestId =
+      typeof filter === 'object' && filter !== null ? (filter as { requestId?: unknown }).requestId : undefined;
     if (requestId === undefined) return this.#ledger.open.map(({ request }) => request);
     const found = typeof requestId === 'string' ? findRequest(this.#ledger, requestId) : undefined;
     return found === undefined ? null : detailsOf(found);
@@ -371,7 +387,12 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
 }
 
 function failure(code: ProblemCode, message: string, receipt?: Receipt): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: code, nonRetryable: true, details: receipt === undefined ? [] : [receipt] });
+  return ApplicationFailure.create({
+    message,
+    type: code,
+    nonRetryable: true,
+    details: receipt === undefined ? [] : [receipt],
+  });
 }
 
 /** Characters of a value's JSON: all that is kept of a refused payload (I4). */

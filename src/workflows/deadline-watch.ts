@@ -109,12 +109,16 @@ export class DeadlineWatch {
   #nextAtMs(): number | null {
     const dues = this.#options
       .open()
-      .flatMap(({ deadlineMs, request }) => (deadlineMs === null || this.#closing.has(request.requestId) ? [] : [deadlineMs]));
+      .flatMap(({ deadlineMs, request }) =>
+        deadlineMs === null || this.#closing.has(request.requestId) ? [] : [deadlineMs],
+      );
     return dues.length === 0 ? null : Math.min(...dues) + 1;
   }
 
   #summary(): string {
     const open = this.#options.open();
-    return open.length === 1 ? `Deadline of ${open[0]!.request.toolName}` : `Earliest deadline of ${open.length} approvals`;
+    return open.length === 1
+      ? `Deadline of ${open[0]!.request.toolName}`
+      : `Earliest deadline of ${open.length} approvals`;
   }
 }

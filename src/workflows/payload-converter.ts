@@ -8,7 +8,7 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep } from '../core/undecodable.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
-  toPayload<T>(value: T): Payload {
+  toPayload(value: unknown): Payload {
     if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
     try {
       return defaultPayloadConverter.toPayload(value);
@@ -18,6 +18,7 @@ class BrandingPayloadConverter implements PayloadConverter {
     }
   }
 
+  // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
   fromPayload<T>(payload: Payload): T {
     const data = payload.data ?? new Uint8Array();
     if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;

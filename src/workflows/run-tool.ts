@@ -37,7 +37,11 @@ export async function runTool(
   try {
     const result: unknown = await activities[tool.name]!(permit, args);
     if (isUndecodable(result)) return unknown;
-    return { content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''), isError: false, ran: 'yes' };
+    return {
+      content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''),
+      isError: false,
+      ran: 'yes',
+    };
   } catch (error) {
     return endOf(error);
   }

@@ -28,7 +28,10 @@ const allowHold = { version: 1, rules: [{ pattern: 'hold*', action: 'allow' }] }
 
 test('between request and decision: the request waits for the next worker', async () => {
   const first = await worker();
-  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] }, { text: '{{lastResult}}' }]);
+  const run = await world.start([
+    { calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] },
+    { text: '{{lastResult}}' },
+  ]);
   const [request] = await run.open();
   await first.kill();
   await worker();
@@ -40,7 +43,10 @@ test('between request and decision: the request waits for the next worker', asyn
 
 test('a decision sent while no worker lives is kept, and the tool runs once', async () => {
   const first = await worker();
-  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'b', amount: 2 } }] }, { text: '{{lastResult}}' }]);
+  const run = await world.start([
+    { calls: [{ tool: 'pay', args: { to: 'b', amount: 2 } }] },
+    { text: '{{lastResult}}' },
+  ]);
   const [request] = await run.open();
   await first.kill();
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
@@ -54,7 +60,12 @@ test('between decision and tool start: the approved call is scheduled, the worke
   const first = await worker(1);
   const run = await world.start(
     [
-      { calls: [{ tool: 'hold', args: { name: 'slot' } }, { tool: 'pay', args: { to: 'c', amount: 3 } }] },
+      {
+        calls: [
+          { tool: 'hold', args: { name: 'slot' } },
+          { tool: 'pay', args: { to: 'c', amount: 3 } },
+        ],
+      },
       { text: '{{lastResult}}' },
     ],
     { policy: allowHold },
@@ -84,18 +95,19 @@ test('in the middle of a tool: unknown, and not repeated', async () => {
   await first.kill();
   await worker();
   const { output, outcomes } = await run.result();
-  expect(output).toBe(
-    'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
-  );
+  expect(output).toBe('Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.');
   expect(outcomes).toMatchObject([{ toolName: 'hold', outcome: 'allowed', ran: 'unknown' }]);
   expect(count('start mid')).toBe(1);
 }, 60_000);
 
 test('in the middle of an idempotent tool: it is repeated', async () => {
   const first = await worker();
-  const run = await world.start([{ calls: [{ tool: 'hold_again', args: { name: 'again' } }] }, { text: '{{lastResult}}' }], {
-    policy: allowHold,
-  });
+  const run = await world.start(
+    [{ calls: [{ tool: 'hold_again', args: { name: 'again' } }] }, { text: '{{lastResult}}' }],
+    {
+      policy: allowHold,
+    },
+  );
   await eventually('the tool runs', () => count('start again') === 1);
   await first.kill();
   writeFileSync(join(world.folder, 'release-again'), '');

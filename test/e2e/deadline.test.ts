@@ -49,8 +49,10 @@ describe('the worker is down over the deadline', () => {
     const runs = await Promise.all(names.map((name) => world.start(turns(name), { policy: brief })));
     const requests = await Promise.all(runs.map(async (run) => (await run.open())[0]!));
     await world.stopWorker();
-    const send = (index: number, approved: boolean | undefined) =>
-      approved === undefined ? undefined : runs[index]!.handle.signal('decide', { requestId: requests[index]!.requestId, approved });
+    const send = async (index: number, approved: boolean | undefined): Promise<void> =>
+      approved === undefined
+        ? undefined
+        : runs[index]!.handle.signal('decide', { requestId: requests[index]!.requestId, approved });
     await Promise.all(cases.map(({ before }, index) => send(index, before)));
     await Promise.all(requests.map(({ deadline }) => passed(deadline)));
     await Promise.all(cases.map(({ after }, index) => send(index, after)));
@@ -80,31 +82,35 @@ describe('the server is down over the deadline', () => {
   test.each([
     ['and so is the worker', true],
     ['and the worker waits for it', false],
-  ])('%s: a decision recorded before counts, one after does not', async (_name, stopWorker) => {
-    const world = await openWorld({ address: server.address });
-    const [before, after] = await Promise.all([
-      world.start(turns('before'), { policy: brief }),
-      world.start(turns('after'), { policy: brief }),
-    ]);
-    const [first, second] = await Promise.all([before.open(), after.open()]);
-    if (stopWorker) {
-      await world.stopWorker();
-      await before.handle.signal('decide', { requestId: first[0]!.requestId, approved: true });
-    }
-    server.kill();
-    await server.ended;
-    await passed(second[0]!.deadline);
-    const port = Number(server.address.split(':')[1]);
-    server = await startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db') });
-    await eventually('the server takes signals again', () =>
-      after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
-        () => true,
-        () => false,
-      ),
-    );
-    if (stopWorker) await world.startWorker();
-    expect((await after.result()).output).toBe(expired);
-    expect((await before.result()).output).toBe(stopWorker ? 'paid 1 to before' : expired);
-    await world.close();
-  }, 90_000);
+  ])(
+    '%s: a decision recorded before counts, one after does not',
+    async (_name, stopWorker) => {
+      const world = await openWorld({ address: server.address });
+      const [before, after] = await Promise.all([
+        world.start(turns('before'), { policy: brief }),
+        world.start(turns('after'), { policy: brief }),
+      ]);
+      const [first, second] = await Promise.all([before.open(), after.open()]);
+      if (stopWorker) {
+        await world.stopWorker();
+        await before.handle.signal('decide', { requestId: first[0]!.requestId, approved: true });
+      }
+      server.kill();
+      await server.ended;
+      await passed(second[0]!.deadline);
+      const port = Number(server.address.split(':')[1]);
+      server = await startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db') });
+      await eventually('the server takes signals again', () =>
+        after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      if (stopWorker) await world.startWorker();
+      expect((await after.result()).output).toBe(expired);
+      expect((await before.result()).output).toBe(stopWorker ? 'paid 1 to before' : expired);
+      await world.close();
+    },
+    90_000,
+  );
 });

@@ -1,7 +1,10 @@
 import { createWorker } from '../../src/worker.ts';
 import { testAgent } from './test-agent.ts';
 
-const { address, taskQueue, folder, bundle, maxConcurrentActivities } = JSON.parse(process.argv[2]!) as Record<string, string> & {
+const { address, taskQueue, folder, bundle, maxConcurrentActivities } = JSON.parse(process.argv[2]!) as Record<
+  string,
+  string
+> & {
   maxConcurrentActivities?: number;
 };
 const worker = await createWorker({

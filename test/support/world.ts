@@ -46,7 +46,12 @@ export interface WorldOptions extends Partial<WorkerOptions> {
   worker?: boolean;
 }
 
-export async function openWorld({ agentPolicy, address = sharedAddress(), worker = true, ...options }: WorldOptions = {}): Promise<World> {
+export async function openWorld({
+  agentPolicy,
+  address = sharedAddress(),
+  worker = true,
+  ...options
+}: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
   const taskQueue = `test-${randomUUID()}`;
   const client = await createClient({ address, taskQueue });
@@ -69,7 +74,9 @@ export async function openWorld({ agentPolicy, address = sharedAddress(), worker
         workflowBundle: { codePath: testBundle() },
         shutdownGraceMs: 500,
         logLevel: 'ERROR',
-        ...(process.env.COUNTERSIGN_TEST_CACHE === undefined ? {} : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
+        ...(process.env.COUNTERSIGN_TEST_CACHE === undefined
+          ? {}
+          : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
         ...options,
         ...more,
       });

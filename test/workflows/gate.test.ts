@@ -23,7 +23,13 @@ describe('one call, each way through the gate', () => {
   test('ask, then approve by signal: it runs once, as approved', async () => {
     const run = await world.start(oneCall(pay));
     const [request] = await run.open();
-    expect(request).toMatchObject({ toolName: 'pay', arguments: pay.args, riskLevel: 'write', agentName: 'tester', rule: null });
+    expect(request).toMatchObject({
+      toolName: 'pay',
+      arguments: pay.args,
+      riskLevel: 'write',
+      agentName: 'tester',
+      rule: null,
+    });
     expect(world.ran()).not.toContain('pay ann 5');
     await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
     expect(await run.result()).toMatchObject({ output: 'told: paid 5 to ann' });
@@ -33,7 +39,11 @@ describe('one call, each way through the gate', () => {
   test('ask, then deny: the reason reaches the model and the tool does not run', async () => {
     const run = await world.start(oneCall({ tool: 'pay', args: { to: 'bob', amount: 1 } }));
     const [request] = await run.open();
-    const receipt = await world.client.decide({ requestId: request!.requestId, approved: false, reason: 'not this month' });
+    const receipt = await world.client.decide({
+      requestId: request!.requestId,
+      approved: false,
+      reason: 'not this month',
+    });
     expect(receipt).toMatchObject({ accepted: true, outcome: 'denied' });
     expect(await run.result()).toMatchObject({ output: 'told: Denied: not this month' });
     expect(world.ran()).not.toContain('pay bob 1');
@@ -114,7 +124,12 @@ describe('decisions that change nothing (I4)', () => {
 
   test('a second decision learns who was first; a retry of the first gets its receipt again (I3)', async () => {
     const run = await world.start([
-      { calls: [{ tool: 'pay', args: { to: 'dan', amount: 3 } }, { tool: 'pay', args: { to: 'eve', amount: 4 } }] },
+      {
+        calls: [
+          { tool: 'pay', args: { to: 'dan', amount: 3 } },
+          { tool: 'pay', args: { to: 'eve', amount: 4 } },
+        ],
+      },
       { text: 'done' },
     ]);
     const [first, second] = await run.open(2);
@@ -123,13 +138,26 @@ describe('decisions that change nothing (I4)', () => {
     expect(receipt).toMatchObject({ accepted: true, outcome: 'denied' });
     expect(await run.handle.executeUpdate('decide', { args: [decision] })).toEqual(receipt);
     await expect(
-      run.handle.executeUpdate('decide', { args: [{ requestId: first!.requestId, approved: true, reviewerId: 'bob' }] }),
+      run.handle.executeUpdate('decide', {
+        args: [{ requestId: first!.requestId, approved: true, reviewerId: 'bob' }],
+      }),
     ).rejects.toMatchObject({ cause: { type: 'already_settled', message: expect.stringContaining('ann') } });
     const receipts = await run.handle.executeUpdate('decide', {
-      args: [[{ requestId: first!.requestId, approved: true }, { requestId: second!.requestId, approved: true }]],
+      args: [
+        [
+          { requestId: first!.requestId, approved: true },
+          { requestId: second!.requestId, approved: true },
+        ],
+      ],
     });
-    expect(receipts).toMatchObject([{ accepted: false, code: 'already_settled' }, { accepted: true, outcome: 'approved' }]);
+    expect(receipts).toMatchObject([
+      { accepted: false, code: 'already_settled' },
+      { accepted: true, outcome: 'approved' },
+    ]);
     const { outcomes } = await run.result();
-    expect(outcomes).toMatchObject([{ outcome: 'denied', ran: 'no' }, { outcome: 'approved', ran: 'yes' }]);
+    expect(outcomes).toMatchObject([
+      { outcome: 'denied', ran: 'no' },
+      { outcome: 'approved', ran: 'yes' },
+    ]);
   });
 });

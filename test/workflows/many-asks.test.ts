@@ -24,25 +24,35 @@ function random(seed: number): () => number {
   };
 }
 
-test.each([1, 2, 3])('eight asks of one turn, decided in random order (seed %i): each answer reaches its own call', async (seed) => {
-  const next = random(seed);
-  const run = await world.start(payAll(8, `shuffled-${seed}`));
-  const requests = await run.open(8);
-  const answers = requests.map(({ requestId, arguments: args }) => ({ requestId, approved: next() < 0.5, args }));
-  for (const { requestId, approved } of [...answers].sort(() => next() - 0.5)) {
-    await run.handle.signal('decide', { requestId, approved, reason: `no to ${requestId}` });
-  }
-  expect((await run.result()).status).toBe('completed');
-  const approved = answers.filter((each) => each.approved).map(({ args }) => `pay shuffled-${seed} ${String(args['amount'])}`);
-  expect(world.ran().filter((line) => line.startsWith(`pay shuffled-${seed} `)).sort()).toEqual(approved.sort());
-  const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
-  const told = transcript.filter(({ role }) => role === 'tool').map(({ content }) => content);
-  expect(told).toEqual(
-    answers.map(({ requestId, approved: yes, args }) =>
-      yes ? `paid ${String(args['amount'])} to shuffled-${seed}` : `Denied: no to ${requestId}`,
-    ),
-  );
-});
+test.each([1, 2, 3])(
+  'eight asks of one turn, decided in random order (seed %i): each answer reaches its own call',
+  async (seed) => {
+    const next = random(seed);
+    const run = await world.start(payAll(8, `shuffled-${seed}`));
+    const requests = await run.open(8);
+    const answers = requests.map(({ requestId, arguments: args }) => ({ requestId, approved: next() < 0.5, args }));
+    for (const { requestId, approved } of [...answers].sort(() => next() - 0.5)) {
+      await run.handle.signal('decide', { requestId, approved, reason: `no to ${requestId}` });
+    }
+    expect((await run.result()).status).toBe('completed');
+    const approved = answers
+      .filter((each) => each.approved)
+      .map(({ args }) => `pay shuffled-${seed} ${String(args['amount'] as number)}`);
+    expect(
+      world
+        .ran()
+        .filter((line) => line.startsWith(`pay shuffled-${seed} `))
+        .sort(),
+    ).toEqual(approved.sort());
+    const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
+    const told = transcript.filter(({ role }) => role === 'tool').map(({ content }) => content);
+    expect(told).toEqual(
+      answers.map(({ requestId, approved: yes, args }) =>
+        yes ? `paid ${String(args['amount'] as number)} to shuffled-${seed}` : `Denied: no to ${requestId}`,
+      ),
+    );
+  },
+);
 
 test('one reject never rejects another request, nor does one approval release one (I14)', async () => {
   const run = await world.start(payAll(3, 'siblings'));
@@ -68,13 +78,18 @@ test('60 asks of one turn: ten wait, the limit answers the rest, and nothing is 
   const run = await world.start(payAll(60, 'crowd'));
   const requests = await run.open(10);
   expect(requests).toHaveLength(10);
-  await run.handle.signal('decide', requests.map(({ requestId }) => ({ requestId, approved: true })));
+  await run.handle.signal(
+    'decide',
+    requests.map(({ requestId }) => ({ requestId, approved: true })),
+  );
   const { status, outcomes } = await run.result();
   expect(status).toBe('completed');
   expect(outcomes.filter(({ outcome }) => outcome === 'refused')).toHaveLength(50);
   expect(outcomes.filter(({ outcome, ran }) => outcome === 'approved' && ran === 'yes')).toHaveLength(10);
   const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
-  expect(transcript.filter(({ content }) => content === 'Denied: Too many pending approval requests.')).toHaveLength(50);
+  expect(transcript.filter(({ content }) => content === 'Denied: Too many pending approval requests.')).toHaveLength(
+    50,
+  );
 }, 60_000);
 
 test('50 asks, the most a policy may allow: the index holds them all', async () => {
@@ -85,6 +100,9 @@ test('50 asks, the most a policy may allow: the index holds them all', async () 
   expect(description.searchAttributes['ApprovalIds']).toHaveLength(50);
   const memo = description.memo!['approvals'] as { open: unknown[]; more?: number };
   expect(memo.open.length + (memo.more ?? 0)).toBe(50);
-  await run.handle.signal('decide', requests.map(({ requestId }) => ({ requestId, approved: false })));
+  await run.handle.signal(
+    'decide',
+    requests.map(({ requestId }) => ({ requestId, approved: false })),
+  );
   expect((await run.result()).outcomes.filter(({ outcome }) => outcome === 'denied')).toHaveLength(50);
 }, 60_000);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { temporal } from '@temporalio/proto';
+import { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -12,6 +12,8 @@ const payload = (encoding: string | undefined, data: string | Uint8Array): Paylo
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
   data: Buffer.from(data),
 });
+
+const stages = temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
 
 const brackets = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const poisons: [string, Payload, string][] = [
@@ -25,7 +27,11 @@ const poisons: [string, Payload, string][] = [
   ['raw bytes', payload('binary/plain', 'raw'), 'invalid_decision'],
   ['null', payload('binary/null', ''), 'invalid_decision'],
   ['a prototype key', payload('json/plain', '{"__proto__":{"approved":true},"constructor":1}'), 'invalid_decision'],
-  ['nested as deep as a decision may hold', payload('json/plain', `{"requestId":${brackets(150)}}`), 'invalid_decision'],
+  [
+    'nested as deep as a decision may hold',
+    payload('json/plain', `{"requestId":${brackets(150)}}`),
+    'invalid_decision',
+  ],
   ['200,000 nested brackets', payload('json/plain', brackets(200_000)), 'undecodable'],
   ['200,000 open brackets', payload('json/plain', '['.repeat(200_000)), 'undecodable'],
 ];
@@ -37,7 +43,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 async function waiting(): Promise<{ run: RunInTest; request: ApprovalRequest }> {
-  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: '{{lastResult}}' }]);
+  const run = await world.start([
+    { calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] },
+    { text: '{{lastResult}}' },
+  ]);
   return { run, request: (await run.open())[0]! };
 }
 
@@ -52,7 +61,9 @@ const signal = (run: RunInTest, signalName: string, payloads: Payload[], header:
   });
 
 async function decidesStill({ run, request }: Awaited<ReturnType<typeof waiting>>): Promise<void> {
-  expect(await run.handle.executeUpdate('decide', { args: [{ requestId: request.requestId, approved: true }] })).toMatchObject({
+  expect(
+    await run.handle.executeUpdate('decide', { args: [{ requestId: request.requestId, approved: true }] }),
+  ).toMatchObject({
     accepted: true,
   });
   expect((await run.result()).output).toBe('paid 1 to x');
@@ -78,15 +89,19 @@ describe('by signal', () => {
     }
   }, 60_000);
 
-  test.each(['__temporal_x', '__temporal_workflow_stream_publish', '__stack_trace', 'xK2-random', 'constructor', '__proto__'])(
-    'under the name %s: recorded as refused',
-    async (name) => {
-      const open = await waiting();
-      await signal(open.run, name, [poisons[0]![1]]);
-      expect((await open.run.status()).refused).toEqual({ last: [{ code: 'undecodable', size: 4 }], total: 1 });
-      await decidesStill(open);
-    },
-  );
+  test.each([
+    '__temporal_x',
+    '__temporal_workflow_stream_publish',
+    '__stack_trace',
+    'xK2-random',
+    'constructor',
+    '__proto__',
+  ])('under the name %s: recorded as refused', async (name) => {
+    const open = await waiting();
+    await signal(open.run, name, [poisons[0]![1]]);
+    expect((await open.run.status()).refused).toEqual({ last: [{ code: 'undecodable', size: 4 }], total: 1 });
+    await decidesStill(open);
+  });
 
   test('before the first workflow task: the run starts all the same', async () => {
     const lone = await openWorld({ worker: false });
@@ -104,7 +119,9 @@ describe('by signal', () => {
     await signal(open.run, 'decide', [payload('json/plain', nearly)]);
     expect((await open.run.status()).refused.last).toMatchObject([{ code: 'too_large' }]);
     const over = 'x'.repeat(2_200_000);
-    await expect(signal(open.run, 'decide', [payload('json/plain', JSON.stringify(over))])).rejects.toThrow(/exceeds|limit|larger/i);
+    await expect(signal(open.run, 'decide', [payload('json/plain', JSON.stringify(over))])).rejects.toThrow(
+      /exceeds|limit|larger/i,
+    );
     await decidesStill(open);
   });
 
@@ -127,7 +144,7 @@ describe('by update', () => {
         meta: { updateId: randomUUID(), identity: 'poisoner' },
         input: { name: 'decide', args: { payloads: args }, header: { fields: header } },
       },
-      waitPolicy: { lifecycleStage: 3 },
+      waitPolicy: { lifecycleStage: stages.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED },
     });
 
   test.each(poisons)('%s is refused with its code', async (_name, each, code) => {

@@ -35,9 +35,9 @@ test('five open requests and decisions in flight: same requests, same deadlines,
   expect((memo!['approvals'] as { open: unknown[] }).open).toHaveLength(5);
   // Decisions while the chain goes on growing: by signal and by update, among noise.
   const linksBefore = await links(run);
-  let decided = false;
+  const growth = new AbortController();
   const growing = (async () => {
-    while (!decided) await noise(run).catch(() => undefined);
+    while (!growth.signal.aborted) await noise(run).catch(() => undefined);
   })();
   await eventually('another link', async () => (await links(run)) > linksBefore);
   const receipts = await Promise.all(
@@ -47,14 +47,19 @@ test('five open requests and decisions in flight: same requests, same deadlines,
         : world.client.decide({ requestId, approved: false, reason: 'even' }, { workflowId: run.workflowId }),
     ),
   );
-  decided = true;
+  growth.abort();
   await growing;
   expect(receipts).toHaveLength(5);
   const { outcomes, status } = await run.result();
   expect(status).toBe('completed');
   expect(outcomes.filter(({ outcome, ran }) => outcome === 'approved' && ran === 'yes')).toHaveLength(3);
   expect(outcomes.filter(({ outcome, ran }) => outcome === 'denied' && ran === 'no')).toHaveLength(2);
-  expect(world.ran().filter((line) => line.startsWith('pay chain ')).sort()).toEqual(['pay chain 0', 'pay chain 2', 'pay chain 4']);
+  expect(
+    world
+      .ran()
+      .filter((line) => line.startsWith('pay chain '))
+      .sort(),
+  ).toEqual(['pay chain 0', 'pay chain 2', 'pay chain 4']);
   const ends = await eventNames(run);
   expect(ends.length).toBeGreaterThanOrEqual(3);
   expect(ends.slice(0, -1).every((end) => end === continuedAsNew)).toBe(true);
@@ -62,7 +67,15 @@ test('five open requests and decisions in flight: same requests, same deadlines,
 
 test('asked for while a tool runs: the tool ends first, and what is approved meanwhile runs after', async () => {
   const run = await world.start(
-    [{ calls: [{ tool: 'hold', args: { name: 'long' } }, { tool: 'pay', args: { to: 'later', amount: 9 } }] }, { text: '{{lastResult}}' }],
+    [
+      {
+        calls: [
+          { tool: 'hold', args: { name: 'long' } },
+          { tool: 'pay', args: { to: 'later', amount: 9 } },
+        ],
+      },
+      { text: '{{lastResult}}' },
+    ],
     { policy: { version: 1, rules: [{ pattern: 'hold', action: 'allow' }] } },
   );
   const [request] = await run.open();
@@ -77,15 +90,23 @@ test('asked for while a tool runs: the tool ends first, and what is approved mea
   writeFileSync(join(world.folder, 'release-long'), '');
   const { output, outcomes } = await run.result();
   expect(output).toBe('paid 9 to later');
-  expect(outcomes.map(({ toolName, ran }) => [toolName, ran])).toEqual(expect.arrayContaining([['hold', 'yes'], ['pay', 'yes']]));
+  expect(outcomes.map(({ toolName, ran }) => [toolName, ran])).toEqual(
+    expect.arrayContaining([
+      ['hold', 'yes'],
+      ['pay', 'yes'],
+    ]),
+  );
   expect(world.ran().filter((line) => line === 'start long' || line === 'pay later 9')).toHaveLength(2);
   expect((await eventNames(run)).length).toBeGreaterThanOrEqual(2);
 }, 60_000);
 
 test('a deadline goes along unchanged, and is kept by the next link', async () => {
-  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'late', amount: 1 } }] }, { text: '{{lastResult}}' }], {
-    policy: { version: 1, approval: { timeout: '4s' } },
-  });
+  const run = await world.start(
+    [{ calls: [{ tool: 'pay', args: { to: 'late', amount: 1 } }] }, { text: '{{lastResult}}' }],
+    {
+      policy: { version: 1, approval: { timeout: '4s' } },
+    },
+  );
   const [before] = await run.open();
   await eventually('the run continues as new', async () => {
     await noise(run);
@@ -97,7 +118,14 @@ test('a deadline goes along unchanged, and is kept by the next link', async () =
 
 test('a starter cannot bring state along: the second argument of a start is not read (I1)', async () => {
   const forged = {
-    state: { config: { agent: 'tester', tools: [], maxTurns: 9 }, messages: [], turn: 0, calls: [], usage: {}, links: 7 },
+    state: {
+      config: { agent: 'tester', tools: [], maxTurns: 9 },
+      messages: [],
+      turn: 0,
+      calls: [],
+      usage: {},
+      links: 7,
+    },
     gate: { ledger: { open: [] }, journal: [] },
   };
   const workflowId = `forged-${Date.now()}`;

@@ -14,7 +14,9 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ policy: 'version: 1\nrules:\n  - { pattern: "pay:mallory", action: deny, reason: "Never" }\n' });
+  world = await openWorld({
+    policy: 'version: 1\nrules:\n  - { pattern: "pay:mallory", action: deny, reason: "Never" }\n',
+  });
 }, 60_000);
 afterAll(() => world.close());
 
@@ -23,15 +25,36 @@ function permitOf(workflowId: string, callArgs: object = args, tool = 'pay') {
   const { description, schema } = testAgent(world.folder).tools.find(({ name }) => name === tool)!;
   const definition = definitionDigest({ name: tool, description, schema });
   const digest = callDigest({ tool, args: callArgs as never, definition });
-  return { workflowId, callId: '1.1', digest, definition, outcome: 'approved', requestId: '0'.repeat(32), agent: 'tester' };
+  return {
+    workflowId,
+    callId: '1.1',
+    digest,
+    definition,
+    outcome: 'approved',
+    requestId: '0'.repeat(32),
+    agent: 'tester',
+  };
 }
 
 test('a bare activity started for a tool is refused', async () => {
   const activityId = `bare-${randomUUID()}`;
   const run = promisify(execFile)(process.env.COUNTERSIGN_TEMPORAL_BINARY!, [
-    ...['activity', 'execute', '--address', sharedAddress(), '--activity-id', activityId, '--type', 'pay'],
-    ...['--task-queue', world.taskQueue, '--start-to-close-timeout', '10s'],
-    ...['--input', JSON.stringify(permitOf(activityId)), '--input', JSON.stringify(args)],
+    'activity',
+    'execute',
+    '--address',
+    sharedAddress(),
+    '--activity-id',
+    activityId,
+    '--type',
+    'pay',
+    '--task-queue',
+    world.taskQueue,
+    '--start-to-close-timeout',
+    '10s',
+    '--input',
+    JSON.stringify(permitOf(activityId)),
+    '--input',
+    JSON.stringify(args),
   ]);
   await expect(run).rejects.toMatchObject({ stdout: expect.stringMatching(/runs only inside a workflow/) });
   expect(world.ran()).toEqual([]);
@@ -68,11 +91,41 @@ describe('a foreign workflow that schedules a tool', () => {
     ['of another type, with a perfect permit', 'schedules', 'pay', (id) => [permitOf(id), args], 'forbidden'],
     ['of another type, asking the model', 'schedules', 'countersign.callModel', () => [{}], 'forbidden'],
     ['that calls itself agentRun, without a permit', 'agentRun', 'pay', () => [null, args], 'forbidden'],
-    ['that calls itself agentRun, with the permit of another run', 'agentRun', 'pay', () => [permitOf('other'), args], 'forbidden'],
-    ['that calls itself agentRun, with other arguments', 'agentRun', 'pay', (id) => [permitOf(id), { ...args, amount: 2 }], 'digest_mismatch'],
-    ['that calls itself agentRun, with arguments the tool does not take', 'agentRun', 'pay', (id) => [permitOf(id, { to: 1 }), { to: 1 }], 'arguments_invalid'],
-    ['that calls itself agentRun, for what the ceiling denies', 'agentRun', 'pay', (id) => [permitOf(id, { to: 'mallory', amount: 1 }), { to: 'mallory', amount: 1 }], 'denied_by_policy'],
-    ['that calls itself agentRun, for what the risk default denies', 'agentRun', 'wipe', (id) => [permitOf(id, {}, 'wipe'), {}], 'denied_by_policy'],
+    [
+      'that calls itself agentRun, with the permit of another run',
+      'agentRun',
+      'pay',
+      () => [permitOf('other'), args],
+      'forbidden',
+    ],
+    [
+      'that calls itself agentRun, with other arguments',
+      'agentRun',
+      'pay',
+      (id) => [permitOf(id), { ...args, amount: 2 }],
+      'digest_mismatch',
+    ],
+    [
+      'that calls itself agentRun, with arguments the tool does not take',
+      'agentRun',
+      'pay',
+      (id) => [permitOf(id, { to: 1 }), { to: 1 }],
+      'arguments_invalid',
+    ],
+    [
+      'that calls itself agentRun, for what the ceiling denies',
+      'agentRun',
+      'pay',
+      (id) => [permitOf(id, { to: 'mallory', amount: 1 }), { to: 'mallory', amount: 1 }],
+      'denied_by_policy',
+    ],
+    [
+      'that calls itself agentRun, for what the risk default denies',
+      'agentRun',
+      'wipe',
+      (id) => [permitOf(id, {}, 'wipe'), {}],
+      'denied_by_policy',
+    ],
   ])('%s is refused', async (_name, type, tool, input, code) => {
     const before = world.ran();
     expect(await schedule(type, tool, input)).toEqual({ type: code, nonRetryable: true });
