@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { BundleOptions, LogLevel, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { DefaultLogger, NativeConnection, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { arbitrate } from './activities/arbitrate.ts';
@@ -13,6 +14,7 @@ import { createLoadAgent } from './activities/load-agent.ts';
 import { secondGate } from './activities/second-gate.ts';
 import type { Agent } from './agents/define-agent.ts';
 import type { Tool } from './agents/define-tool.ts';
+import { DefinitionError } from './agents/definition-error.ts';
 import { createRegistry } from './agents/registry.ts';
 import { bundledPath } from './bundled-path.ts';
 import type { ServerOptions } from './client/connection-settings.ts';
@@ -60,6 +62,8 @@ export interface CountersignWorker {
 type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
 const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
+/** Below, a link would continue as new before it got anything done; above, Temporal ends the run. */
+const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
 
 /**
  * Makes a worker for these agents. Refuses to start, in one sentence, when the policy does not load
@@ -73,6 +77,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   for (const { name, policy } of registry.agents) {
     if (policy !== undefined) agentPolicies.set(name, loadPolicy(policy, `the policy of agent '${name}'`, false));
   }
+  const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
   installLogger(options.logLevel ?? 'WARN');
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
@@ -95,7 +100,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
           registry,
           agentPolicies,
           ceiling,
-          rollOver: { ...defaultRollOver, ...options.rollOver },
+          rollOver,
         }),
         [activityNames.callModel]: createCallModel(registry),
         [activityNames.arbitrate]: arbitrate,
@@ -158,6 +163,15 @@ function leanSourceMap(config: Configuration): Configuration {
   return { ...config, devtool: 'inline-nosources-source-map' };
 }
 
+function checkRollOver(rollOver: RollOver): RollOver {
+  for (const name of ['historyEvents', 'updates'] as const) {
+    const [least, most] = rollOverBounds[name];
+    if (Number.isInteger(rollOver[name]) && rollOver[name] >= least && rollOver[name] <= most) continue;
+    throw new DefinitionError(`createWorker: rollOver.${name} must be a whole number from ${least} to ${most}`);
+  }
+  return rollOver;
+}
+
 /** Reads a policy from where it was given. A one-line string that ends in `.yaml`, `.yml` or `.json` is a path. */
 function loadPolicy(source: string | object, what: string, ceiling: boolean): Policy {
   const isPath = typeof source === 'string' && /^[^\n]+\.(ya?ml|json)$/.test(source);
@@ -189,4 +203,10 @@ async function requireAttributes(connection: NativeConnection, namespace: string
     code: 'internal',
     message: `Namespace '${namespace}' lacks the search attributes ${missing.join(', ')}: run \`countersign setup\` once.`,
   });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.argv.splice(2, 0, 'worker');
+  // Not awaited: the command imports this module, which must have been evaluated by then.
+  void import('./adapters/cli/main.ts');
 }

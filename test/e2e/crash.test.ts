@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { killWorkers, spawnWorker } from '../support/worker-process.ts';
@@ -115,3 +117,35 @@ test('in the middle of an idempotent tool: it is repeated', async () => {
   expect((await run.result()).output).toBe('held again');
   expect(count('start again')).toBe(2);
 }, 60_000);
+
+test('the server is killed with a request open and decisions sent while no worker lives: nothing is lost', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
+  const dbFile = join(folder, 'temporal.db');
+  let server = await startDevServer({ uiPort: null, dbFile });
+  const ours = await openWorld({ address: server.address });
+  const turn = { calls: [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'db', amount } })) };
+  const run = await ours.start([turn, { text: '{{lastResult}}' }]);
+  const requests = await run.open(2);
+  await ours.stopWorker();
+  await run.handle.signal('decide', { requestId: requests[0]!.requestId, approved: true });
+  server.kill();
+  await server.ended;
+  server = await startDevServer({ uiPort: null, dbFile, port: Number(server.address.split(':')[1]) });
+  await eventually('the server takes the second decision', () =>
+    run.handle.signal('decide', { requestId: requests[1]!.requestId, approved: false, reason: 'after the crash' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await ours.startWorker();
+  const { output, outcomes } = await run.result();
+  expect(output).toBe('Denied: after the crash');
+  expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([
+    ['approved', 'yes'],
+    ['denied', 'no'],
+  ]);
+  expect(ours.ran()).toEqual(['pay db 1']);
+  await ours.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 120_000);
