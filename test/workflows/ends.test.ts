@@ -66,6 +66,7 @@ test('cancel while a tool runs: the tool is told, and the outcome is unknown', a
   await run.handle.cancel();
   await eventually('the run has ended', async () => (await run.handle.describe()).status.name === 'CANCELLED');
   expect(world.ran()).not.toContain('end cancelled');
+  expect((await run.status()).outcomes).toMatchObject([{ toolName: 'hold', outcome: 'allowed', ran: 'unknown' }]);
 });
 
 test('more turns than the agent may take: the run ends with the status limit', async () => {
