@@ -1,0 +1,27 @@
+# Countersign's command line. `docker-compose.yml` runs it as set-up and as worker, with the user's project, which
+# holds countersign.config.ts, mounted at /countersign/project: from there `import … from 'countersign'` finds this
+# package, and other imports find what it depends on.
+
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /countersign
+COPY package.json package-lock.json .npmrc ./
+RUN npm install --no-audit
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+FROM node:24.21.0-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /countersign
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates \
+  && rm -rf /var/lib/apt/lists/*
+COPY package.json package-lock.json .npmrc LICENSE ./
+RUN npm install --omit=dev --no-audit && npm cache clean --force
+COPY --from=build /countersign/dist ./dist
+COPY docker/worker-health.js ./docker/worker-health.js
+RUN mkdir project && ln -s .. node_modules/countersign
+USER node
+WORKDIR /countersign/project
+ENTRYPOINT ["node", "/countersign/dist/adapters/cli/main.js"]
+CMD ["--help"]

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+
+interface Service {
+  image?: string;
+  build?: unknown;
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  restart?: string;
+  healthcheck?: { test?: string[]; disable?: boolean };
+  depends_on?: Record<string, { condition: string }>;
+}
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const text = read('docker-compose.yml');
+const compose = parse(text, { merge: true }) as { services: Record<string, Service>; volumes: object };
+const services = Object.entries(compose.services);
+
+/** Every string anywhere in the file. */
+function strings(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(strings) : [];
+}
+
+const schema = JSON.parse(read('test/fixtures/compose-spec/compose-spec.json')) as object;
+const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+
+describe('docker-compose.yml', () => {
+  test('fits the schema of the Compose Specification, which refuses what is wrong', () => {
+    expect({ valid: validate(compose), errors: validate.errors }).toEqual({ valid: true, errors: null });
+    expect(validate({ services: { worker: { imaeg: 'countersign' } } })).toBe(false);
+    expect(validate({ services: { worker: { healthcheck: { interval: 5 } } } })).toBe(false);
+  });
+
+  test('has the services that a deployment needs', () => {
+    expect(Object.keys(compose.services)).toEqual(
+      expect.arrayContaining(['postgresql', 'temporal', 'temporal-ui', 'setup', 'worker']),
+    );
+  });
+
+  test.each(services)('%s: an image at one version', (_name, { image }) => {
+    expect(image).toMatch(/^[\w./-]+:\d+\.\d+[\w.-]*$/);
+  });
+
+  test.each(services.filter(([, { restart }]) => restart !== 'no'))('%s: a health check', (_name, service) => {
+    expect(service.restart).toBe('unless-stopped');
+    expect(service.healthcheck?.disable).toBeUndefined();
+    expect(service.healthcheck?.test?.[0]).toMatch(/^CMD/);
+  });
+
+  test.each(services.filter(([, { restart }]) => restart === 'no'))('%s: a job whose end is waited for', (name) => {
+    const conditions = services.map(([, { depends_on }]) => depends_on?.[name]?.condition);
+    expect(conditions).toContain('service_completed_successfully');
+  });
+
+  test.each(services)('%s: waits for things in the way they can be waited for', (_name, { depends_on = {} }) => {
+    for (const [other, { condition }] of Object.entries(depends_on)) {
+      const isJob = compose.services[other]?.restart === 'no';
+      expect(condition).toBe(isJob ? 'service_completed_successfully' : 'service_healthy');
+    }
+  });
+
+  test.each(services)('%s: published on this machine only', (_name, { ports = [] }) => {
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+  });
+
+  test('no password that has a value unless somebody gives one', () => {
+    const passwords = services.flatMap(([, { environment = {} }]) =>
+      Object.entries(environment).filter(([name]) => /PASSWORD|PWD|SECRET|TOKEN|KEY/.test(name)),
+    );
+    expect(passwords.map(([name]) => name)).toEqual(['POSTGRES_PASSWORD', 'SQL_PASSWORD', 'POSTGRES_PWD']);
+    for (const [, value] of passwords) expect(value).toMatch(/^\$\{POSTGRES_PASSWORD:\?[^}]+\}$/);
+  });
+
+  test('no variable of the environment has a default', () => {
+    const variables = strings(compose).flatMap((value) => value.match(/(?<!\$)\$\{[^}]*\}?|(?<!\$)\$\w+/g) ?? []);
+    expect(variables.length).toBeGreaterThan(0);
+    for (const variable of variables) expect(variable).toMatch(/^\$\{\w+:\?[^}]+\}$/);
+  });
+
+  test('the worker starts after set-up, in a namespace that keeps runs for 30 days', () => {
+    const { worker, setup, namespace } = compose.services;
+    expect(worker?.depends_on).toHaveProperty('setup');
+    expect(setup?.depends_on).toHaveProperty('namespace');
+    expect(setup?.command).toEqual(['setup']);
+    expect(namespace?.command?.join()).toContain(`--retention ${30 * 24}h`);
+  });
+
+  test("its Temporal server is the one that the tests' dev server has inside", () => {
+    const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('tools/temporal/go.mod'))?.[1];
+    expect(compose.services.temporal?.image).toBe(`temporalio/server:${pinned}`);
+    expect(compose.services.schema?.image).toBe(`temporalio/admin-tools:${pinned}`);
+    expect(compose.services.namespace?.image).toBe(`temporalio/admin-tools:${pinned}`);
+  });
+
+  test('its image of this project has the version of this project', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect(compose.services.setup).toMatchObject({ build: '.', image: `countersign:${version}` });
+    expect(compose.services.worker?.image).toBe(`countersign:${version}`);
+  });
+});
+
+describe('Dockerfile', () => {
+  const dockerfile = read('Dockerfile');
+  const lines = dockerfile.split('\n');
+
+  test('builds on the Node that the npm scripts use, at one version, and runs as a user without rights', () => {
+    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } };
+    const bases = lines.filter((line) => line.startsWith('FROM '));
+    expect(bases).toHaveLength(2);
+    for (const base of bases) expect(base).toContain(`node:${devDependencies.node}-`);
+    expect(lines.filter((line) => line.startsWith('USER ')).at(-1)).toBe('USER node');
+  });
+
+  test('copies what exists and what .dockerignore lets through', () => {
+    const copied = lines
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+      .flatMap((line) => line.split(' ').slice(1, -1));
+    expect(copied.length).toBeGreaterThan(0);
+    const letThrough = read('.dockerignore').match(/(?<=^!).+$/gm) ?? [];
+    for (const path of copied) {
+      expect([path, existsSync(join(root, path))]).toEqual([path, true]);
+      expect(letThrough.some((one) => path === one || path.startsWith(`${one}/`))).toBe(true);
+    }
+  });
+
+  test('starts the program that package.json names as countersign', () => {
+    const { bin } = JSON.parse(read('package.json')) as { bin: { countersign: string } };
+    expect(dockerfile).toContain(`ENTRYPOINT ["node", "/countersign/${bin.countersign}"]`);
+    expect(existsSync(join(root, bin.countersign.replace('dist', 'src').replace('.js', '.ts')))).toBe(true);
+  });
+});
