@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface AgentWorker {
+  pid: number;
+  /** `kill -9`, and waits until the process is gone. */
+  kill(): Promise<void>;
+  /** Asks it to end, and sees to it. */
+  stop(): Promise<void>;
+}
+
+const stopTimeoutMs = 5_000;
+const keptOutput = 4_000;
+
+/**
+ * Starts `countersign worker examples/tidy/agent.ts` in a process of its own and waits until it is ready. If it ends
+ * by itself, `onEnd` gets its last words as an error; so does the caller, if that is before it was ready.
+ */
+export async function startAgentWorker(options: {
+  address: string;
+  folder: string;
+  onStart: (worker: AgentWorker) => void;
+  onEnd: (error: Error) => void;
+}): Promise<AgentWorker> {
+  const { address, folder, onStart, onEnd } = options;
+  const words = ['src/adapters/cli/main.ts', 'worker', 'examples/tidy/agent.ts', '--address', address];
+  const child = spawnBound(process.execPath, words, { cwd: root, env: { ...process.env, TIDY_FOLDER: folder } });
+  let lastWords = '';
+  let expected = false;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-keptOutput)));
+  const gone = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    expected = true;
+    signalGroup(child, signal);
+    await gone;
+  };
+  const worker: AgentWorker = {
+    pid: child.pid ?? 0,
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), stopTimeoutMs);
+      await end('SIGTERM');
+      clearTimeout(timer);
+    },
+  };
+  onStart(worker);
+  const ended = gone.then(() => {
+    const error = new Error(sentenceOf(lastWords));
+    if (!expected) onEnd(error);
+    throw error;
+  });
+  ended.catch(() => undefined); // told to `onEnd`
+  // Its first line on standard output says which agents it has.
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  child.stdout.resume();
+  return worker;
+}
+
+function sentenceOf(lastWords: string): string {
+  const error = lastWords.split('\n').findLast((line) => line.startsWith('error: '));
+  return (
+    error?.slice('error: '.length) ??
+    `The worker ended by itself: ${lastWords.trim().split('\n').at(-1) || 'it said nothing'}`
+  );
+}

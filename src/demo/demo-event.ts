@@ -1,0 +1,42 @@
+import type { CallOutcome, RunStatusName } from '../contract.ts';
+import type { Action } from '../core/policy.ts';
+import type { Json } from '../core/tool-call.ts';
+
+/** What the demo tells, in order: `--json` prints each as it stands, `tellPeople` in words. */
+export type DemoEvent =
+  | { event: 'server'; address: string; uiUrl: string }
+  | { event: 'folder'; path: string; model: string; scripted: boolean }
+  | { event: 'worker'; pid: number; again: boolean }
+  | { event: 'run'; workflowId: string; url: string }
+  | { event: 'said'; text: string }
+  | {
+      event: 'ruling';
+      callId: string;
+      tool: string;
+      args: Json;
+      /** `refused`: no policy was needed, such as for a tool that does not exist. */
+      action: Action | 'refused';
+      rule: string | null;
+      reason: string;
+    }
+  | { event: 'killed'; pid: number }
+  | { event: 'listed'; requestId: string; tool: string; deadline: string | null }
+  | {
+      event: 'asking';
+      requestId: string;
+      tool: string;
+      args: Json;
+      context: string;
+      digest: string;
+      commands: string[];
+    }
+  | { event: 'nobody'; requestId: string }
+  | { event: 'decided'; requestId: string; approved: boolean; by: string; message: string }
+  | { event: 'elsewhere'; requestId: string; message: string }
+  | { event: 'counted'; callId: string; tool: string; times: number; log: string }
+  | { event: 'result'; status: RunStatusName; output: string; outcomes: CallOutcome[] }
+  | { event: 'links'; url: string; commands: string[]; keep: boolean }
+  | { event: 'note'; text: string }
+  | { event: 'gone' };
+
+export type Tell = (event: DemoEvent) => void;

@@ -1,0 +1,89 @@
+/** `npm run demo`: an agent tidies a folder, asks before it deletes, and its worker dies while the question stands. */
+import { once } from 'node:events';
+import { escapeJson, escapeText } from '../core/escape-text.ts';
+import { createAskPerson } from './ask-person.ts';
+import { CleanUp } from './clean-up.ts';
+import { type DemoOptions, readOptions, usage } from './options.ts';
+import { play } from './play.ts';
+import { startStage } from './start-stage.ts';
+import { tellJson, tellPeople } from './tell.ts';
+
+const interruptedExitCode = 130;
+/** npm passes on the signal that the terminal has sent already: one Ctrl-C arrives twice. */
+const sameSignalMs = 1_000;
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  let options: DemoOptions | 'help';
+  try {
+    options = readOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`error: ${(error as Error).message}\n`);
+    return 2;
+  }
+  if (options === 'help') {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
+  return runDemo(options);
+}
+
+/** Whatever happens, and whenever: nothing is left behind. */
+async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
+  const tell = json ? tellJson : tellPeople;
+  const cleanUp = new CleanUp();
+  const stop = stopOnSignal();
+  const interrupted = once(stop, 'abort').then(() => interruptedExitCode);
+  const workerEnded = Promise.withResolvers<never>();
+  let isOver = false;
+  const show = async (): Promise<number> => {
+    if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
+    const stage = await startStage({
+      cleanUp,
+      signal: stop,
+      progress: (line) => process.stderr.write(`${line}\n`),
+      onWorkerEnd: workerEnded.reject,
+    });
+    const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
+    const { status } = await play({ stage, tell, askPerson, keep });
+    isOver = true;
+    if (keep) await interrupted;
+    return status === 'completed' ? 0 : 1;
+  };
+  const shown = show();
+  for (const each of [shown, workerEnded.promise]) each.catch(() => undefined); // the first one counts
+  try {
+    const exitCode = await Promise.race([
+      shown,
+      workerEnded.promise,
+      interrupted.then((code) => (isOver ? shown : code)),
+    ]);
+    if (exitCode === interruptedExitCode && !json) process.stdout.write('\n');
+    await cleanUp.run();
+    tell({ event: 'gone' });
+    return exitCode;
+  } catch (error) {
+    await cleanUp.run();
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(json ? `${escapeJson({ event: 'error', message })}\n` : `error: ${escapeText(message)}\n`);
+    return 1;
+  }
+}
+
+/**
+ * Aborted by the first signal that asks this process to end, or when nobody reads what it says. Whoever asks again
+ * has enough of waiting for an orderly end; what was started ends with this process all the same.
+ */
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  let firstAt: number | undefined;
+  const ask = (): void => {
+    if (firstAt !== undefined && performance.now() - firstAt > sameSignalMs) process.exit(interruptedExitCode);
+    firstAt ??= performance.now();
+    stop.abort(new Error('interrupted'));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
+  process.stdout.on('error', () => stop.abort(new Error('nobody reads')));
+  return stop.signal;
+}

@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunResult } from '../contract.ts';
+import { modelFromEnvironment } from '../models/openai-compatible.ts';
+import type { AgentWorker } from './agent-worker.ts';
+import { Narrator } from './narrator.ts';
+import { type SettleOptions, command, settleRequest } from './settle-request.ts';
+
+const wish = 'Please tidy up my folder: sort what belongs together, and delete copies and leftovers.';
+const lookEveryMs = 150;
+
+/** The demo itself: a run from its start to its end, with the death of a worker in the middle. */
+export async function play(options: SettleOptions & { keep: boolean }): Promise<RunResult> {
+  const { stage, tell, keep } = options;
+  const { client, address, uiUrl } = stage;
+  const model = modelFromEnvironment(process.env);
+  tell({ event: 'server', address, uiUrl });
+  tell({
+    event: 'folder',
+    path: stage.folder,
+    model: model === undefined ? 'scripted: examples/tidy/turns.yaml' : model.modelId,
+    scripted: model === undefined,
+  });
+  let worker = await stage.startWorker();
+  tell({ event: 'worker', pid: worker.pid, again: false });
+
+  const handle = await client.start('tidy', wish);
+  const { workflowId } = handle;
+  const url = `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
+  tell({ event: 'run', workflowId, url });
+
+  const narrator = new Narrator(client, workflowId, tell);
+  const tellTrouble = troubleTeller(options, workflowId);
+  let result: RunResult | undefined;
+  let killed = false;
+  const ended = handle.result();
+  const watching = ended.then(
+    (value) => (result = value),
+    () => undefined,
+  );
+  for (let over = false; !over;) {
+    over = await Promise.race([watching.then(() => true), sleep(lookEveryMs, false)]);
+    await narrator.catchUp();
+    if (over) break;
+    await tellTrouble();
+    const [request] = (await client.approvals.list({ workflowId })).approvals;
+    if (request === undefined) continue;
+    await narrator.catchUp();
+    if (!killed) worker = await replaceWorker(options, worker, request.requestId);
+    killed = true;
+    await settleRequest(request, options);
+  }
+  result ??= await ended; // throws with what the run failed of
+  await tellCounts(options, result);
+  const { status, output, outcomes } = result;
+  tell({ event: 'result', status, output, outcomes });
+  tell({ event: 'links', url, commands: [command(address, 'show', workflowId)], keep });
+  return result;
+}
+
+/** Kills the worker while a request is open, shows that the request outlives it, and starts the next worker. */
+async function replaceWorker(
+  { stage, tell }: SettleOptions,
+  worker: AgentWorker,
+  requestId: string,
+): Promise<AgentWorker> {
+  await worker.kill();
+  tell({ event: 'killed', pid: worker.pid });
+  for (;;) {
+    // From Temporal's index over all runs; it lags by up to a second, and no worker is asked.
+    const { approvals } = await stage.client.approvals.list();
+    const row = approvals.find((each) => each.requestId === requestId);
+    if (row !== undefined) {
+      tell({ event: 'listed', requestId, tool: row.toolName, deadline: row.deadline });
+      break;
+    }
+    await sleep(lookEveryMs);
+  }
+  const next = await stage.startWorker();
+  tell({ event: 'worker', pid: next.pid, again: true });
+  return next;
+}
+
+/** How often each call that a person was asked about really ran, by the log that the tools write. */
+async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResult): Promise<void> {
+  const text = await readFile(stage.log, 'utf8').catch(() => '');
+  const lines = text.split('\n').filter((line) => line !== '');
+  const ran = lines.map((line) => (JSON.parse(line) as { callId: string }).callId);
+  for (const { callId, toolName: tool, requestId } of outcomes) {
+    if (requestId === undefined) continue;
+    tell({ event: 'counted', callId, tool, times: ran.filter((each) => each === callId).length, log: stage.log });
+  }
+}
+
+/** Tells why nothing moves when an activity, such as the call of a real model, is being tried again. */
+function troubleTeller({ stage, tell }: SettleOptions, workflowId: string): () => Promise<void> {
+  let told = '';
+  return async () => {
+    const { raw } = await stage.client.session.client.workflow.getHandle(workflowId).describe();
+    const failing = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
+    const text = failing?.lastFailure?.message ?? '';
+    if (text !== '' && text !== told) tell({ event: 'note', text: `${text} It is tried again.` });
+    told = text;
+  };
+}

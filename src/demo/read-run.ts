@@ -1,0 +1,68 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
+import type { CallModelResult } from '../activities/model-turn.ts';
+import type { CountersignClient } from '../client/client.ts';
+import { activityNames, memoName, type JournalEntry } from '../contract.ts';
+import type { Json } from '../core/tool-call.ts';
+
+type Event = temporal.api.history.v1.IHistoryEvent;
+type Payload = temporal.api.common.v1.IPayload;
+
+/** A turn of the model as history keeps it. */
+export interface SeenTurn {
+  text: string;
+  calls: { callId: string; tool: string; args: Json }[];
+}
+
+export interface SeenRun {
+  turns: SeenTurn[];
+  /** What the gate decided, by call. */
+  rulings: Map<string, JournalEntry>;
+}
+
+/** Reads what a run has done so far from its history alone: no worker is needed, and the run is not woken. */
+export async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
+  const { links } = await client.historyChain(workflowId);
+  const run: SeenRun = { turns: [], rulings: new Map() };
+  for (const { events } of links) {
+    const modelCalls = new Set<string>();
+    for (const event of events) {
+      const scheduled = event.activityTaskScheduledEventAttributes;
+      if (scheduled?.activityType?.name === activityNames.callModel) modelCalls.add(String(event.eventId));
+      const completed = event.activityTaskCompletedEventAttributes;
+      if (completed != null && modelCalls.has(String(completed.scheduledEventId))) {
+        run.turns.push(turnOf(decode(completed.result?.payloads?.[0]) as CallModelResult, run.turns.length + 1));
+      }
+      for (const entry of journalIn(event)) {
+        if (entry.callId !== undefined && (entry.kind === 'ruling' || entry.kind === 'opened')) {
+          run.rulings.set(entry.callId, entry);
+        }
+      }
+    }
+  }
+  return run;
+}
+
+function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
+  return {
+    text,
+    calls: calls.map(({ tool, args, raw }, index) => ({
+      callId: `${turn}.${index + 1}`,
+      tool,
+      args: args ?? raw ?? {},
+    })),
+  };
+}
+
+function journalIn(event: Event): JournalEntry[] {
+  const payloads = [
+    event.activityTaskScheduledEventAttributes?.input?.payloads?.[0],
+    event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
+    event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
+  ];
+  return payloads.flatMap((payload) => (decode(payload) as { journal?: JournalEntry[] } | undefined)?.journal ?? []);
+}
+
+function decode(payload: Payload | null | undefined): unknown {
+  return payload == null ? undefined : defaultPayloadConverter.fromPayload(payload);
+}

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { userInfo } from 'node:os';
+import type { ApprovalSummary } from '../core/approval-index.ts';
+import { isProblemError } from '../core/problem.ts';
+import type { AskPerson } from './ask-person.ts';
+import type { Tell } from './demo-event.ts';
+import type { Stage } from './start-stage.ts';
+
+export interface SettleOptions {
+  stage: Stage;
+  tell: Tell;
+  /** Undefined: approve by itself. */
+  askPerson: AskPerson | undefined;
+}
+
+/** Shows one open request with its full arguments, takes the decision and sends it. Somebody else may be faster. */
+export async function settleRequest({ requestId, workflowId }: ApprovalSummary, options: SettleOptions): Promise<void> {
+  const { stage, tell, askPerson } = options;
+  const { client, address } = stage;
+  const details = await client.approvals.get(requestId, { workflowId });
+  const { toolName: tool, arguments: args, contextSummary: context, digest } = details;
+  const commands = askPerson === undefined ? [] : [command(address, 'approve', requestId)];
+  tell({ event: 'asking', requestId, tool, args, context, digest, commands });
+  const answer =
+    askPerson === undefined ? ({ approved: true } as const) : await raceWithOthers(stage, details, askPerson);
+  if (answer === undefined) {
+    const { settled } = await client.approvals.get(requestId, { workflowId });
+    tell({ event: 'elsewhere', requestId, message: `${settled?.outcome ?? 'settled'} elsewhere` });
+    return;
+  }
+  if (answer === 'nobody') tell({ event: 'nobody', requestId });
+  const by = askPerson === undefined ? '--yes' : answer === 'nobody' ? 'the demo' : systemUser();
+  const decision = answer === 'nobody' ? { approved: false, reason: 'Nobody was there to answer' } : answer;
+  try {
+    const { message } = await client.decide({ requestId, ...decision, digest, reviewerId: by }, { workflowId });
+    tell({ event: 'decided', requestId, approved: decision.approved, by, message });
+  } catch (error) {
+    if (!isProblemError(error) || !['expired', 'already_settled', 'run_closed'].includes(error.code)) throw error;
+    tell({ event: 'elsewhere', requestId, message: error.message });
+  }
+}
+
+/** A command of ours for another terminal, as it is typed in a clone. */
+export function command(address: string, ...words: string[]): string {
+  return ['npm run countersign --', ...words, '--address', address].join(' ');
+}
+
+/** The person's answer, or undefined when the request was settled elsewhere while the question stood. */
+async function raceWithOthers(
+  { client }: Stage,
+  { requestId, workflowId }: { requestId: string; workflowId: string },
+  askPerson: AskPerson,
+): Promise<Awaited<ReturnType<AskPerson>> | undefined> {
+  const done = new AbortController();
+  const elsewhere = async (): Promise<undefined> => {
+    for (;;) {
+      await sleep(1_000, undefined, { signal: done.signal });
+      const { approvals } = await client.approvals.list({ workflowId });
+      if (!approvals.some((row) => row.requestId === requestId)) return undefined;
+    }
+  };
+  const settled = elsewhere();
+  const asked = askPerson(done.signal);
+  for (const each of [settled, asked]) each.catch(() => undefined); // the slower one is aborted
+  try {
+    return await Promise.race([asked, settled]);
+  } finally {
+    done.abort(new Error('settled'));
+  }
+}
+
+/** A process of a user without a name, as in some containers, still has a person before it. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'you';
+  }
+}

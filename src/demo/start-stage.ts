@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CountersignClient, createClient } from '../client/client.ts';
+import { findTemporal } from '../dev-server/find-temporal.ts';
+import { startDevServer } from '../dev-server/start-dev-server.ts';
+import { type AgentWorker, startAgentWorker } from './agent-worker.ts';
+import type { CleanUp } from './clean-up.ts';
+
+/** What the demo plays on: a server of its own, a client, a folder, and workers that come and go. */
+export interface Stage {
+  address: string;
+  uiUrl: string;
+  client: CountersignClient;
+  /** The folder that the agent tidies. */
+  folder: string;
+  /** What the agent's tools really did, a line each. */
+  log: string;
+  startWorker(): Promise<AgentWorker>;
+}
+
+export interface StageOptions {
+  cleanUp: CleanUp;
+  /** Ends what is under way, such as the building of the server. */
+  signal: AbortSignal;
+  /** Takes lines for a person while the server is got. */
+  progress: (line: string) => void;
+  /** Gets the error with which a worker ended by itself. */
+  onWorkerEnd: (error: Error) => void;
+}
+
+export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: StageOptions): Promise<Stage> {
+  const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
+  cleanUp.add(() => rm(home, { recursive: true, force: true }));
+  await hideOtherServers(home);
+  const finding = findTemporal({ log: progress, signal });
+  cleanUp.add(() => finding.catch(() => undefined));
+  const binary = await finding;
+  cleanUp.check();
+  const starting = startDevServer({ binary });
+  cleanUp.add(async () => (await starting).stop());
+  const { address, uiUrl } = await starting;
+  const client = await createClient({ address });
+  cleanUp.add(() => client.close());
+  const folder = join(home, 'folder');
+  return {
+    address,
+    uiUrl: uiUrl ?? '',
+    client,
+    folder,
+    log: `${folder}.log`,
+    startWorker: () => {
+      cleanUp.check();
+      return startAgentWorker({
+        address,
+        folder,
+        onStart: (worker) => cleanUp.add(() => worker.stop()),
+        onEnd: onWorkerEnd,
+      });
+    },
+  };
+}
+
+/** Nothing here, nor in the worker, may ever reach the cluster that the person's own environment names. */
+async function hideOtherServers(home: string): Promise<void> {
+  for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
+  process.env.TEMPORAL_CONFIG_FILE = join(home, 'temporal.toml');
+  await writeFile(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
+}

@@ -1,0 +1,22 @@
+/** `countersign`: define tools, agents and models; read and try policies. Re-exports only. */
+export { defineAgent, isAgent } from './agents/define-agent.ts';
+export type { Agent, AgentOptions } from './agents/define-agent.ts';
+export { defineTool, isTool } from './agents/define-tool.ts';
+export type { Tool, ToolContext, ToolOptions } from './agents/define-tool.ts';
+export { DefinitionError } from './agents/definition-error.ts';
+export { modelFromEnvironment, openAICompatible } from './models/openai-compatible.ts';
+export type { OpenAICompatibleOptions } from './models/openai-compatible.ts';
+export { scriptedModel } from './models/scripted.ts';
+export type { Script, ScriptedTurn } from './models/read-script.ts';
+
+export { formatProblems, parsePolicy } from './core/parse-policy.ts';
+export type { ParsePolicyOptions, PolicyProblem } from './core/parse-policy.ts';
+export { compilePolicy, evaluate } from './core/ruling.ts';
+export type { CompiledLayers, CompiledPolicy, RuledCall, Ruling } from './core/ruling.ts';
+export type { Action, Policy, Rule } from './core/policy.ts';
+export type { Json, JsonObject, Risk, Severity } from './core/tool-call.ts';
+
+export { ProblemError, isProblemError } from './core/problem.ts';
+export type { Problem, ProblemCode } from './core/problem.ts';
+export { decideName, defaultTaskQueue, queryNames, searchAttributes, workflowType } from './contract.ts';
+export type * from './contract.ts';
