@@ -66,7 +66,7 @@ function receiptFrom(decision: ParsedDecision, settlement: Settlement): Receipt 
   const { outcome, reviewerId } = settlement;
   const ours = settlement.decisionId !== undefined && settlement.decisionId === decision.decisionId;
   if (ours && outcome === (decision.approved ? 'approved' : 'denied')) {
-    return { requestId, accepted: true, outcome, message: `Request ${requestId} is ${outcome}.` };
+    return { requestId, accepted: true, outcome, message: `request ${requestId}: ${outcome}` };
   }
   const by = reviewerId === undefined ? '' : ` by ${reviewerId}`;
   return {
@@ -75,6 +75,6 @@ function receiptFrom(decision: ParsedDecision, settlement: Settlement): Receipt 
     outcome,
     ...(reviewerId === undefined ? {} : { settledBy: reviewerId }),
     code: outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled',
-    message: `Request ${requestId} was already settled${by}: ${outcome}.`,
+    message: `request ${requestId} was already settled${by}: ${outcome}`,
   };
 }

@@ -6,8 +6,6 @@ import type { Json } from '../../core/tool-call.ts';
 export interface Output {
   /** True: tables and sentences; false: JSON, one value a line. */
   readonly forPeople: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
   /** A line to standard output, already escaped where it holds text of a run. */
   line(text: string): void;
   /** One JSON value on one line to standard output. */
@@ -24,7 +22,6 @@ export function processOutput(options: { json?: boolean | undefined }): Output {
   const { stdout, stderr } = process;
   return {
     forPeople: stdout.isTTY && options.json !== true,
-    width: stdout.columns ?? 100,
     line: (text) => stdout.write(`${text}\n`),
     json: (value) => stdout.write(`${escapeJson(value as Json)}\n`),
     note: (text) => stderr.write(`${text}\n`),

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { connect } from '../../../src/client/connect.ts';
+import { isRunning } from '../../support/child-processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { agentsModule, cli, jsonLines, startCli } from './support.ts';
+
+jest.setTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-server-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('server runs until it is told to stop, and setup finds all it needs there', async () => {
+  const server = startCli(['server', '--port', '0', '--ui-port', '0', '--db', join(folder, 'state.db')]);
+  await server.shows('\n');
+  const { address, uiUrl } = JSON.parse(server.stdout()) as { address: string; uiUrl: string };
+  expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
+  expect((await fetch(uiUrl)).status).toBe(200);
+
+  const setup = await cli(['setup', '--address', address]);
+  expect([setup.code, jsonLines(setup)]).toEqual([
+    0,
+    [{ address, namespace: 'default', added: [], freeSlots: { KEYWORD_LIST: 1, DATETIME: 2 }, retentionDays: 30 }],
+  ]);
+
+  server.child.kill('SIGINT');
+  expect((await server.ended).code).toBe(0);
+  expect(await isRunning(server.child.pid as number)).toBe(false);
+  await expect(fetch(uiUrl)).rejects.toThrow('fetch failed');
+});
+
+test('a port that is taken is named', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await cli(['server', '--port', String(port), '--ui-port', '0']);
+  other.close();
+  expect([code, stderr]).toEqual([
+    6,
+    `error: The Temporal dev server did not start: port ${port} is taken: stop what listens there or choose another with --port.\n`,
+  ]);
+});
+
+test('setup registers what a namespace lacks, and is harmless to repeat', async () => {
+  const namespace = `setup-${randomUUID()}`;
+  const { connection } = await connect({ address: sharedAddress() });
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs(2 * 86_400_000),
+  });
+  await connection.close();
+  const setup = async (): Promise<Record<string, unknown> | undefined> =>
+    jsonLines(await cli(['setup', '--namespace', namespace]))[0];
+  const first = await eventually('a namespace that the server knows', setup);
+  expect(first).toMatchObject({
+    namespace,
+    added: ['ApprovalIds', 'ApprovalTags', 'ApprovalDue'],
+    freeSlots: { KEYWORD_LIST: 1, DATETIME: 2 },
+    retentionDays: 2,
+  });
+  expect(await setup()).toMatchObject({ added: [] });
+});
+
+test('a worker refuses a namespace without the search attributes, and names the remedy', async () => {
+  const namespace = `bare-${randomUUID()}`;
+  const { connection } = await connect({ address: sharedAddress() });
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs(2 * 86_400_000),
+  });
+  await connection.close();
+  const refused = await eventually('a namespace that the server knows', async () => {
+    const { code, stderr } = await cli(['worker', agentsModule, '--namespace', namespace]);
+    return !/has no namespace|not found/i.test(stderr) && { code, stderr };
+  });
+  expect(refused).toEqual({
+    code: 1,
+    stderr: `error: Namespace '${namespace}' lacks the search attributes ApprovalIds, ApprovalTags, ApprovalDue: run \`countersign setup\` once.\n`,
+  });
+});

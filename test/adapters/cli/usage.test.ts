@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { agentsModule, cli } from './support.ts';
+
+jest.setTimeout(60_000);
+
+/** Here all tests run at once: each is a process of its own, and some wait seconds for a server. */
+const nowhere = ['--address', '127.0.0.1:1'];
+const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
+writeFileSync(join(folder, 'bad.yaml'), 'version: 1\nrules:\n  - { pattern: "a", action: maybe }\n');
+writeFileSync(join(folder, 'throws.ts'), 'throw new Error("not today");\n');
+writeFileSync(join(folder, 'empty.ts'), 'export default { tools: [] };\n');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('help', () => {
+  test.concurrent.each([
+    [['--help']],
+    [['server', '--help']],
+    [['setup', '--help']],
+    [['worker', '--help']],
+    [['run', '--help']],
+    [['show', '--help']],
+    [['approvals', 'list', '--help']],
+    [['approvals', 'show', '--help']],
+    [['approve', '--help']],
+    [['deny', '--help']],
+  ])('%j', async (args) => {
+    const { code, stdout } = await cli(args);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Usage: countersign');
+    if (args.length > 1)
+      for (const flag of ['--json', '--address', '--namespace', '--debug']) expect(stdout).toContain(flag);
+  });
+
+  test.concurrent('without a command: the help, and exit 2', async () => {
+    const { code, stderr } = await cli([]);
+    expect([code, stderr.split('\n')[0]]).toEqual([2, 'Usage: countersign [options] [command]']);
+  });
+
+  test.concurrent('--version', async () => {
+    expect(await cli(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+});
+
+describe('wrong use: one sentence, exit 2', () => {
+  test.concurrent.each<[string[], string]>([
+    [['bogus'], "error: unknown command 'bogus'"],
+    [['approve'], "error: missing required argument 'id'"],
+    [['approve', 'x', '--bogus'], "error: unknown option '--bogus'"],
+    [['approve', 'x', '--always'], 'error: --always is not supported by this version.'],
+    [['deny', 'x', '--always', 'tool'], 'error: --always is not supported by this version.'],
+    [['run', 'a', '--mode', 'plan', '--input', 'x'], 'error: --mode is not supported by this version.'],
+    [['grants', 'list'], 'error: `grants` is not supported by this version.'],
+    [['policy', 'check', 'x.yaml'], 'error: `policy` is not supported by this version.'],
+    [['approvals', 'preview', '--channel', 'text'], 'error: `preview` is not supported by this version.'],
+    [
+      ['approvals', '--limit', '0'],
+      "error: option '--limit <n>' argument '0' is invalid. It must be a whole number from 1 to 10000.",
+    ],
+    [['server', '--address', 'x'], 'error: `server` always listens on 127.0.0.1: choose its port with --port.'],
+    [['run', 'a'], 'error: The agent needs an input: give --input TEXT, or --input - to read standard input.'],
+    [
+      ['run', 'a', '--input', 'x', '--policy', 'none.yaml'],
+      'error: The policy none.yaml cannot be read: there is no such file.',
+    ],
+    [
+      ['worker'],
+      'error: There is no countersign.config.ts or countersign.config.js here: name the module that exports your agents.',
+    ],
+    [['worker', 'none.ts'], 'error: There is no module FOLDER/none.ts.'],
+    [['worker', 'empty.ts'], 'error: FOLDER/empty.ts must export default { agents: […], tools?, policy? }.'],
+  ])('%j', async (args, sentence) => {
+    const result = await cli(args, { cwd: folder });
+    expect(result).toEqual({ code: 2, stdout: '', stderr: `${sentence.replace('FOLDER', folder)}\n` });
+  });
+});
+
+describe('nothing there: one sentence, exit 6', () => {
+  test.concurrent.each([
+    [['approvals']],
+    [['approvals', 'show', '0'.repeat(32)]],
+    [['approve', '0'.repeat(32)]],
+    [['show', 'x']],
+    [['run', 'a', '--input', 'x']],
+    [['setup']],
+    [['worker', agentsModule]],
+  ])('%j without a server', async (args) => {
+    const { code, stdout, stderr } = await cli([...args, ...nowhere]);
+    expect([code, stdout, stderr]).toEqual([
+      6,
+      '',
+      'error: No Temporal server answers at 127.0.0.1:1: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.\n',
+    ]);
+  });
+
+  test.concurrent('run without a worker starts nothing', async () => {
+    const id = `never-${process.pid}-${Date.now()}`;
+    const { code, stderr } = await cli(['run', 'a', '--input', 'x', '--task-queue', 'nobody', '--id', id]);
+    expect([code, stderr]).toEqual([
+      6,
+      "error: No worker answers for task queue 'nobody' of namespace 'default': start one with `countersign worker`.\n",
+    ]);
+    expect((await cli(['show', id])).code).toBe(3);
+  });
+});
+
+describe('errors', () => {
+  test.concurrent('a policy that does not load names its line and column', async () => {
+    const { code, stderr } = await cli(['run', 'a', '--input', 'x', '--policy', 'bad.yaml'], { cwd: folder });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: bad\.yaml:3:\d+ .+\n$/);
+  });
+
+  test.concurrent('a module that throws', async () => {
+    const { code, stderr } = await cli(['worker', 'throws.ts'], { cwd: folder });
+    expect([code, stderr]).toEqual([1, `error: ${folder}/throws.ts cannot be loaded: not today\n`]);
+  });
+
+  test.concurrent('with --json an error is JSON', async () => {
+    const { stderr } = await cli(['approvals', '--json', ...nowhere]);
+    expect(JSON.parse(stderr)).toEqual({ code: 'server_unreachable', message: expect.stringContaining('127.0.0.1:1') });
+  });
+
+  test.concurrent('the stack is shown with --debug alone', async () => {
+    const { stderr } = await cli(['approvals', '--debug', ...nowhere]);
+    expect(stderr).toMatch(/^error: No Temporal server .+\nProblemError: .+\n {4}at /);
+  });
+});
