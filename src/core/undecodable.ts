@@ -21,6 +21,11 @@ export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
+/** Bytes of what could not be decoded, else characters of a value's JSON: all that is kept of what is refused (I4). */
+export function sizeOf(value: unknown): number {
+  return isUndecodable(value) ? value.size : (JSON.stringify(value)?.length ?? 0);
+}
+
 /** Values nested deeper than this are refused: reading them is safe, writing them again overflows the stack. */
 export const maxDepth = 200;
 

@@ -209,8 +209,9 @@ class AgentRun {
   /** Continues as new with everything open; the original deadlines go along (I11). */
   async #rollOver(): Promise<never> {
     const state = { ...this.#state, links: this.#state.links + 1 };
-    const carried: Carried = { state, gate: this.#gate.snapshot() };
-    return makeContinueAsNewFunc<typeof agentRun>({ memo: this.#gate.memo() })(this.#input, carried);
+    const { gate, memo } = this.#gate.snapshot();
+    const carried: Carried = { state, gate };
+    return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#input, carried);
   }
 
   #result(status: RunStatusName, output: string): RunResult {

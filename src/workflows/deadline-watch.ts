@@ -8,16 +8,9 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Arbitrate } from '../activities/arbitrate.ts';
 import { activityNames } from '../contract.ts';
 import type { ParsedDecision } from '../core/decision.ts';
-import type { BookedRequest } from '../core/ledger.ts';
 import { activation } from './activation.ts';
+import type { Book } from './book.ts';
 import { SharedTimer } from './shared-timer.ts';
-
-export interface DeadlineWatchOptions {
-  open: () => BookedRequest[];
-  /** Applies a decision as of `atMs`. */
-  decide: (decision: ParsedDecision, atMs: number) => void;
-  expire: (requestId: string) => void;
-}
 
 interface Closing {
   /** The first activation past the deadline: only its decisions are ambiguous. */
@@ -32,12 +25,12 @@ const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
 })[activityNames.arbitrate];
 
 export class DeadlineWatch {
-  readonly #options: DeadlineWatchOptions;
+  readonly #book: Book;
   readonly #closing = new Map<string, Closing>();
   readonly #timer = new SharedTimer();
 
-  constructor(options: DeadlineWatchOptions) {
-    this.#options = options;
+  constructor(book: Book) {
+    this.#book = book;
     activation.onStart(() => this.#noteTime());
     // The activation that made this object has begun already.
     this.#noteTime();
@@ -68,7 +61,7 @@ export class DeadlineWatch {
         disputed.push([requestId, closing]);
       } else {
         this.#closing.delete(requestId);
-        this.#options.expire(requestId);
+        this.#expire(requestId);
       }
     }
     if (disputed.length > 0) void this.#arbitrate(disputed);
@@ -77,7 +70,7 @@ export class DeadlineWatch {
 
   #noteTime(): void {
     const nowMs = Date.now();
-    for (const { deadlineMs, request } of this.#options.open()) {
+    for (const { deadlineMs, request } of this.#book.ledger.open) {
       if (deadlineMs === null || nowMs <= deadlineMs || this.#closing.has(request.requestId)) continue;
       this.#closing.set(request.requestId, { activation: activation.number, parked: [], state: 'collecting' });
     }
@@ -93,12 +86,17 @@ export class DeadlineWatch {
       // Nothing is known of when they came: fail closed (I2).
     }
     for (const { decision, eventId } of parked) {
-      this.#options.decide(decision, recordedAtMs[eventId] ?? Number.POSITIVE_INFINITY);
+      this.#book.decide(decision, recordedAtMs[eventId] ?? Number.POSITIVE_INFINITY);
     }
     for (const [requestId] of disputed) {
       this.#closing.delete(requestId);
-      this.#options.expire(requestId);
+      this.#expire(requestId);
     }
+  }
+
+  /** Does nothing to a request that a decision has settled. */
+  #expire(requestId: string): void {
+    this.#book.apply({ kind: 'expire', atMs: Date.now(), requestId });
   }
 
   #collecting(): [string, Closing][] {
@@ -107,16 +105,14 @@ export class DeadlineWatch {
 
   /** One millisecond past the earliest deadline, since the deadline itself is in time. */
   #nextAtMs(): number | null {
-    const dues = this.#options
-      .open()
-      .flatMap(({ deadlineMs, request }) =>
-        deadlineMs === null || this.#closing.has(request.requestId) ? [] : [deadlineMs],
-      );
+    const dues = this.#book.ledger.open.flatMap(({ deadlineMs, request }) =>
+      deadlineMs === null || this.#closing.has(request.requestId) ? [] : [deadlineMs],
+    );
     return dues.length === 0 ? null : Math.min(...dues) + 1;
   }
 
   #summary(): string {
-    const open = this.#options.open();
+    const open = this.#book.ledger.open;
     return open.length === 1
       ? `Deadline of ${open[0]!.request.toolName}`
       : `Earliest deadline of ${open.length} approvals`;

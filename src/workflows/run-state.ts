@@ -1,7 +1,7 @@
 import type { Message, Usage } from '../contract.ts';
 import type { RunConfig } from '../core/run-config.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
-import type { GateSnapshot } from './approval-gate.ts';
+import type { BookSnapshot } from './book.ts';
 
 /** One call of the turn at hand, from the model's wish to the answer it gets. */
 export interface TurnCall {
@@ -34,5 +34,5 @@ export interface RunState {
 /** The second argument of `agentRun`, written only by its own continue-as-new. */
 export interface Carried {
   state: RunState;
-  gate: GateSnapshot;
+  gate: BookSnapshot;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { callDigest, definitionDigest } from '../../src/core/digest.ts';
 import { testAgent } from '../support/test-agent.ts';
@@ -68,7 +68,7 @@ describe('a foreign workflow that schedules a tool', () => {
   beforeAll(async () => {
     const workflowsPath = fileURLToPath(new URL('../support/foreign-workflows.ts', import.meta.url));
     connection = await NativeConnection.connect({ address: sharedAddress() });
-    const workflowBundle = await bundleWorkflowCode({ workflowsPath });
+    const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
     foreign = await Worker.create({ connection, taskQueue: foreignQueue, workflowBundle });
     done = foreign.run();
   }, 60_000);

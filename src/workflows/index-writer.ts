@@ -1,0 +1,51 @@
+import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { memoName } from '../contract.ts';
+import { approvalIndex, approvalMemo } from '../core/approval-index.ts';
+import type { BookedRequest } from '../core/ledger.ts';
+import { isUndecodable } from '../core/undecodable.ts';
+import type { Book } from './book.ts';
+import { currentDetails } from './current-details.ts';
+
+const idsKey = defineSearchAttributeKey('ApprovalIds', SearchAttributeType.KEYWORD_LIST);
+const tagsKey = defineSearchAttributeKey('ApprovalTags', SearchAttributeType.KEYWORD_LIST);
+const dueKey = defineSearchAttributeKey('ApprovalDue', SearchAttributeType.DATETIME);
+
+/** Writes what the inbox and Temporal's UI show of a run, when the set of its open requests has changed. */
+export class IndexWriter {
+  readonly #book: Book;
+  /** The open requests as the index last showed them; the next link inherits what it shows. */
+  #shown: BookedRequest[];
+
+  constructor(book: Book) {
+    this.#book = book;
+    this.#shown = book.ledger.open;
+    if (this.#shown.length > 0) setCurrentDetails(currentDetails(book.ledger));
+  }
+
+  get stale(): boolean {
+    return this.#book.ledger.open !== this.#shown;
+  }
+
+  write(): void {
+    if (!this.stale) return;
+    const { ledger } = this.#book;
+    this.#shown = ledger.open;
+    const { ids, tags, dueMs } = approvalIndex(ledger);
+    upsertSearchAttributes([
+      { key: idsKey, value: ids.length === 0 ? null : ids },
+      { key: tagsKey, value: tags.length === 0 ? null : tags },
+      { key: dueKey, value: dueMs === null ? null : new Date(dueMs) },
+    ]);
+    const { memo, rest } = approvalMemo(ledger, this.#book.takeJournal());
+    this.#book.putBack(rest);
+    upsertMemo({ [memoName]: memo });
+    setCurrentDetails(currentDetails(ledger));
+  }
+
+  /** The next link's memo: continue-as-new does not carry what a link wrote there. */
+  memo(): Record<string, unknown> {
+    const kept = Object.entries(workflowInfo().memo ?? {}).filter(([, value]) => !isUndecodable(value));
+    return { ...Object.fromEntries(kept), [memoName]: approvalMemo(this.#book.ledger, []).memo };
+  }
+}
