@@ -1,0 +1,41 @@
+/**
+ * `npm run histories:record`: plays all recorded runs on a real server and writes their histories to
+ * `test/histories/VERSION-NAME.json`, one file for each link of a chain. Those of older versions are never written
+ * again: runs that were started then are still open somewhere.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import packageJson from '../../package.json' with { type: 'json' };
+import globalSetup from './global-setup.ts';
+import globalTeardown from './global-teardown.ts';
+import { letGo, recordedRuns } from './recorded-runs.ts';
+import { scrubbedHistory } from './scrub-history.ts';
+import { killWorkers } from './worker-process.ts';
+import { openWorld } from './world.ts';
+
+const folder = fileURLToPath(new URL('../histories/', import.meta.url));
+const only = process.argv[2];
+
+mkdirSync(folder, { recursive: true });
+await globalSetup();
+try {
+  for (const { name, play, waiting, world: options } of recordedRuns) {
+    if (only !== undefined && !name.includes(only)) continue;
+    const world = await openWorld(options);
+    const run = await play(world);
+    const { links } = await world.client.historyChain(run.workflowId);
+    const isOpen = (await run.handle.describe()).status.name === 'RUNNING';
+    if (isOpen !== (waiting === true)) throw new Error(`${name}: the run is ${isOpen ? 'open' : 'closed'}`);
+    for (const [index, { events }] of links.entries()) {
+      const part = links.length === 1 ? '' : `-link-${index + 1}`;
+      const file = `${packageJson.version}-${waiting ? 'waiting-' : ''}${name}${part}.json`;
+      writeFileSync(`${folder}${file}`, scrubbedHistory({ events }));
+      process.stdout.write(`${file}: ${events.length} events\n`);
+    }
+    await letGo(world, run);
+    await world.close();
+  }
+} finally {
+  await killWorkers();
+  await globalTeardown();
+}

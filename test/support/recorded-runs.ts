@@ -1,0 +1,325 @@
+/** The runs whose histories are kept under `test/histories/` and replayed for ever. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { temporal } from '@temporalio/proto';
+import type { ApprovalRequest } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+import { eventually } from './eventually.ts';
+import { spawnWorker } from './worker-process.ts';
+import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
+
+export interface RecordedRun {
+  name: string;
+  /** Brings a run to where its history is taken; with `waiting`, it is still open there. */
+  play: (world: World) => Promise<RunInTest>;
+  waiting?: true;
+  world?: WorldOptions;
+}
+
+const pay = (amount = 1) => ({ tool: 'pay', args: { to: 'ann', amount } });
+const hold = (name: string) => ({ tool: 'hold', args: { name } });
+const once = (...calls: object[]): Turns => [{ calls }, { text: '{{lastResult}}' }] as Turns;
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, each) => make(each));
+const allowHold = { version: 1, rules: [{ pattern: 'hold*', action: 'allow' }] };
+const brief = (seconds: number) => ({ version: 1, approval: { timeout: `${seconds}s` } });
+
+const yes = ({ requestId }: ApprovalRequest) => ({ requestId, approved: true });
+const no = ({ requestId }: ApprovalRequest, reason?: string) => ({ requestId, approved: false, reason });
+const passed = ({ deadline }: ApprovalRequest): Promise<boolean> =>
+  eventually('the deadline passes', () => Date.now() > Date.parse(deadline!) + 50);
+
+async function finished(run: RunInTest): Promise<RunInTest> {
+  await run.handle.result().catch(() => undefined);
+  return run;
+}
+
+async function rolledOver(run: RunInTest, links = 2): Promise<void> {
+  await eventually(`link ${links}`, async () => {
+    await run.handle.signal('noise');
+    return (await run.status()).links >= links;
+  });
+}
+
+const payload = (encoding: string | undefined, data: string): temporal.api.common.v1.IPayload => ({
+  metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
+  data: Buffer.from(data),
+});
+
+async function poison({ client }: World, run: RunInTest): Promise<void> {
+  const send = (signalName: string, each: temporal.api.common.v1.IPayload) =>
+    client.session.connection.workflowService.signalWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: run.workflowId },
+      signalName,
+      input: { payloads: [each] },
+      header: { fields: { trace: payload('json/plain', '{bad') } },
+    });
+  await send('decide', payload('json/plain', '{bad'));
+  await send('decide', payload('weird/encoding', 'xx'));
+  await send('decide', payload(undefined, 'no metadata'));
+  await send('decide', payload('json/plain', '['.repeat(5_000)));
+  await send('decide', payload('json/plain', '{"requestId":7}'));
+  await send('__temporal_x', payload('json/plain', '{bad'));
+  await send('aprove', payload('json/plain', 'true'));
+}
+
+export const recordedRuns: RecordedRun[] = [
+  { name: 'no-call', play: async (world) => finished(await world.start([{ text: 'hello' }])) },
+  {
+    name: 'allowed',
+    play: async (world) => {
+      const look = { tool: 'look', args: { what: 'sea' } };
+      return finished(await world.start([{ calls: [look, look] }, { calls: [look] }, { text: 'done' }]));
+    },
+  },
+  {
+    name: 'asked-approved',
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      await run.handle.signal('decide', yes((await run.open())[0]!));
+      return finished(run);
+    },
+  },
+  {
+    name: 'asked-approved-by-update',
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      const decision = { ...yes((await run.open())[0]!), reviewerId: 'ann', decisionId: 'first' };
+      await run.handle.executeUpdate('decide', { args: [decision] });
+      return finished(run);
+    },
+  },
+  {
+    name: 'asked-denied',
+    play: async (world) => {
+      const run = await world.start(once(pay()), { caller: { userId: 'bob' }, metadata: { ticket: 7 } });
+      await run.handle.signal('decide', no((await run.open())[0]!, 'not this month'));
+      return finished(run);
+    },
+  },
+  {
+    name: 'expired',
+    play: async (world) => finished(await world.start(once(pay(), pay(2)), { policy: brief(1) })),
+  },
+  ...[true, false].map((inTime): RecordedRun => ({
+    name: inTime ? 'arbitrated-in-time' : 'arbitrated-late',
+    play: async (world) => {
+      const run = await world.start(once(pay(), pay(2)), { policy: brief(2) });
+      const open = await run.open(2);
+      await world.stopWorker();
+      if (inTime) await run.handle.signal('decide', yes(open[0]!));
+      await passed(open[0]!);
+      await run.handle.signal('decide', [no(open[0]!), yes(open[1]!)]);
+      await world.startWorker();
+      return finished(run);
+    },
+  })),
+  {
+    name: 'policy-of-all-actions',
+    play: async (world) => {
+      const policy: JsonObject = {
+        version: 1,
+        rules: [
+          { pattern: 'pay', action: 'ask' },
+          { pattern: 'pay:ann', action: 'allow' },
+          { pattern: 'look:*secret*', action: 'deny', reason: 'secrets stay' },
+          { pattern: 'fail', action: 'allow' },
+        ],
+        approval: { max_pending: 1 },
+      };
+      const to = (name: string) => ({ tool: 'pay', args: { to: name, amount: 1 } });
+      const look = { tool: 'look', args: { what: 'a secret' } };
+      const bad = { tool: 'pay', rawArguments: '{"to":' };
+      const calls = [to('ann'), to('bob'), to('cat'), look, { tool: 'wipe' }, { tool: 'fly' }, bad, { tool: 'fail' }];
+      const run = await world.start(once(...calls), { policy });
+      await run.handle.signal('decide', yes((await run.open())[0]!));
+      return finished(run);
+    },
+  },
+  {
+    name: 'eight-decided-apart',
+    play: async (world) => {
+      const run = await world.start(once(...times(8, pay)));
+      const open = await run.open(8);
+      for (const index of [5, 2, 7, 0]) await run.handle.signal('decide', yes(open[index]!));
+      await run.handle.executeUpdate('decide', { args: [[no(open[1]!), no(open[5]!), yes(open[3]!)]] });
+      await run.handle.signal('decide', [yes(open[4]!), no(open[6]!)]);
+      return finished(run);
+    },
+  },
+  {
+    name: 'refused-decisions',
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      const [request] = await run.open();
+      await poison(world, run);
+      await run.handle.signal('decide', { ...yes(request!), digest: '0'.repeat(64) });
+      await run.handle.signal('decide', yes(request!));
+      return finished(run);
+    },
+  },
+  {
+    name: 'tool-cut-off',
+    play: async (world) => {
+      const run = await world.start(once(hold('cut')), { policy: allowHold });
+      await eventually('the tool runs', () => world.ran().includes('start cut'));
+      await world.stopWorker();
+      await world.startWorker();
+      return finished(run);
+    },
+  },
+  {
+    name: 'tool-killed',
+    world: { worker: false },
+    play: async (world) => {
+      const { address } = world.client.session;
+      const worker = await spawnWorker({ address, taskQueue: world.taskQueue, folder: world.folder });
+      const run = await world.start(once(hold('killed')), { policy: allowHold });
+      await eventually('the tool runs', () => world.ran().includes('start killed'));
+      await worker.kill();
+      await world.startWorker();
+      return finished(run);
+    },
+  },
+  {
+    name: 'five-open-continued',
+    world: { rollOver: { historyEvents: 40 } },
+    play: async (world) => {
+      const run = await world.start(once(...times(5, pay)));
+      const open = await run.open(5);
+      await rolledOver(run, 3);
+      await run.handle.signal('decide', open.slice(0, 3).map(yes));
+      await run.handle.executeUpdate('decide', { args: [open.slice(3).map((each) => no(each, 'enough'))] });
+      return finished(run);
+    },
+  },
+  {
+    name: 'expired-in-second-link',
+    world: { rollOver: { historyEvents: 30 } },
+    play: async (world) => {
+      const run = await world.start(once(pay()), { policy: brief(3) });
+      await run.open();
+      await rolledOver(run);
+      return finished(run);
+    },
+  },
+  {
+    name: 'cancelled-waiting',
+    play: async (world) => {
+      const run = await world.start(once(pay(), pay(2)));
+      await run.open(2);
+      await run.handle.cancel();
+      return finished(run);
+    },
+  },
+  {
+    name: 'cancelled-tool-running',
+    play: async (world) => {
+      const run = await world.start(once(hold('cancelled')), { policy: allowHold });
+      await eventually('the tool runs', () => world.ran().includes('start cancelled'));
+      await run.handle.cancel();
+      return finished(run);
+    },
+  },
+  {
+    name: 'terminated',
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      await run.open();
+      await run.handle.terminate('enough');
+      return run;
+    },
+  },
+  {
+    name: 'agent-unknown',
+    play: async (world) => finished(await world.start([], { agent: 'nobody' })),
+  },
+  {
+    name: 'model-gives-up',
+    play: async (world) => finished(await world.start([{ error: { status: 400 } }])),
+  },
+  {
+    name: 'one-open',
+    waiting: true,
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      await run.open();
+      return run;
+    },
+  },
+  {
+    name: 'eight-open-two-decided',
+    waiting: true,
+    play: async (world) => {
+      const run = await world.start(once(...times(8, pay)));
+      const open = await run.open(8);
+      await run.handle.executeUpdate('decide', { args: [[yes(open[1]!), no(open[6]!)]] });
+      await eventually('the tool ran', async () => (await run.status()).outcomes.some(({ ran }) => ran === 'yes'));
+      return run;
+    },
+  },
+  {
+    name: 'open-forever',
+    waiting: true,
+    world: { policy: { version: 1, approval: { max_timeout: 'never', timeout: 'never' } } },
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      await run.open();
+      return run;
+    },
+  },
+  {
+    name: 'open-after-refusals',
+    waiting: true,
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      await run.open();
+      await poison(world, run);
+      await eventually('all are refused', async () => (await run.status()).refused.total >= 7);
+      return run;
+    },
+  },
+  {
+    name: 'five-open-in-second-link',
+    waiting: true,
+    world: { rollOver: { historyEvents: 40 } },
+    play: async (world) => {
+      const run = await world.start(once(...times(5, pay)));
+      await run.open(5);
+      await rolledOver(run);
+      // A task more: what the first one of a link wrote is only checked by what follows.
+      const { refused } = await run.status();
+      await run.handle.signal('noise');
+      await eventually('the noise is heard', async () => (await run.status()).refused.total > refused.total);
+      return run;
+    },
+  },
+  {
+    name: 'decided-while-no-worker-lives',
+    waiting: true,
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      const [request] = await run.open();
+      await world.stopWorker();
+      await run.handle.signal('decide', yes(request!));
+      return run;
+    },
+  },
+  {
+    name: 'tool-running',
+    waiting: true,
+    play: async (world) => {
+      const run = await world.start(once(hold('open'), pay()), { policy: allowHold });
+      await eventually('the tool runs', () => world.ran().includes('start open'));
+      await run.open();
+      return run;
+    },
+  },
+];
+
+/** Lets go of what a run that was left open holds. */
+export async function letGo(world: World, run: RunInTest): Promise<void> {
+  await run.handle.terminate('recorded').catch(() => undefined);
+  for (const name of ['open', 'cancelled']) writeFileSync(join(world.folder, `release-${name}`), '');
+}

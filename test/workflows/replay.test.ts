@@ -1,0 +1,89 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { bundleWorkflows } from '../../src/worker.ts';
+import { recordedRuns } from '../support/recorded-runs.ts';
+import { textOf } from '../support/scrub-history.ts';
+import { testBundle } from '../support/world.ts';
+
+/**
+ * Histories of real runs, finished and waiting, replay with the workflow code as it is now (I12). A failure here
+ * means: runs that are open somewhere would be stuck after a deploy. Never record an old version's again; mark the
+ * change with `patched()` instead.
+ */
+
+// Dozens of replays fail here on purpose: their warnings would bury those of others.
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+});
+
+const folder = new URL('../histories/', import.meta.url);
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
+const supportPath = (file: string): string => fileURLToPath(new URL(`../support/${file}`, import.meta.url));
+
+type Events = { eventType: string; [attributes: string]: unknown }[];
+
+/** How each replays: `replayed`, or the name of what it fails with. */
+async function replayAll(
+  workflowBundle: { code: string } | { codePath: string },
+  changed: (events: Events) => Events = (events) => events,
+): Promise<Map<string, string>> {
+  const histories = files.map((file) => ({
+    workflowId: file,
+    history: historyFromJSON({ events: changed((JSON.parse(read(file)) as { events: Events }).events) }),
+  }));
+  const outcomes = new Map<string, string>();
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+    outcomes.set(workflowId, error === undefined ? 'replayed' : error.name);
+    if (error !== undefined && error.name !== DeterminismViolationError.name) outcomes.set(workflowId, String(error));
+  }
+  return outcomes;
+}
+
+const all = (outcome: string): Map<string, string> => new Map(files.map((file) => [file, outcome]));
+const violation = DeterminismViolationError.name;
+
+test('every stored history replays', async () => {
+  expect(await replayAll({ codePath: testBundle() })).toEqual(all('replayed'));
+}, 60_000);
+
+test('every run that can be recorded is stored, finished and waiting ones alike', () => {
+  const withoutVersion = files.map((file) => file.replace(/^\d+\.\d+\.\d+-/, ''));
+  for (const { name, waiting } of recordedRuns) {
+    const whole = `${waiting ? 'waiting-' : ''}${name}`;
+    expect(withoutVersion.filter((file) => file === `${whole}.json` || file.startsWith(`${whole}-link-`))).not.toEqual(
+      [],
+    );
+  }
+});
+
+describe('the check can fail', () => {
+  let changedBundle: { code: string };
+  beforeAll(async () => {
+    changedBundle = await bundleWorkflows(supportPath('changed-workflows.ts'));
+  }, 60_000);
+
+  test('one activity more in the workflow: no history replays', async () => {
+    expect(await replayAll(changedBundle)).toEqual(all(violation));
+  }, 60_000);
+
+  test('a history in which another activity was scheduled than the workflow would schedule does not replay', async () => {
+    const renamed = (events: Events): Events =>
+      JSON.parse(JSON.stringify(events).replaceAll('"countersign.loadAgent"', '"countersign.loadAnother"')) as Events;
+    const firstLinks = files.filter((file) => !/link-[^1]\.json$/.test(file));
+    const outcomes = await replayAll({ codePath: testBundle() }, renamed);
+    expect(firstLinks.map((file) => [file, outcomes.get(file)])).toEqual(firstLinks.map((file) => [file, violation]));
+  }, 60_000);
+});
+
+test.each(files)('%s names no machine, no address and no path', (file) => {
+  const text = textOf(read(file));
+  expect(text).not.toMatch(/127\.0\.0\.1|localhost|file:\/\/|node_modules|\/(?:home|root|tmp|work|Users|usr|var)\//);
+  expect(text).not.toMatch(/\.[cm]?[jt]s:\d/);
+  expect(read(file)).not.toMatch(/"identity":"(?!worker")/);
+});
