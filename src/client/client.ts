@@ -37,8 +37,8 @@ export interface ClientOptions {
 /** A run, by its workflow id: one agent execution however many times it continues as new. */
 export interface RunHandle {
   readonly workflowId: string;
-  /** Waits for the end. Throws the code and sentence with which the run failed. */
-  result(): Promise<RunResult>;
+  /** Waits for the end, or until `signal` aborts the wait. Throws the code and sentence with which the run failed. */
+  result(options?: { signal?: AbortSignal }): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker tells them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
   /** Asks the run to stop; open requests are settled as cancelled. Throws `run_closed`, `run_not_found`. */
@@ -84,7 +84,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
 
   const run = (workflowId: string): RunHandle => ({
     workflowId,
-    result: () => runResult(session, workflowId),
+    result: (options) => runResult(session, workflowId, options),
     status: () => queryRun<RunStatus>(session, workflowId, queryNames.run),
     cancel: () => cancelRun(session, workflowId),
   });

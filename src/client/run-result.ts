@@ -9,24 +9,28 @@ import { translateServerError } from './server-error.ts';
 /**
  * Waits for a run to end and returns its result; no worker is needed for one that has ended.
  * Throws the code and sentence with which the run failed (`internal` where it has none of ours), `run_not_found`,
- * and `server_unreachable` when the server is away for longer than its retries; then the run goes on, ask again.
+ * the reason of an aborted `signal`, and `server_unreachable` when the server is away for longer than its retries; then the run goes on, ask again.
  */
 export async function runResult(
   session: Session,
   workflowId: string,
-  options: { timeoutMs?: number } = {},
+  options: { timeoutMs?: number; signal?: AbortSignal } = {},
 ): Promise<RunResult> {
-  const wait = (): Promise<unknown> => session.client.workflow.getHandle(workflowId).result();
+  const { timeoutMs, signal } = options;
+  const limits = [
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+    ...(signal === undefined ? [] : [signal]),
+  ];
   try {
-    const result =
-      options.timeoutMs === undefined
-        ? await wait()
-        : await session.connection.withDeadline(Date.now() + options.timeoutMs, wait);
+    const result = await session.connection.withAbortSignal(AbortSignal.any(limits), () =>
+      session.client.workflow.getHandle(workflowId).result(),
+    );
     if (isUndecodable(result) || typeof result !== 'object' || result === null) {
       throw new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
     }
     return result as RunResult;
   } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
     if (!(error instanceof WorkflowFailedError)) {
       throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
     }

@@ -78,14 +78,14 @@ async function follow(
 ): Promise<void> {
   const progress = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
   progress(`${output.style('dim', 'run')} ${escapeText(handle.workflowId)}`);
-  const ended = handle.result();
   const stop = new AbortController();
+  const ended = handle.result({ signal: stop.signal });
   const watching = watchRequests(client, handle, stop.signal, (row) => progress(renderWaiting(output, row, options)));
   try {
     const first = await Promise.race([ended, untilInterrupted()]);
     if (typeof first === 'string') {
       process.exitCode = 130;
-      ended.catch(() => undefined); // the connection closes under it
+      ended.catch(() => undefined); // aborted below
       output.note(`\nThe run goes on. ${lookAgain(options, handle)}`);
       return;
     }

@@ -104,12 +104,13 @@ describe('run', () => {
     const run = startCli(['run', 'tester', ...script(payment('ann'), { text: 'done' }), '--id', id]);
     await run.shows('waiting for approval', 'stderr');
     run.child.kill('SIGINT');
+    await eventually('the end of the process', () => run.child.exitCode !== null, 10_000);
     const { code, stderr, stdout } = await run.ended;
     expect([code, stdout]).toEqual([130, '']);
     expect(stderr).toContain(`The run goes on. Look again: countersign show ${id}\n`);
-    const [shown] = jsonLines(await cli(['show', id]));
-    expect(shown).toMatchObject({ status: 'waiting' });
-    expect((await cli(['deny', (shown?.['open'] as { requestId: string }[])[0]?.requestId ?? ''])).code).toBe(0);
+    const [shown] = jsonLines(await cli(['show', id])) as { status: string; open: { requestId: string }[] }[];
+    expect(shown?.status).toBe('waiting');
+    expect((await cli(['deny', shown?.open[0]?.requestId ?? ''])).code).toBe(0);
   });
 });
 
@@ -146,7 +147,8 @@ describe('approvals, approve, deny, show', () => {
     writeFileSync(file, 'version: 1\nrules: []\napproval: { timeout: 1s }\n');
     const id = `late-${randomUUID()}`;
     const run = await cli(['run', 'tester', ...script(payment('bob'), { text: 'done' }), '--policy', file, '--id', id]);
-    const [outcome] = jsonLines(run)[0]?.['outcomes'] as { requestId: string }[];
+    const [result] = jsonLines(run) as { outcomes: { requestId: string }[] }[];
+    const outcome = result?.outcomes[0];
     expect(outcome).toMatchObject({ outcome: 'expired', ran: 'no' });
     const requestId = outcome?.requestId ?? '';
     expect(await cli(['approve', requestId])).toEqual({
