@@ -30,6 +30,7 @@ export function compileGlob(source: string): Glob | { problem: string } {
   if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
   const translated = translateGlob(normal);
   if ('problem' in translated) return translated;
+  // Every option is stated, so that no default of a later minimatch or of another platform changes an answer.
   const matcher = new Minimatch(separator + translated.glob, {
     dot: true,
     flipNegate: false,

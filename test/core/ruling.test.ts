@@ -103,6 +103,11 @@ describe('what cannot be evaluated asks, and never hides a deny', () => {
       'write',
       { action: 'deny', rule: 'no' },
     ],
+    [
+      `[{ id: one, pattern: "*", action: deny }, { id: two, pattern: "t*", action: deny }, ${failing}, { pattern: "*", action: ask }]`,
+      'write',
+      { action: 'deny', rule: 'two' },
+    ],
     [`[{ id: other, pattern: "x:*", action: allow }]`, 'read_only', { action: 'allow', rule: null }],
   ])('%s, risk %s', (rules, risk, expected) => {
     expect(rule({ run: `rules: ${rules}` }, { ...call, risk })).toMatchObject(expected);
