@@ -4,7 +4,7 @@ import type { Json } from '../core/tool-call.ts';
 
 /** What the demo tells, in order: `--json` prints each as it stands, `tellPeople` in words. */
 export type DemoEvent =
-  | { event: 'server'; address: string; uiUrl: string }
+  | { event: 'server'; address: string; uiUrl: string; pid: number }
   | { event: 'folder'; path: string; model: string; scripted: boolean }
   | { event: 'worker'; pid: number; again: boolean }
   | { event: 'run'; workflowId: string; url: string }

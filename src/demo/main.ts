@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { escapeJson, escapeText } from '../core/escape-text.ts';
 import { createAskPerson } from './ask-person.ts';
 import { CleanUp } from './clean-up.ts';
+import type { Tell } from './demo-event.ts';
 import { type DemoOptions, readOptions, usage } from './options.ts';
 import { play } from './play.ts';
 import { startStage } from './start-stage.ts';
@@ -46,7 +47,11 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
       onWorkerEnd: workerEnded.reject,
     });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
-    const { status } = await play({ stage, tell, askPerson, keep });
+    const tellUntilStopped: Tell = (event) => {
+      stop.throwIfAborted();
+      tell(event);
+    };
+    const { status } = await play({ stage, tell: tellUntilStopped, askPerson, keep });
     isOver = true;
     if (keep) await interrupted;
     return status === 'completed' ? 0 : 1;

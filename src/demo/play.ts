@@ -14,7 +14,7 @@ export async function play(options: SettleOptions & { keep: boolean }): Promise<
   const { stage, tell, keep } = options;
   const { client, address, uiUrl } = stage;
   const model = modelFromEnvironment(process.env);
-  tell({ event: 'server', address, uiUrl });
+  tell({ event: 'server', address, uiUrl, pid: stage.pid });
   tell({
     event: 'folder',
     path: stage.folder,

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ import type { CleanUp } from './clean-up.ts';
 export interface Stage {
   address: string;
   uiUrl: string;
+  /** Process id of the server. */
+  pid: number;
   client: CountersignClient;
   /** The folder that the agent tidies. */
   folder: string;
@@ -32,6 +35,8 @@ export interface StageOptions {
 export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
+  // Also when somebody will not wait for the orderly end.
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   await hideOtherServers(home);
   const finding = findTemporal({ log: progress, signal });
   cleanUp.add(() => finding.catch(() => undefined));
@@ -39,13 +44,14 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
   cleanUp.check();
   const starting = startDevServer({ binary });
   cleanUp.add(async () => (await starting).stop());
-  const { address, uiUrl } = await starting;
+  const { address, uiUrl, pid } = await starting;
+  // Never closed: a call that is being repeated would throw out of a timer of the SDK's. It ends with this process.
   const client = await createClient({ address });
-  cleanUp.add(() => client.close());
   const folder = join(home, 'folder');
   return {
     address,
     uiUrl: uiUrl ?? '',
+    pid,
     client,
     folder,
     log: `${folder}.log`,

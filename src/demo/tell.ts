@@ -52,7 +52,7 @@ function linesOf(event: DemoEvent, paint: Paint): string[] {
       return [
         '',
         row('approve?', `${paint('bold', event.tool)} ${escapeJson(event.args)}`, 'yellow'),
-        ...event.commands.map((command) => row('', paint('dim', `or elsewhere:  ${command}`))),
+        ...event.commands.map((command) => row('or', paint('dim', command))),
       ];
     case 'nobody':
       return [row('', 'Nobody is at the terminal to answer, so the demo denies: use --yes to approve.', 'red')];
