@@ -80,6 +80,40 @@ describe('approvals.list', () => {
     await listed(0);
   });
 
+  test('a memo that cannot be decoded hides nothing', async () => {
+    const run = await startAsking(1);
+    const { connection, namespace, client } = world.client.session;
+    const workflowId = `foreign-${randomUUID()}`;
+    const payload = (encoding: string, data: string) => ({
+      metadata: { encoding: Buffer.from(encoding) },
+      data: Buffer.from(data),
+    });
+    const keywordList = { ...payload('json/plain', JSON.stringify(['0'.repeat(32)])) };
+    await connection.workflowService.startWorkflowExecution({
+      namespace,
+      workflowId,
+      requestId: randomUUID(),
+      workflowType: { name: 'foreign' },
+      taskQueue: { name: `nobody-${randomUUID()}` },
+      memo: { fields: { approvals: payload('json/plain', '{bad'), other: payload('binary/encrypted', 'x') } },
+      searchAttributes: {
+        indexedFields: {
+          ApprovalIds: { ...keywordList, metadata: { ...keywordList.metadata, type: Buffer.from('KeywordList') } },
+        },
+      },
+    });
+    started.push({ ...run, workflowId, handle: client.workflow.getHandle(workflowId) });
+    await eventually('the foreign run in the inbox', async () => {
+      const answer = await connection.workflowService.listWorkflowExecutions({
+        namespace,
+        query: `ApprovalIds = "${'0'.repeat(32)}" AND WorkflowId = "${workflowId}"`,
+      });
+      return answer.executions.length === 1;
+    });
+    expect((await listed(1)).approvals[0]?.workflowId).toBe(run.workflowId);
+    await expect(world.client.show(workflowId)).resolves.toMatchObject({ status: 'running', open: [] });
+  });
+
   test('a memo that is no memo of ours hides nothing', async () => {
     const run = await startAsking(1);
     for (const memo of [{ approvals: 'x' }, { approvals: { open: [{ requestId: 7 }], more: 'many' } }, {}]) {
