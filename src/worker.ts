@@ -23,6 +23,7 @@ import { missingSearchAttributes } from './client/search-attributes.ts';
 import { translateServerError, unreachable } from './client/server-error.ts';
 import { activityNames, defaultTaskQueue, workflowType } from './contract.ts';
 import { formatProblems, parsePolicy } from './core/parse-policy.ts';
+import type { ParsePolicyOptions } from './core/parse-policy.ts';
 import type { Policy } from './core/policy.ts';
 import { ProblemError } from './core/problem.ts';
 import type { RollOver } from './core/run-config.ts';
@@ -72,10 +73,15 @@ const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as 
  */
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const registry = createRegistry({ agents: options.agents, tools: options.tools });
-  const ceiling = options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, true);
+  const ceiling =
+    options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
   const agentPolicies = new Map<string, Policy>();
   for (const { name, policy } of registry.agents) {
-    if (policy !== undefined) agentPolicies.set(name, loadPolicy(policy, `the policy of agent '${name}'`, false));
+    if (policy !== undefined)
+      agentPolicies.set(
+        name,
+        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }),
+      );
   }
   const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
   installLogger(options.logLevel ?? 'WARN');
@@ -173,13 +179,13 @@ function checkRollOver(rollOver: RollOver): RollOver {
 }
 
 /** Reads a policy from where it was given. A one-line string that ends in `.yaml`, `.yml` or `.json` is a path. */
-function loadPolicy(source: string | object, what: string, ceiling: boolean): Policy {
+function loadPolicy(source: string | object, what: string, options: Omit<ParsePolicyOptions, 'file'>): Policy {
   const isPath = typeof source === 'string' && /^[^\n]+\.(ya?ml|json)$/.test(source);
   if (isPath && !existsSync(source)) {
     throw new ProblemError({ code: 'policy_invalid', message: `${what}: no file ${resolve(source)}` });
   }
   const file = isPath ? source : what;
-  const parsed = parsePolicy(isPath ? readFileSync(source, 'utf8') : source, { file, ceiling });
+  const parsed = parsePolicy(isPath ? readFileSync(source, 'utf8') : source, { ...options, file });
   if ('policy' in parsed) return parsed.policy;
   throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
 }

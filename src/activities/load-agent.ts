@@ -62,7 +62,10 @@ export function createLoadAgent({ registry, agentPolicies, ceiling, rollOver }: 
       const known = registry.agents.map((each) => `'${each.name}'`).join(', ') || 'none';
       throw refused('agent_unknown', `No agent '${name}' on this worker; it has: ${known}`);
     }
-    const run = mergeRunSide(agentPolicies.get(agent.name), document === undefined ? undefined : runPolicy(document));
+    const run = mergeRunSide(
+      agentPolicies.get(agent.name),
+      document === undefined ? undefined : runPolicy(document, ceiling),
+    );
     const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
     return {
       agent: agent.name,
@@ -86,8 +89,8 @@ function checkInput(input: unknown): z.infer<typeof runInputShape> {
   throw refused('arguments_invalid', `${place}: ${issue.message}`);
 }
 
-function runPolicy(document: object): Policy {
-  const parsed = parsePolicy(document, {});
+function runPolicy(document: object, ceiling: Policy | undefined): Policy {
+  const parsed = parsePolicy(document, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs });
   if ('policy' in parsed) return parsed.policy;
   const first = parsed.problems[0]!;
   const place = first.path === undefined || first.path === '' ? '' : ` at ${first.path}`;

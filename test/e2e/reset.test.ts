@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** `temporal workflow reset` and old decisions: what docs/operations.md says of safe reset points. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const paid = (to: string): number => world.ran().filter((line) => line === `pay ${to} 1`).length;
+
+/** An asked call that was approved and ran; the ids of the workflow tasks after which it could be taken up again. */
+async function approvedRun(to: string): Promise<{ run: RunInTest; requestId: string; tasks: number[] }> {
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'done' }]);
+  const [request] = await run.open();
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+  await run.result();
+  const { events = [] } = await run.handle.fetchHistory();
+  const tasks = events!
+    .filter((each) => each.workflowTaskCompletedEventAttributes != null)
+    .map(({ eventId }) => Number(eventId));
+  return { run, requestId: request!.requestId, tasks };
+}
+
+async function resetTo(run: RunInTest, workflowTaskFinishEventId: number): Promise<void> {
+  const { client, connection } = world.client.session;
+  const { runId } = await run.handle.describe();
+  await connection.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: run.workflowId, runId },
+    workflowTaskFinishEventId: workflowTaskFinishEventId as never,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+}
+
+test.each([
+  ['to the task that called the model', 1],
+  ['to the task that asked', 2],
+])('%s: the call is asked again, and the old decision does not apply', async (name, task) => {
+  const { run, requestId, tasks } = await approvedRun(name);
+  await resetTo(run, tasks[task]!);
+  const handle = world.client.session.client.workflow.getHandle(run.workflowId);
+  const [again] = await run.open();
+  expect(again!.requestId).not.toBe(requestId);
+  expect(await handle.query('run')).toMatchObject({ refused: { last: [{ code: 'unknown_request', requestId }] } });
+  expect(paid(name)).toBe(1);
+  await handle.terminate();
+});
+
+test('to the task that handled the decision: it applies again, and the tool runs again', async () => {
+  const { run, tasks } = await approvedRun('unsafe');
+  await resetTo(run, tasks[3]!);
+  await world.client.session.client.workflow.getHandle(run.workflowId).result();
+  expect(paid('unsafe')).toBe(2);
+});
