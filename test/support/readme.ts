@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The commands in the `sh` blocks of README.md, one a line, in order. */
+export function readmeCommands(): string[] {
+  return readmeBlocks('sh').flatMap((block) => block.split('\n').filter((line) => line !== ''));
+}
+
+/** The fenced blocks of one language in README.md, in order. */
+export function readmeBlocks(language: string): string[] {
+  const text = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, block = '']) =>
+    name === language ? [block] : [],
+  );
+}
+
+/** A command line in a shell at the top of the repository, in a process group of its own. */
+export class ShellCommand {
+  readonly #child;
+  stdout = '';
+  stderr = '';
+
+  constructor(alias: string, command: string, env: NodeJS.ProcessEnv) {
+    this.#child = spawn('bash', ['-O', 'expand_aliases', '-c', `${alias}\n${command}`], {
+      cwd: root,
+      env,
+      detached: true,
+    });
+    this.#child.stdin.end();
+    this.#child.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.#child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+  }
+
+  /** Waits for the end: the exit code. */
+  async ended(): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'close');
+    return this.#child.exitCode;
+  }
+
+  /** Ctrl-C, as a terminal sends it: to all of the group. */
+  async interrupt(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) process.kill(-this.#child.pid!, 'SIGINT');
+    await this.ended();
+  }
+}
