@@ -84,7 +84,7 @@ function linesOf(event: DemoEvent, paint: Paint): string[] {
     case 'note':
       return [row('', paint('dim', escapeText(event.text)))];
     case 'gone':
-      return [row('', paint('dim', 'Server, worker and folder are gone.'))];
+      return [row('', paint('dim', 'Server, worker and folder: nothing is left behind.'))];
   }
 }
 

@@ -43,7 +43,7 @@ test(
       /decision approved by --yes/,
       /counted {2}delete_file ran once/,
       /look {5}http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/run-tidy-[0-9a-f]+\n +npm run countersign -- show run-tidy-/,
-      /Server, worker and folder are gone\./,
+      /nothing is left behind\./,
     ];
     let rest = stdout;
     for (const part of expected) {
