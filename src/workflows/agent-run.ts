@@ -55,7 +55,11 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
     return await run.toEnd(resumed?.state ?? startOf(checked, await loadAgent(checked)));
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
-      if (isCancellation(error)) gate.cancelAll('the run was cancelled');
+      if (isCancellation(error)) {
+        gate.cancelAll('the run was cancelled');
+        await run.toolsEnd();
+        gate.writeLast();
+      }
       throw failRun(error, gate);
     });
   }
@@ -92,6 +96,11 @@ class AgentRun {
       const text = await this.#modelTurn();
       if (this.#state.calls.length === 0) return this.#result('completed', text);
     }
+  }
+
+  /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */
+  toolsEnd(): Promise<void> {
+    return condition(() => this.#running === 0);
   }
 
   /** Asks the model, writes down what it said, and passes each of its calls through the gate (I1). */

@@ -161,12 +161,17 @@ export class ApprovalGate {
     this.#book.apply({ kind: 'ran', atMs: Date.now(), callId, ran });
   }
 
-  /** Settles everything open as cancelled and clears the index: the run is ending. */
+  /** Settles everything open as cancelled, in the activation that cancelled the run; `writeLast` must follow. */
   cancelAll(reason: string): void {
     for (const { request } of this.ledger.open) {
       this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId: request.requestId, reason });
     }
-    this.#index.write();
+    this.#book.takeBack();
+  }
+
+  /** Clears the index and writes down what is left, for a run that ends without a result or details of its failure. */
+  writeLast(): void {
+    this.#index.writeLast();
   }
 
   /** The journal entries that no payload has carried yet; the caller writes them into the payload at hand. */

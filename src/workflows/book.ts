@@ -7,6 +7,7 @@ import { emptyLedger, reduce } from '../core/ledger.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { engine } from '../core/ruling.ts';
 import { sizeOf } from '../core/undecodable.ts';
+import { activation } from './activation.ts';
 
 /** What continue-as-new carries of a gate (I11). */
 export interface BookSnapshot {
@@ -19,6 +20,8 @@ export interface BookSnapshot {
 export class Book {
   #ledger: Ledger;
   #journal: JournalEntry[];
+  /** What was taken in the activation of this number. */
+  #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
   /** Updates that this link accepted; the server counts them for each link. */
   updates = 0;
 
@@ -60,7 +63,19 @@ export class Book {
   takeJournal(): JournalEntry[] {
     const entries = this.#journal;
     this.#journal = [];
+    if (this.#taken.activation !== activation.number) this.#taken = { activation: activation.number, entries: [] };
+    this.#taken.entries.push(...entries);
     return entries;
+  }
+
+  /**
+   * Gives back what was taken in this activation: an activity that is cancelled in the activation that scheduled it
+   * is never sent, nor is what was to ride in it. Readers know an entry that they see twice by its number.
+   */
+  takeBack(): void {
+    if (this.#taken.activation !== activation.number) return;
+    const bySeq = new Map([...this.#taken.entries, ...this.#journal].map((entry) => [entry.seq, entry]));
+    this.#journal = [...bySeq.values()];
   }
 
   /** Entries that did not fit: they ride on the next payload. */

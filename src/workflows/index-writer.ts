@@ -43,6 +43,17 @@ export class IndexWriter {
     setCurrentDetails(currentDetails(ledger));
   }
 
+  /** What the journal still holds goes to the memo: no other payload will follow. */
+  writeLast(): void {
+    this.write();
+    for (let entries = this.#book.takeJournal(); entries.length > 0;) {
+      const { memo, rest } = approvalMemo(this.#book.ledger, entries);
+      upsertMemo({ [memoName]: memo });
+      // An entry too large for any memo is left out: readers see the gap.
+      entries = rest.length < entries.length ? rest : rest.slice(1);
+    }
+  }
+
   /** The next link's memo: continue-as-new does not carry what a link wrote there. */
   memo(): Record<string, unknown> {
     const kept = Object.entries(workflowInfo().memo ?? {}).filter(([, value]) => !isUndecodable(value));

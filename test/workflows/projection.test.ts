@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import fc from 'fast-check';
+import { projectHistories } from '../../src/client/journal-of.ts';
+import type { ApprovalDetails, ApprovalRequest, RunStatus } from '../../src/contract.ts';
+import type { ProjectedRequest, Projection } from '../../src/core/journal.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/**
+ * History is the log: what is read back from it, without the policy, is what the run's own ledger says. Random runs
+ * with everything that can happen to them; the seed is fixed, so that a failure comes again.
+ */
+
+const seed = 20_261;
+const answers = ['approve', 'deny', 'deny with a reason', 'approve by update', 'deny by update', 'leave'] as const;
+const calls = {
+  look: { tool: 'look', args: { what: 'sea' } },
+  pay: { tool: 'pay', args: { to: 'ann', amount: 1 } },
+  wipe: { tool: 'wipe', args: {} },
+  fail: { tool: 'fail', args: {} },
+  unknown: { tool: 'fly', args: {} },
+  bad: { tool: 'pay', rawArguments: '{"to":' },
+} as const;
+
+const plan = fc.record({
+  turns: fc.array(
+    fc.array(
+      fc.oneof(
+        { weight: 3, arbitrary: fc.constant('pay' as const) },
+        { weight: 2, arbitrary: fc.constantFrom(...(Object.keys(calls) as (keyof typeof calls)[])) },
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+  answers: fc.array(fc.constantFrom(...answers), { minLength: 1, maxLength: 8 }),
+  junk: fc.nat(3),
+  rollsOver: fc.boolean(),
+  end: fc.constantFrom('itself', 'itself', 'itself', 'cancel', 'terminate'),
+});
+type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
+
+let world: World;
+let shortLinks: World;
+beforeAll(async () => {
+  world = await openWorld();
+  shortLinks = await openWorld({ rollOver: { historyEvents: 30 } });
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+  await shortLinks.close();
+});
+
+const isOpen = async (run: RunInTest): Promise<boolean> => (await run.handle.describe()).status.name === 'RUNNING';
+
+async function answer(run: RunInTest, { requestId }: ApprovalRequest, how: (typeof answers)[number]): Promise<void> {
+  const approved = how.startsWith('approve');
+  const reason = how === 'deny with a reason' ? { reason: 'not now', reviewerId: 'ann', decisionId: requestId } : {};
+  const decision = { requestId, approved, ...reason };
+  if (how === 'leave') return;
+  if (how.endsWith('update')) await run.handle.executeUpdate('decide', { args: [decision] });
+  else await run.handle.signal('decide', decision);
+}
+
+async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index: number): Promise<RunInTest> {
+  const script = [...turns.map((turn) => ({ calls: turn.map((name) => calls[name]) })), { text: 'done' }] as Turns;
+  const policy = {
+    version: 1,
+    rules: [{ pattern: 'fail', action: 'allow' }],
+    // Long enough for what is answered, short enough for what is left.
+    approval: { timeout: given.includes('leave') ? '3s' : '5m' },
+  };
+  const run = await (rollsOver ? shortLinks : world).start(script, { policy, metadata: { index } });
+  const seen = new Set<string>();
+  const asks = turns.flat().filter((name) => name === 'pay').length;
+  while (await isOpen(run)) {
+    // The run may close between the look and the act: what was sent too late changes nothing.
+    await step().catch(() => undefined);
+    await sleep(20);
+  }
+  return run;
+
+  async function step(): Promise<void> {
+    const open = await run.handle.query<ApprovalRequest[]>('approvals');
+    const fresh = open.filter(({ requestId }) => !seen.has(requestId));
+    for (const request of fresh) {
+      seen.add(request.requestId);
+      for (let each = 0; each < junk; each++) await run.handle.signal(each === 1 ? 'aprove' : 'decide', { each });
+      await answer(run, request, given[seen.size % given.length]!);
+      if (end === 'itself' || seen.size <= asks / 2) continue;
+      // At once: what the decision set going is cancelled before it began.
+      await (end === 'cancel' ? run.handle.cancel() : run.handle.terminate('the plan says so'));
+      return;
+    }
+    if (rollsOver && open.length > 0 && (await run.status()).links < 2) {
+      for (let each = 0; each < 8; each++) await run.handle.signal('noise');
+    }
+  }
+}
+
+interface Read {
+  projection: Projection;
+  links: number;
+  /** The last link that ever worked: the one of a run that was terminated may have had no time to. */
+  own: WorkflowHandle;
+}
+
+async function read(run: RunInTest): Promise<Read> {
+  const { client } = world;
+  const { links } = await client.historyChain(run.workflowId);
+  const worked = links.findLast(({ events }) =>
+    events.some((event) => event.workflowTaskCompletedEventAttributes != null),
+  );
+  const own = client.session.client.workflow.getHandle(run.workflowId, worked!.runId);
+  return { projection: projectHistories(links), links: links.length, own };
+}
+
+/** A request as the run's own ledger has it. */
+async function booked(own: WorkflowHandle, requestId: string): Promise<Omit<ProjectedRequest, 'callId'>> {
+  const details = (await own.query<ApprovalDetails | null, [object]>('approvals', { requestId }))!;
+  const { toolName, digest, requestedAt: openedAt, deadline, rule, settled } = details;
+  return { requestId, toolName, digest, openedAt, deadline, rule, ...settled };
+}
+
+/** `TURN.INDEX`, each below ten here. */
+const byCall = <T extends { callId: string }>(outcomes: T[]): T[] =>
+  outcomes.toSorted((one, other) => Number(one.callId) - Number(other.callId));
+const withoutRan = ({ outcomes }: Pick<RunStatus, 'outcomes'>) =>
+  byCall(outcomes).map(({ ran: _ran, ...rest }) => rest);
+
+async function expectSame(run: RunInTest): Promise<Read> {
+  const found = await read(run);
+  const { projection, own } = found;
+  const status = await own.query<RunStatus>('run');
+  expect(projection.gaps).toEqual([]);
+  expect(projection.requests).toHaveLength(status.counts.asks);
+  const terminated = (await run.handle.describe()).status.name === 'TERMINATED';
+  for (const { callId: _callId, ...request } of projection.requests) {
+    const expected = await booked(own, request.requestId);
+    // A run that was terminated could not write down that its open requests were over.
+    const open = expected.outcome === undefined && terminated;
+    expect(request).toEqual(open ? { ...expected, outcome: 'cancelled' } : expected);
+  }
+  if (terminated) {
+    // Nor what happened after the last payload that it wrote: whether a tool ended, and the last refusals.
+    expect(withoutRan(projection)).toEqual(withoutRan(status));
+    for (const { callId, ran } of projection.outcomes) {
+      expect([status.outcomes.find((each) => each.callId === callId)!.ran, 'pending']).toContain(ran);
+    }
+    expect(projection.refusals).toBeLessThanOrEqual(status.refused.total);
+  } else {
+    expect(byCall(projection.outcomes)).toEqual(byCall(status.outcomes));
+    expect(projection.refusals).toBe(Math.min(status.refused.total, 50));
+  }
+  return found;
+}
+
+describe('the projection of the exported history is the ledger of the run', () => {
+  const plans = fc.sample(plan, { seed, numRuns: 16 });
+
+  test('for random runs', async () => {
+    const endings: string[] = [];
+    let longest = 0;
+    const runs = await Promise.all(plans.map((each, index) => play(each, index)));
+    for (const run of runs) {
+      const { projection, links } = await expectSame(run);
+      endings.push((await run.handle.describe()).status.name);
+      endings.push(...projection.requests.map(({ outcome }) => outcome ?? 'open'));
+      endings.push(...projection.outcomes.map(({ outcome }) => outcome));
+      longest = Math.max(longest, links);
+    }
+    // What the seed must give for this test to say anything.
+    expect(longest).toBeGreaterThanOrEqual(2);
+    const expected =
+      'CANCELLED COMPLETED TERMINATED allowed approved cancelled denied denied_by_policy expired refused';
+    expect([...new Set(endings)].toSorted()).toEqual(expected.split(' '));
+  }, 300_000);
+
+  test('for a run that is cancelled while a tool runs', async () => {
+    const hold = (name: string) => ({ tool: 'hold', args: { name } });
+    const run = await world.start([{ calls: [calls.look, hold('cancelled')] }], {
+      policy: { version: 1, rules: [{ pattern: 'hold', action: 'allow' }] },
+    });
+    await eventually('the tool runs', () => world.ran().includes('start cancelled'));
+    await run.handle.signal('aprove');
+    await run.handle.cancel();
+    await expect(run.handle.result()).rejects.toThrow();
+    writeFileSync(join(world.folder, 'release-cancelled'), '');
+    await expectSame(run);
+  });
+
+  test('for a run that is decided and cancelled at once: what rode in the activity that never started is not lost', async () => {
+    const run = await world.start([{ calls: [calls.pay, calls.look, calls.pay] }]);
+    const [request] = await run.open(2);
+    await world.stopWorker();
+    await run.handle.signal('aprove');
+    await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+    await run.handle.cancel();
+    await world.startWorker();
+    await expect(run.handle.result()).rejects.toThrow();
+    const { projection } = await expectSame(run);
+    expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['approved', 'cancelled']);
+  }, 60_000);
+
+  test('for a run that fails', async () => {
+    const run = await world.start([{ calls: [calls.look, calls.pay] }, { error: { status: 400 } }]);
+    const [request] = await run.open();
+    await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+    await expect(run.handle.result()).rejects.toThrow();
+    await run.handle.signal('decide', true).catch(() => undefined);
+    await expectSame(run);
+  });
+});
+
+test('who reads the journal does not rule: no policy module is imported', () => {
+  const seen = new Set<string>();
+  const visit = (path: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const imports = readFileSync(path, 'utf8').matchAll(/^(?:import|export)(?! type)[^;]*?from '(\.[^']+)'/gms);
+    for (const [, specifier] of imports) visit(join(path, '..', specifier!));
+  };
+  const source = (file: string): string => fileURLToPath(new URL(`../../src/${file}`, import.meta.url));
+  visit(source('client/journal-of.ts'));
+  visit(source('core/journal.ts'));
+  expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
+    'client/journal-of.ts',
+    'contract.ts',
+    'core/journal.ts',
+  ]);
+});
