@@ -5,7 +5,8 @@
  */
 export { agentRun } from './workflows/agent-run.ts';
 export { ApprovalGate } from './workflows/approval-gate.ts';
-export type { Admission, GateOptions, GateSnapshot } from './workflows/approval-gate.ts';
+export type { Admission, GateOptions } from './workflows/approval-gate.ts';
+export type { BookSnapshot } from './workflows/book.ts';
 export { runTool } from './workflows/run-tool.ts';
 export type { ToolEnd } from './workflows/run-tool.ts';
 

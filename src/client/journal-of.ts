@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import { memoName } from '../contract.ts';
+import { activityNames, memoName } from '../contract.ts';
 import type { Projection } from '../core/journal.ts';
 import { projectJournal } from '../core/journal.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
@@ -12,25 +12,36 @@ type History = temporal.api.history.v1.IHistory;
 /** Reads what a run decided from the histories of all its links, oldest link first (design section 6). */
 export function projectHistories(links: readonly History[]): Projection {
   const events = links.flatMap(({ events: each }) => each ?? []);
-  const entries = events.flatMap((event) => carriersOf(event).flatMap(entriesIn));
   const ended = events.some(
     (event) =>
       event.workflowExecutionTerminatedEventAttributes != null ||
       event.workflowExecutionTimedOutEventAttributes != null,
   );
-  return projectJournal(entries, ended);
+  return projectJournal(events.flatMap(journalIn), ended);
 }
 
-/** The payloads of an event that may carry journal entries. */
+/** The journal entries that one event carries. */
+export function journalIn(event: Event): JournalEntry[] {
+  return carriersOf(event).flatMap(entriesIn);
+}
+
+/**
+ * The payloads that the gate itself writes, by their place: what a model, a tool or a starter can put into history
+ * (arguments, results, inputs) is never read as the journal, whatever it says it is.
+ */
 function carriersOf(event: Event): Payload[] {
+  const scheduled = event.activityTaskScheduledEventAttributes;
   return [
-    ...(event.activityTaskScheduledEventAttributes?.input?.payloads ?? []),
+    unwritten.has(scheduled?.activityType?.name ?? '') ? undefined : scheduled?.input?.payloads?.[0],
     event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
-    ...(event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads ?? []),
-    ...(event.workflowExecutionCompletedEventAttributes?.result?.payloads ?? []),
-    ...(event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads ?? []),
+    event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads?.[1],
+    event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
+    event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
   ].filter((payload): payload is Payload => payload != null);
 }
+
+/** Our activities whose first argument is not the gate's: the starter's input, and ids of events. */
+const unwritten = new Set<string>([activityNames.loadAgent, activityNames.arbitrate]);
 
 function entriesIn(payload: Payload): JournalEntry[] {
   const value = decoded(payload);

@@ -2,10 +2,10 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { CallModelResult } from '../activities/model-turn.ts';
 import type { CountersignClient } from '../client/client.ts';
-import { activityNames, memoName, type JournalEntry } from '../contract.ts';
+import { journalIn } from '../client/journal-of.ts';
+import { activityNames, type JournalEntry } from '../contract.ts';
 import type { Json } from '../core/tool-call.ts';
 
-type Event = temporal.api.history.v1.IHistoryEvent;
 type Payload = temporal.api.common.v1.IPayload;
 
 /** A turn of the model as history keeps it. */
@@ -52,15 +52,6 @@ function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
       args: args ?? raw ?? {},
     })),
   };
-}
-
-function journalIn(event: Event): JournalEntry[] {
-  const payloads = [
-    event.activityTaskScheduledEventAttributes?.input?.payloads?.[0],
-    event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
-    event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
-  ];
-  return payloads.flatMap((payload) => (decode(payload) as { journal?: JournalEntry[] } | undefined)?.journal ?? []);
 }
 
 function decode(payload: Payload | null | undefined): unknown {

@@ -14,7 +14,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findTemporal } from '../../src/dev-server/find-temporal.ts';
-import { isRunning, until } from '../support/child-processes.ts';
+import { childrenOf, isRunning, until } from '../support/child-processes.ts';
 import { serveRelease, type ReleaseServer } from './serve-release.ts';
 
 const usable = 'temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)';
@@ -224,6 +224,8 @@ describe('the build', () => {
     compiler('sleep 600');
     const finder = spawn(process.execPath, [join(import.meta.dirname, 'print-temporal.ts')], { env, stdio: 'ignore' });
     await until(() => builds().length === 1);
+    // The compiler's watchdog is started right after it: a process that dies between the two leaves a compiler.
+    await until(async () => (await childrenOf(finder.pid!)).length === 2);
     finder.kill(signal);
     await until(async () => !(await isRunning(Number(builds()[0]))));
   });

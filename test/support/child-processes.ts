@@ -13,6 +13,18 @@ export async function isRunning(processId: number): Promise<boolean> {
   return state !== '' && !state.startsWith('Z');
 }
 
+/** The ids of the processes that `processId` started and that have not ended. */
+export async function childrenOf(processId: number): Promise<number[]> {
+  const listed = await run('ps', ['-o', 'pid=', '--ppid', String(processId)]).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+  return listed
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map(Number);
+}
+
 /** Waits until `condition` holds; throws after 30 s. */
 export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = performance.now() + 30_000;

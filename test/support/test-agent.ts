@@ -56,6 +56,12 @@ export function testAgent(folder: string, policy?: object) {
       },
     }),
     defineTool({
+      name: 'echo',
+      description: 'Returns its arguments.',
+      input: z.looseObject({}),
+      execute: (args) => args,
+    }),
+    defineTool({
       name: 'fail',
       description: 'Fails.',
       input: z.object({}),
