@@ -68,6 +68,7 @@ export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolea
 }
 
 function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;

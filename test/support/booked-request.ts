@@ -1,0 +1,44 @@
+import type { ApprovalRequest } from '../../src/core/approval.ts';
+import { defaultAssessment } from '../../src/core/assessment.ts';
+import type { BookedRequest } from '../../src/core/ledger.ts';
+import { iso } from '../../src/core/ledger.ts';
+import type { Ruling } from '../../src/core/ruling.ts';
+
+/** The id of request number `number`. */
+export const requestIdOf = (number: number): string => number.toString(16).padStart(32, '0');
+export const digestOf = (number: number): string => number.toString(16).padStart(64, 'd');
+
+/** Request number `number` of a run, as its ledger keeps it. */
+export function bookedRequest(
+  number: number,
+  deadlineMs: number | null = null,
+  fields: Partial<ApprovalRequest> = {},
+): BookedRequest {
+  return {
+    callId: `1.${number}`,
+    deadlineMs,
+    request: {
+      requestId: requestIdOf(number),
+      workflowId: 'run-1',
+      toolName: 'pay',
+      arguments: { to: 'ann', amount: number },
+      riskLevel: 'write',
+      assessment: defaultAssessment('write'),
+      agentName: 'tester',
+      callerUserId: null,
+      contextSummary: '',
+      rule: null,
+      reason: 'Risk default for write',
+      requestedAt: iso(0),
+      deadline: deadlineMs === null ? null : iso(deadlineMs),
+      digest: digestOf(number),
+      lineage: [],
+      metadata: {},
+      reviewers: [],
+      shown: 'all',
+      ...fields,
+    },
+  };
+}
+
+export const askRuling: Ruling = { action: 'ask', rule: null, layer: 'default', severity: 'medium', engine: 1 };
