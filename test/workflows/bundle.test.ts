@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { bundleWorkflows } from '../../src/worker.ts';
+
+/** What every worker loads for every run (B5): small, and without what must not be replayed. */
+
+const maxBundleBytes = 2_500_000;
+/** Temporal's own, and what rules and digests need. A new one here is a decision: every run pays for it. */
+const allowedPackages = [
+  '@isaacs/nonrecursive-glob-match',
+  '@noble/hashes',
+  '@temporalio/common',
+  '@temporalio/workflow',
+  'balanced-match',
+  'brace-expansion',
+  'canonicalize',
+  'long',
+  'minimatch',
+  'ms',
+  'nexus-rpc',
+];
+
+let code: string;
+beforeAll(async () => {
+  ({ code } = await bundleWorkflows());
+}, 60_000);
+
+test('the bundle holds the workflow, the interceptors and the payload converter', () => {
+  for (const text of ['agentRun', 'countersign.reserved', 'countersign.undecodable']) expect(code).toContain(text);
+});
+
+test('the bundle is at most 2.5 MB, its source map included', () => {
+  const codeOnly = code.replace(/\/\/# sourceMappingURL=.*$/m, '');
+  process.stderr.write(`workflow bundle: ${code.length} bytes, ${codeOnly.length} of them code\n`);
+  expect(codeOnly.length).toBeGreaterThan(100_000);
+  expect(codeOnly.length).toBeLessThan(code.length);
+  expect(code.length).toBeLessThanOrEqual(maxBundleBytes);
+});
+
+/** Every module in it, by its path below `src` or `node_modules`. */
+const modules = (): string[] => [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, path]) => path!);
+
+describe('what is in it', () => {
+  test('modules are found at all', () => {
+    expect(modules()).toContain('./src/workflows/agent-run.ts');
+  });
+
+  test.each(['zod', 'yaml', 'commander', 'lossless-json', '@ai-sdk', '@temporalio/worker', '@temporalio/client'])(
+    '%s is not',
+    (name) => expect(modules().filter((path) => path.includes(`node_modules/${name}/`))).toEqual([]),
+  );
+
+  test('of ours, only core, the contract and the workflows', () => {
+    const ours = modules().filter((path) => path.startsWith('./src/') && !path.includes('sync recursive'));
+    expect(ours.filter((path) => !/^\.\/src\/(?:core|workflows)\/|^\.\/src\/contract\.ts$/.test(path))).toEqual([]);
+    expect(ours.length).toBeGreaterThan(20);
+  });
+
+  test('of others, nothing but the workflow SDK and a few pure libraries', () => {
+    const packages = modules().flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(1) ?? []);
+    expect([...new Set(packages)].toSorted()).toEqual(allowedPackages);
+  });
+});
+
+test('a workflow that imports a Node built-in does not bundle, and the reason is told', async () => {
+  const told: string[] = [];
+  const write = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+  try {
+    const workflowsPath = fileURLToPath(new URL('../support/node-builtin-workflow.ts', import.meta.url));
+    await expect(bundleWorkflows(workflowsPath)).rejects.toThrow(/Webpack finished with errors/);
+  } finally {
+    write.mockRestore();
+  }
+  expect(told.join('')).toContain('node:fs');
+}, 60_000);
