@@ -1,0 +1,222 @@
+/**
+ * Programs that start other programs or run code, as data. Names are lower-case, without path and version number.
+ * Options that are not listed are unknown: the split is then uncertain and looks at every place a command could be at.
+ */
+export interface Wrapper {
+  /**
+   * What runs, once options and `operands` are passed over:
+   * - `words`: the rest is a command;
+   * - `script`: the rest, joined by blanks, is shell text;
+   * - `shell`: the first operand is shell text if `-c` is given, else there is a file or standard input;
+   * - `first`: the first operand is shell text;
+   * - `definitions`: each operand's text after `=` is shell text;
+   * - `options`: only the values of `scripts` are shell text, wherever they stand;
+   * - `find`: the words after each word that `onlyWith` found, up to `;` or `{} +`;
+   * - `git`: global options, then a subcommand;
+   * - `code`: what cannot be seen here: another language, a file, standard input. The values of the options that
+   *   `onlyWith` found are taken for shell text.
+   */
+  runs: 'words' | 'script' | 'shell' | 'first' | 'definitions' | 'options' | 'find' | 'git' | 'code';
+  /** Letters of options without a value. */
+  flags?: string;
+  /** Letters of options with a value. */
+  values?: string;
+  /** Letters of options whose value, if any, is in the same word. */
+  attached?: string;
+  /** Long options, separated by blanks; `name=` takes a value, `name` may take one in the same word. */
+  long?: string;
+  /** Options whose value is shell text, written as they are: `-c --command`. */
+  scripts?: string;
+  /** How many operands stand before the command. */
+  operands?: number;
+  /** `NAME=value` words stand before the command. */
+  assignments?: true;
+  /** The command gets further words at run time. */
+  appends?: true;
+  /** It is an ordinary program where its first word is a file's name. */
+  unlessFile?: true;
+  /** It is an ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
+  onlyWith?: string;
+  /** Its first word holds option letters without a dash, too. */
+  bundled?: true;
+}
+
+const shell: Wrapper = {
+  runs: 'shell',
+  flags: 'abcefhiklmnprstuvxBCDEHPT',
+  values: 'oO',
+  long: 'norc noprofile posix login verbose restricted noediting rcfile= init-file=',
+};
+const interpreter: Wrapper = { runs: 'code', unlessFile: true };
+const unknownOptions: Wrapper = { runs: 'words' };
+const code: Wrapper = { runs: 'code' };
+
+const table: Record<string, Wrapper> = {
+  'sh bash dash ash rbash zsh ksh mksh fish csh tcsh': shell,
+  eval: { runs: 'script' },
+  'source .': code,
+  trap: { runs: 'first', flags: 'lp' },
+  alias: { runs: 'definitions', flags: 'p' },
+  exec: { runs: 'words', flags: 'cl', values: 'a' },
+  command: { runs: 'words', flags: 'pvV' },
+  builtin: { runs: 'words' },
+  jobs: { runs: 'find', onlyWith: '-x' },
+  env: {
+    runs: 'words',
+    flags: 'i0v',
+    values: 'uC',
+    long: 'ignore-environment null debug unset= chdir= block-signal default-signal ignore-signal list-signal-handling',
+    scripts: '-S --split-string',
+    assignments: true,
+  },
+  sudo: {
+    runs: 'words',
+    flags: 'AbBEHiKklnPSsVv',
+    values: 'CDgpRrTtUu',
+    long:
+      'askpass background bell set-home login reset-timestamp remove-timestamp non-interactive preserve-groups stdin ' +
+      'shell validate preserve-env close-from= chdir= group= host= prompt= chroot= role= type= command-timeout= user=',
+    assignments: true,
+  },
+  doas: { runs: 'words', flags: 'nsL', values: 'Cua' },
+  'su runuser': {
+    runs: 'options',
+    flags: 'lmpfP',
+    values: 'ugGsw',
+    long: 'login preserve-environment pty user= group= supp-group= shell= whitelist-environment=',
+    scripts: '-c --command --session-command',
+  },
+  'xargs gxargs': {
+    runs: 'words',
+    flags: '0rtpxo',
+    values: 'aEdILnPsJRS',
+    attached: 'eil',
+    long:
+      'null no-run-if-empty verbose interactive exit open-tty arg-file= delimiter= max-args= max-procs= max-chars= ' +
+      'process-slot-var= eof replace max-lines',
+    appends: true,
+  },
+  parallel: {
+    runs: 'script',
+    flags: '0kmtXuq',
+    values: 'jaSNnLIPd',
+    long: 'null keep-order dry-run jobs= halt= delay= max-args= arg-file= tag line-buffer bar progress ungroup group',
+    appends: true,
+  },
+  nice: { runs: 'words', flags: '0123456789', values: 'n', long: 'adjustment=' },
+  nohup: { runs: 'words' },
+  'timeout gtimeout': {
+    runs: 'words',
+    flags: 'fpv',
+    values: 'ks',
+    long: 'foreground preserve-status verbose kill-after= signal=',
+    operands: 1,
+  },
+  time: { runs: 'words', flags: 'apvqV', values: 'fo', long: 'append portability verbose quiet format= output=' },
+  watch: {
+    runs: 'script',
+    flags: 'bcegptwxrC',
+    values: 'nq',
+    attached: 'd',
+    long: 'beep color differences errexit chgexit no-title no-wrap precise exec interval= equexit=',
+  },
+  stdbuf: { runs: 'words', values: 'ioe', long: 'input= output= error=' },
+  setsid: { runs: 'words', flags: 'cfw', long: 'ctty fork wait' },
+  ionice: { runs: 'words', flags: 't', values: 'cn', long: 'ignore class= classdata=' },
+  chroot: { runs: 'words', long: 'userspec= groups= skip-chdir', operands: 1 },
+  taskset: { runs: 'words', flags: 'ac', long: 'all-tasks cpu-list', operands: 1 },
+  chrt: { runs: 'words', flags: 'abdfioRrv', values: 'TPD', operands: 1 },
+  flock: {
+    runs: 'words',
+    flags: 'sxeunoFv',
+    values: 'wE',
+    long: 'shared exclusive unlock nonblock nb close no-fork verbose timeout= wait= conflict-exit-code=',
+    scripts: '-c --command',
+    operands: 1,
+  },
+  script: {
+    runs: 'options',
+    flags: 'aefqr',
+    values: 'BIOTmoE',
+    long: 'append return flush force quiet log-in= log-out= log-io= log-timing= logging-format= output-limit= echo=',
+    scripts: '-c --command',
+  },
+  ssh: { runs: 'script', flags: '1246AaCfGgKkMNnqsTtVvXxYy', values: 'BbcDEeFIiJLlmOopQRSWw', operands: 1 },
+  'npx bunx pnpx': { runs: 'words', flags: 'yq', values: 'p', long: 'yes no quiet package=', scripts: '-c --call' },
+  'uvx pipx': unknownOptions,
+  'busybox toybox': { runs: 'words' },
+  'gosu su-exec': { runs: 'words', operands: 1 },
+  'strace ltrace': { runs: 'words', flags: 'cCdfFhiknqrtTvVwxyY', values: 'abeEIOopPsSuUX' },
+  'unshare nsenter setpriv prlimit numactl cgexec systemd-run pkexec tini dumb-init fakeroot unbuffer': unknownOptions,
+  'xvfb-run dbus-run-session caffeinate proxychains proxychains4 torsocks torify firejail bwrap proot': unknownOptions,
+  'valgrind gdb lldb perf rlwrap entr watchexec chronic ts faketime catchsegv heaptrack start-stop-daemon':
+    unknownOptions,
+  'find gfind': { runs: 'find', onlyWith: '-exec -execdir -ok -okdir' },
+  'fd fdfind': { runs: 'find', onlyWith: '-x -X --exec --exec-batch' },
+  'at batch crontab expect osascript tclsh wish': code,
+  'awk gawk mawk nawk': code,
+  'python pypy perl ruby node nodejs deno bun lua luajit php rscript julia groovy scala guile racket sbcl': interpreter,
+  'tsx ts-node': interpreter,
+  'ed ex': code,
+  'vim vi nvim view emacs emacsclient': { runs: 'code', onlyWith: '-c --cmd + -S -s -es --eval -eval -f -l --load' },
+  git: {
+    runs: 'git',
+    flags: 'pPhv',
+    values: 'C',
+    long:
+      'exec-path paginate no-pager git-dir= work-tree= namespace= super-prefix= config-env= attr-source= bare ' +
+      'no-replace-objects literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks ' +
+      'no-advice no-lazy-fetch html-path man-path info-path version help',
+    scripts: '-c',
+  },
+  'tar gtar bsdtar': {
+    runs: 'code',
+    bundled: true,
+    onlyWith:
+      '--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script --rsh-command -I -F',
+  },
+  'rsync scp sftp': { runs: 'code', onlyWith: '-e --rsh --rsync-path -S -o -M --remote-option' },
+  'sort gsort': { runs: 'code', onlyWith: '--compress-program' },
+  'split gsplit': { runs: 'code', onlyWith: '--filter' },
+  'man help less more pg most': { runs: 'code', onlyWith: '-P -H --pager --html + -K -k' },
+  'rg ripgrep': { runs: 'code', onlyWith: '--pre --hostname-bin' },
+  'sed gsed': { runs: 'code', onlyWith: '-f --file' },
+  'zip unzip': { runs: 'code', onlyWith: '-TT --unzip-command' },
+  'make gmake': { runs: 'code', onlyWith: '--eval SHELL= MAKEFLAGS=' },
+  'go cargo': { runs: 'code', onlyWith: '-exec -toolexec -vettool --config' },
+  'nix nix-shell': { runs: 'options', scripts: '--run --command -c' },
+};
+
+export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
+  Object.entries(table).flatMap(([names, wrapper]) => names.split(' ').map((name) => [name, wrapper] as const)),
+);
+
+/** Subcommands of git that run a command: it is the value of one of these options, or follows one of these words. */
+export const gitSubcommands: ReadonlyMap<string, string> = new Map([
+  ['bisect', 'run'],
+  ['submodule', 'foreach'],
+  ['rebase', '-x --exec'],
+  ['difftool', '-x --extcmd'],
+  ['grep', '-O --open-files-in-pager'],
+  ['filter-branch', '--tree-filter --index-filter --env-filter --msg-filter --commit-filter --parent-filter --setup'],
+  ['clone', '-u --upload-pack -c --config'],
+  ['fetch', '--upload-pack'],
+  ['pull', '--upload-pack'],
+  ['ls-remote', '--upload-pack --exec'],
+  ['fetch-pack', '--upload-pack --exec'],
+  ['push', '--receive-pack --exec'],
+  ['send-pack', '--receive-pack --exec'],
+  ['archive', '--exec'],
+]);
+
+/** Builtins that change what later commands are: variables, functions, the table of commands. */
+export const assigningBuiltins: ReadonlySet<string> = new Set(
+  (
+    'export declare typeset local readonly read mapfile readarray getopts let hash enable unset unalias bind complete ' +
+    'compgen compopt fc history'
+  ).split(' '),
+);
+/** Builtins that run the substitutions in an argument although it is quoted: `test -v 'a[$(rm x)]'`. */
+export const evaluatingBuiltins: ReadonlySet<string> = new Set(
+  'test [ let printf unset read declare typeset local export readonly mapfile readarray getopts wait'.split(' '),
+);
