@@ -139,8 +139,10 @@ async function expectSame(run: RunInTest): Promise<Read> {
   const { projection, own } = found;
   const status = await own.query<RunStatus>('run');
   expect(projection.gaps).toEqual([]);
-  expect(projection.requests).toHaveLength(status.counts.asks);
   const terminated = (await run.handle.describe()).status.name === 'TERMINATED';
+  // A query of a terminated run also replays what its last, unfinished task would have done.
+  if (terminated) expect(projection.requests.length).toBeLessThanOrEqual(status.counts.asks);
+  else expect(projection.requests).toHaveLength(status.counts.asks);
   for (const { callId: _callId, ...request } of projection.requests) {
     const expected = await booked(own, request.requestId);
     // A run that was terminated could not write down that its open requests were over.
@@ -149,7 +151,7 @@ async function expectSame(run: RunInTest): Promise<Read> {
   }
   if (terminated) {
     // Nor what happened after the last payload that it wrote: whether a tool ended, and the last refusals.
-    expect(withoutRan(projection)).toEqual(withoutRan(status));
+    expect(withoutRan(status)).toEqual(expect.arrayContaining(withoutRan(projection)));
     for (const { callId, ran } of projection.outcomes) {
       expect([status.outcomes.find((each) => each.callId === callId)!.ran, 'pending']).toContain(ran);
     }
