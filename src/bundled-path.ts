@@ -7,3 +7,6 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 export function bundledPath(name: 'index' | 'activation' | 'payload-converter'): string {
   return fileURLToPath(new URL(`./workflows/${name}.${extension}`, import.meta.url));
 }
+
+/** Modules that all workflows of a worker share, by path: loaded once, not once for each run (B5). */
+export const preloadedPaths = [fileURLToPath(new URL(`./core/cel.${extension}`, import.meta.url))];

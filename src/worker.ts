@@ -16,7 +16,7 @@ import type { Agent } from './agents/define-agent.ts';
 import type { Tool } from './agents/define-tool.ts';
 import { DefinitionError } from './agents/definition-error.ts';
 import { createRegistry } from './agents/registry.ts';
-import { bundledPath } from './bundled-path.ts';
+import { bundledPath, preloadedPaths } from './bundled-path.ts';
 import type { ServerOptions } from './client/connection-settings.ts';
 import { connectionSettings } from './client/connection-settings.ts';
 import { missingSearchAttributes } from './client/search-attributes.ts';
@@ -96,7 +96,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
       ...(options.workflowBundle === undefined
         ? {
             workflowsPath: options.workflowsPath ?? bundledPath('index'),
-            bundlerOptions: { webpackConfigHook: leanSourceMap },
+            bundlerOptions: { webpackConfigHook: leanSourceMap, preloadModules: preloadedPaths },
           }
         : { workflowBundle: options.workflowBundle }),
       dataConverter: { payloadConverterPath: bundledPath('payload-converter') },
@@ -151,6 +151,7 @@ export function bundleWorkflows(workflowsPath = bundledPath('index')): Promise<W
     payloadConverterPath: bundledPath('payload-converter'),
     workflowInterceptorModules: [bundledPath('activation')],
     webpackConfigHook: leanSourceMap,
+    preloadModules: preloadedPaths,
     logger: new DefaultLogger('ERROR'),
   });
 }
@@ -164,9 +165,9 @@ function installLogger(level: LogLevel): void {
   Runtime.install({ logger: new DefaultLogger(level) });
 }
 
-/** Stack traces need the map's positions, not the text of every source once more in every worker's memory (B5). */
+/** Stack traces need the map's lines, not columns nor the text of every source once more in every worker's memory (B5). */
 function leanSourceMap(config: Configuration): Configuration {
-  return { ...config, devtool: 'inline-nosources-source-map' };
+  return { ...config, devtool: 'inline-nosources-cheap-module-source-map' };
 }
 
 function checkRollOver(rollOver: RollOver): RollOver {

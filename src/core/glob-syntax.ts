@@ -17,22 +17,36 @@ interface Class {
 const slashCode = 0x2f;
 const separatorCode = 0xfdd0;
 
-/** Translates for minimatch with braces, extglobs, negation and comments off. `wildcards` counts `*`, `?`, classes. */
-export function translateGlob(source: string): { glob: string; wildcards: number } | { problem: string } {
+export interface TranslatedGlob {
+  glob: string;
+  /** How many `*`, `?` and classes it holds. */
+  wildcards: number;
+  /** What stands before, between and after the wildcards, as the mapped texts show it: one more than there are wildcards. */
+  literals: string[];
+}
+
+/** Translates for minimatch with braces, extglobs, negation and comments off. */
+export function translateGlob(source: string): TranslatedGlob | { problem: string } {
   const characters = Array.from(source);
   let glob = '';
   let wildcards = 0;
+  const literals = [''];
   for (let index = 0; index < characters.length;) {
     const character = characters[index]!;
     const found = character === '[' ? readClass(characters, index) : undefined;
     if (found !== undefined && 'problem' in found) return found;
     index = found?.next ?? index + 1;
-    if (found !== undefined || character === '*' || character === '?') wildcards += 1;
+    if (found !== undefined || character === '*' || character === '?') {
+      wildcards += 1;
+      literals.push('');
+    } else {
+      literals[wildcards] += character === '/' ? separator : character;
+    }
     if (found !== undefined) glob += writeClass(found);
     else if (character === '*' || character === '?') glob += character;
     else glob += character === '/' ? separator : `\\${character}`;
   }
-  return { glob, wildcards };
+  return { glob, wildcards, literals };
 }
 
 /** Reads the class that opens at `start`; undefined if it never closes, and the bracket is then itself. */

@@ -17,6 +17,8 @@ export interface Glob {
   source: string;
   /** How many `*`, `?` and classes it holds. */
   wildcards: number;
+  /** What any text that matches holds in this order, the first at its beginning, the last at its end. */
+  literals: string[];
   matcher: Minimatch;
 }
 
@@ -49,7 +51,8 @@ export function compileGlob(source: string): Glob | { problem: string } {
     preserveMultipleSlashes: true,
     windowsPathsNoEscape: false,
   });
-  return { source: normal, wildcards: translated.wildcards, matcher };
+  const [first, ...rest] = translated.literals;
+  return { source: normal, wildcards: translated.wildcards, literals: [separator + first!, ...rest], matcher };
 }
 
 /** Makes a text ready: NFC, and `/` mapped. */
@@ -71,7 +74,24 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
     const length = subject.mapped.length - separator.length;
     return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
   }
-  return glob.matcher.match(subject.mapped);
+  // Nearly all that do not match end here: a thousand rules take microseconds.
+  return holdsLiterals(glob.literals, subject.mapped) && glob.matcher.match(subject.mapped);
+}
+
+function holdsLiterals(literals: readonly string[], text: string): boolean {
+  const first = literals[0]!;
+  const last = literals.length - 1;
+  if (last === 0) return text === first;
+  if (!text.startsWith(first)) return false;
+  let from = first.length;
+  for (let index = 1; index < last; index += 1) {
+    const literal = literals[index]!;
+    if (literal === '') continue;
+    const found = text.indexOf(literal, from);
+    if (found === -1) return false;
+    from = found + literal.length;
+  }
+  return text.length - literals[last]!.length >= from && text.endsWith(literals[last]!);
 }
 
 /** What a match costs at most: see `maxMatchWork`. */

@@ -22,6 +22,8 @@ export interface CompiledPattern {
 export interface CallSubjects {
   name: GlobSubject;
   args: () => GlobSubject;
+  /** The value of one argument. */
+  field: (name: string) => GlobSubject;
   /** Takes from `maxRulingWork`; false once it is used up. */
   afford: (work: number) => boolean;
 }
@@ -31,14 +33,8 @@ export interface CallSubjects {
  * with a verb: `holds the reversed range [z-a]`.
  */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string } {
-  if (pattern.trim() === '') return { problem: 'is empty: write * to match every tool' };
-  if (pattern.trim() !== pattern) return { problem: 'begins or ends with a blank' };
-  const length = Array.from(pattern.normalize('NFC')).length;
-  if (length > maxPatternLength)
-    return { problem: `has ${length} characters; at most ${maxPatternLength} are allowed` };
-  const [posix] = posixClass.exec(pattern) ?? [];
-  if (posix !== undefined)
-    return { problem: `holds ${posix}, which is not part of the language: write [0-9] or the like` };
+  const problem = writtenBadly(pattern, 'write * to match every tool');
+  if (problem !== undefined) return { problem };
   const colon = pattern.indexOf(':');
   const name = compileGlob(colon === -1 ? pattern : pattern.slice(0, colon));
   if ('problem' in name) return name;
@@ -49,6 +45,24 @@ export function compilePattern(pattern: string): CompiledPattern | { problem: st
   return args === undefined ? { name } : { name, args };
 }
 
+/** Compiles the glob of one argument, under the bounds of patterns. */
+export function compileFieldGlob(source: string): Glob | { problem: string } {
+  const problem = writtenBadly(source, 'write * to match any value');
+  if (problem !== undefined) return { problem };
+  const glob = compileGlob(source);
+  if ('problem' in glob || glob.wildcards <= maxWildcards) return glob;
+  return { problem: `has ${glob.wildcards} wildcards; at most ${maxWildcards} are allowed` };
+}
+
+function writtenBadly(pattern: string, remedy: string): string | undefined {
+  if (pattern.trim() === '') return `is empty: ${remedy}`;
+  if (pattern.trim() !== pattern) return 'begins or ends with a blank';
+  const length = Array.from(pattern.normalize('NFC')).length;
+  if (length > maxPatternLength) return `has ${length} characters; at most ${maxPatternLength} are allowed`;
+  const [posix] = posixClass.exec(pattern) ?? [];
+  return posix && `holds ${posix}, which is not part of the language: write [0-9] or the like`;
+}
+
 /** Whether the call matches, or, as half a sentence, why that cannot be said: the caller then fails closed (I2). */
 export function matches(pattern: CompiledPattern, subjects: CallSubjects): boolean | { problem: string } {
   const named = affordable(pattern.name, subjects.name, subjects);
@@ -56,28 +70,42 @@ export function matches(pattern: CompiledPattern, subjects: CallSubjects): boole
   return affordable(pattern.args, subjects.args(), subjects);
 }
 
-function affordable(glob: Glob, subject: GlobSubject, subjects: CallSubjects): boolean | { problem: string } {
+/** As `matches`, for one glob and one of the call's texts. */
+export function affordable(glob: Glob, subject: GlobSubject, subjects: CallSubjects): boolean | { problem: string } {
   const work = matchWork(glob, subject);
   if (work > maxMatchWork || subjects.afford(work)) return globMatches(glob, subject);
   return { problem: 'the arguments are too long for so many rules' };
 }
 
+/** The same call, whose `name:args` patterns and globs on the subject see this text: a part of a command. */
+export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
+  const part = globSubject(text);
+  return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
+}
+
 /** Makes a call ready for one ruling. `subject` names the argument that `name:args` patterns see, if there is one. */
 export function callSubjects(call: { tool: string; args: JsonObject; subject?: string }): CallSubjects {
-  let args: GlobSubject | undefined;
+  let whole: GlobSubject | undefined;
+  const fields = new Map<string, GlobSubject>();
   let spent = 0;
+  const field = (name: string): GlobSubject => {
+    const known = fields.get(name);
+    if (known !== undefined) return known;
+    // Own properties only: `constructor` and its like are no arguments.
+    const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
+    const made = value === undefined ? { problem: `argument '${name}' is missing` } : valueSubject(value);
+    fields.set(name, made);
+    return made;
+  };
   return {
     name: globSubject(call.tool),
-    args: () => (args ??= argsSubject(call.args, call.subject)),
+    args: () => (call.subject === undefined ? (whole ??= valueSubject(call.args)) : field(call.subject)),
+    field,
     afford: (work) => (spent += work) <= maxRulingWork,
   };
 }
 
-function argsSubject(args: JsonObject, subject: string | undefined): GlobSubject {
-  // Own properties only: `constructor` and its like are no arguments.
-  const value: Json | undefined =
-    subject === undefined ? args : Object.hasOwn(args, subject) ? args[subject] : undefined;
-  if (value === undefined) return { problem: `argument '${subject}' is missing` };
+function valueSubject(value: Json): GlobSubject {
   if (typeof value === 'string') return globSubject(value);
   const problem = canonicalJsonProblem(value);
   return problem === undefined ? globSubject(canonicalJson(value)) : { problem };

@@ -1,31 +1,92 @@
+import type { Mode } from './modes.ts';
 import type { Risk } from './tool-call.ts';
 
 export const actions = ['allow', 'ask', 'deny'] as const;
 export type Action = (typeof actions)[number];
 
+/** What a reviewer's "always" may leave behind, from narrow to wide: this call again, matching calls, the tool. */
+export const grantKinds = ['call', 'arguments', 'tool'] as const;
+export type GrantKind = (typeof grantKinds)[number];
+/** The widest grant that a rule admits; false admits none. */
+export type Always = false | GrantKind;
+
 export interface Rule {
-  /** As written, else `LAYER#N` where the policy is compiled. */
+  /** As written, else `LAYER#N` or `LAYER.AGENT#N` where the policy is compiled. */
   id?: string;
+  /** The agent whose block (`agents.NAME.rules`) holds the rule: it counts for calls of that agent only. */
+  agent?: string;
   /** `name` or `name:args`, a glob (policy section 2). */
   pattern: string;
+  /** Globs on single arguments, by field name. */
+  args?: Record<string, string>;
+  /** A condition in CEL. All three must match. */
+  when?: string;
   action: Action;
   reason?: string;
+  ask?: AskTerms;
+}
+
+/** How a rule asks: whom, how long, and what happens meanwhile. Durations in milliseconds. */
+export interface AskTerms {
+  /** Names, or `group:NAME`. */
+  reviewers?: string[];
+  /** Approvals needed. Default 1. */
+  quorum?: number;
+  /** Each of these must approve. */
+  oneOfEach?: string[];
+  /** One denial settles. Default true. */
+  veto?: boolean;
+  /** Only decisions with a signature or an authenticated edge count. Default false. */
+  verified?: boolean;
+  /** Whoever started the run may approve. Default false. */
+  allowSelf?: boolean;
+  /** Null is `never`. Default: the policy's. */
+  timeoutMs?: number | null;
+  /** Before the deadline. */
+  warnBeforeMs?: number;
+  /** Repeats. */
+  remindMs?: number;
+  /** Adds reviewers, that long after the request was opened. */
+  escalate?: { afterMs: number; to: string[] }[];
+  onTimeout?: 'deny' | 'allow';
+  /** Default `tool`; `call` for destructive tools and shell subjects. */
+  always?: Always;
+}
+
+/** Limits and ways of the whole policy. Durations in milliseconds. */
+export interface ApprovalSettings {
+  /** How long a request waits; null is `never`. Default 5 minutes. */
+  timeoutMs?: number | null;
+  /** Ceiling only: the longest time-out allowed; null permits `never`. Default 24 hours. */
+  maxTimeoutMs?: number | null;
+  /** What an expired request does, where severity and ceiling permit it. Default deny. */
+  onTimeout?: 'deny' | 'allow';
+  /** Open requests of one run at a time, 1 to 50. Default 10. */
+  maxPending?: number;
+  /** Reviewers' denials of one tool, after which it is denied for good. Default 3. */
+  maxRetriesAfterDeny?: number;
+  /** Irreversible calls of one run. Default: no limit. */
+  maxIrreversiblePerRun?: number;
+  /** Whether reviewers see arguments. Default true. */
+  includeArguments?: boolean;
+  /** Whether what they see is redacted. Default true. */
+  redact?: boolean;
+  /** Whether the calls of one turn are asked about together or one after another. Default parallel. */
+  batch?: 'parallel' | 'sequential';
+  /** What the model gets for a denied call. Default result. */
+  deniedAs?: 'result' | 'error';
 }
 
 /** The normal form of a policy: what `parsePolicy` returns and what a run records at its start (I12). */
 export interface Policy {
   version: 1;
+  /** Default `default`. */
+  mode?: Mode;
+  /** Those of the policy's `rules`, then those of each agent's block. */
   rules: Rule[];
   /** Unwritten keys fall to `standardRiskDefaults`. */
   riskDefaults: Partial<Record<Exclude<Risk, 'unknown'>, Action>>;
-  approval: {
-    /** How long a request waits, in milliseconds; null is `never`. Default 5 minutes. */
-    timeoutMs?: number | null;
-    /** Ceiling only: the longest time-out allowed, in milliseconds; null permits `never`. Default 24 hours. */
-    maxTimeoutMs?: number | null;
-    /** Open requests of one run at a time, 1 to 50. Default 10. */
-    maxPending?: number;
-  };
+  approval: ApprovalSettings;
 }
 
 /** The policies that answer for a run. A layer without a policy does not answer (policy section 3). */

@@ -1,117 +1,156 @@
 /**
  * The ruling: a policy's answer to one call. Pure and total: no policy, call or text makes it throw.
  *
- * Inside a layer the last rule that matches decides, else the risk default. Between layers the stricter answer
- * decides. What cannot be matched asks, at least. Nothing else happens here.
+ * Each layer that has a policy answers (layer-answer.ts), the stricter answer decides, and last a grant may turn an ask
+ * into an allow. Nothing else happens here.
  */
-import { severityOf } from './assessment.ts';
-import { callSubjects, compilePattern, matches, type CallSubjects, type CompiledPattern } from './matching.ts';
-import { actions, standardRiskDefaults, type Action, type Policy } from './policy.ts';
-import type { RunSide, RunSideRule } from './run-side.ts';
+import { defaultAssessment, type Assessment } from './assessment.ts';
+import type { CompiledLayers } from './compiled-policy.ts';
+import { maxConditionWork, type ConditionVariables } from './condition.ts';
+import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
+import { layerAnswers, riskDefault, strictest, type Answer, type LayerCall } from './layer-answer.ts';
+import { callSubjects } from './matching.ts';
+import type { Mode } from './modes.ts';
+import type { Action, Always, AskTerms } from './policy.ts';
+import type { ShellSplit } from './shell-parts.ts';
 import type { JsonObject, Risk, Severity } from './tool-call.ts';
+
+export { compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
 
 /** The number of the engine below; a run keeps the one it started with (I12). */
 export const engine = 1;
 
+/** Shape of an answer: `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity: 'medium', engine: 1 }`. */
 export interface Ruling {
   action: Action;
-  /** Id of the rule that decided; null where a risk default did. */
+  /** Id of the rule or the grant that decided; null where a risk default or a mode did. */
   rule: string | null;
-  /** Where that rule stands; `default` where a risk default decided. */
-  layer: 'ceiling' | 'agent' | 'run' | 'default';
-  /** The rule's reason, or why it could not be evaluated. */
+  /** Where that rule stands; `default` where a risk default or a mode decided. */
+  layer: 'ceiling' | 'agent' | 'run' | 'grant' | 'default';
+  /** The rule's reason, why it could not be evaluated, or which mode decided: what the model is told of a denial. */
   reason?: string;
+  /** The mode that made the action out of another. */
+  mode?: Mode;
   severity: Severity;
   engine: number;
+  /** For `ask`: what the asking rules want. Absent where none of them says anything. */
+  ask?: { always: Always; by: AskingRule[] };
 }
 
-/** A call as the policy sees it. `subject` names the argument that `name:args` patterns match. */
+/** A rule that made the ruling an ask, and its terms. */
+export interface AskingRule extends AskTerms {
+  rule: string;
+  layer: 'ceiling' | 'agent' | 'run';
+}
+
+/** A call as the policy sees it. */
 export interface RuledCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
+  /** The argument that `name:args` patterns match; without it, the canonical JSON of all. */
   subject?: string;
+  /** Present where the subject is a shell command, even if it could not be split. */
+  shell?: ShellSplit;
 }
 
-export interface CompiledPolicy {
-  rules: { pattern: CompiledPattern | { problem: string }; answer: Answer }[];
-  riskDefaults: Policy['riskDefaults'];
+/** What a ruling looks at besides the call. All of it is optional: what is missing matches nothing and fails closed. */
+export interface RulingContext {
+  /** The number recorded in the run. Default: this version's. */
+  engine?: number;
+  /** Whose call it is; without it, rules in agents' blocks ask. */
+  agent?: string;
+  caller?: { userId: string; groups?: string[] };
+  metadata?: JsonObject;
+  /** Of this run so far. Default: zeros. */
+  counts?: Partial<RunCounts>;
+  /** Default: what the tool's risk says. */
+  assessment?: Assessment;
+  grants?: readonly Grant[];
+  /** The call's digest, for grants of kind `call`. */
+  digest?: string;
+  /** Milliseconds of workflow time, for grants that expire. */
+  atMs?: number;
 }
 
-export interface CompiledLayers {
-  ceiling?: CompiledPolicy;
-  run?: CompiledPolicy;
-}
-
-type Answer = Pick<Ruling, 'action' | 'rule' | 'layer' | 'reason'>;
-
-/** Compiles a policy once for many rulings. Rules without an id get `LAYER#N`, N from 1 in their own list. */
-export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'run'): CompiledPolicy {
-  const counts = { ceiling: 0, agent: 0, run: 0 };
-  const rules = policy.rules.map((rule: RunSideRule) => {
-    const from = rule.layer ?? layer;
-    counts[from] += 1;
-    const { action, reason, id = `${from}#${counts[from]}` } = rule;
-    // A pattern that parsePolicy would refuse stays in its place, and cannot be evaluated.
-    return {
-      pattern: compilePattern(rule.pattern),
-      answer: { action, rule: id, layer: from, ...(reason && { reason }) },
-    };
-  });
-  return { rules, riskDefaults: policy.riskDefaults };
+/** Of one run, before the call at hand. */
+export interface RunCounts {
+  calls: number;
+  asks: number;
+  denials: number;
+  irreversible: number;
 }
 
 /**
  * Rules on one call. A layer without a policy does not answer; without any, the standard risk defaults do.
  * Where both layers are equally strict, a rule is reported before a risk default, then the ceiling before the run.
- * `context.engine` is the number recorded in the run; throws for one that this version no longer has.
+ * Throws for an engine that this version no longer has, and for nothing else.
  */
-export function evaluate(layers: CompiledLayers, call: RuledCall, context: { engine?: number } = {}): Ruling {
+export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
   const number = context.engine ?? engine;
   if (number !== 1) {
     throw new Error(
       `ruling engine ${number} is not in this version: start a worker of the version that began this run`,
     );
   }
-  return evaluateByEngine1(layers, call);
+  return evaluateByEngine1(layers, call, context);
 }
 
-function evaluateByEngine1(layers: CompiledLayers, call: RuledCall): Ruling {
-  const subjects = callSubjects(call);
+function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: RulingContext): Ruling {
+  const ready = readyCall(call, context);
   const answers = [layers.ceiling, layers.run]
     .filter((policy) => policy !== undefined)
-    .map((policy) => answerOf(policy, call.risk, subjects));
-  if (answers.length === 0) answers.push(riskDefault({}, call.risk));
-  return { ...strictest(answers), severity: severityOf(call.risk), engine: 1 };
-}
-
-/** One layer's answer: its last match, else its risk default; after an error never less than ask, or than a deny that matched. */
-function answerOf(policy: CompiledPolicy, risk: Risk, subjects: CallSubjects): Answer {
-  let answer: Answer = riskDefault(policy.riskDefaults, risk);
-  const denied: Answer[] = [];
-  const failed: Answer[] = [];
-  for (const { pattern, answer: own } of policy.rules) {
-    const matched = 'problem' in pattern ? pattern : matches(pattern, subjects);
-    if (matched === false) continue;
-    if (matched === true) {
-      answer = own;
-      if (own.action === 'deny') denied.unshift(own);
-    } else {
-      failed.unshift({ ...own, action: 'ask', reason: `rule ${own.rule} cannot be evaluated: ${matched.problem}` });
-    }
+    .flatMap((policy) => layerAnswers(policy, ready));
+  if (answers.length === 0) answers.push({ action: riskDefault({}, call.risk), rule: null, layer: 'default' });
+  const decisive = strictest(answers);
+  const { action, rule, layer, reason, mode } = decisive[0]!;
+  const common = { severity: ready.mode.severity, engine: 1 };
+  if (action === 'ask') {
+    const always = narrowest(decisive.map((answer) => admittedBy(answer, call)));
+    const { digest, atMs, grants = [] } = context;
+    const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects: ready.subjects }, always);
+    if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
+    const by = decisive.flatMap(askingRule);
+    if (by.length > 0) Object.assign(common, { ask: { always, by } });
   }
-  return failed.length === 0 ? answer : strictest([answer, ...denied, ...failed]);
+  return { action, rule, layer, ...(reason !== undefined && { reason }), ...(mode && { mode }), ...common };
 }
 
-function riskDefault(written: Policy['riskDefaults'], risk: Risk): Answer {
-  const action = risk === 'unknown' ? 'ask' : (written[risk] ?? standardRiskDefaults[risk]);
-  return { action, rule: null, layer: 'default' };
+/** Makes a call ready for both layers. Conditions of both share one budget. */
+export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
+  const { agent, caller, metadata, counts, assessment = defaultAssessment(call.risk) } = context;
+  const { severity, requiresApproval } = assessment;
+  let variables: ConditionVariables | undefined;
+  return {
+    tool: call.tool,
+    subject: call.subject,
+    shell: call.shell,
+    subjects: callSubjects(call),
+    mode: { risk: call.risk, severity, requiresApproval },
+    facts: {
+      agent,
+      budget: { left: maxConditionWork },
+      held: new Map(),
+      variables: () =>
+        (variables ??= {
+          args: call.args,
+          tool: call.tool,
+          risk: call.risk,
+          severity,
+          agent: agent ?? null,
+          caller: caller ?? null,
+          metadata: metadata ?? {},
+          counts: { calls: 0, asks: 0, denials: 0, irreversible: 0, ...counts },
+        }),
+    },
+  };
 }
 
-/** The strictest answer; of equals one by a rule before one by default, then the first. */
-function strictest(answers: Answer[]): Answer {
-  return answers.reduce((best, next) => {
-    const difference = actions.indexOf(next.action) - actions.indexOf(best.action);
-    return difference > 0 || (difference === 0 && best.rule === null && next.rule !== null) ? next : best;
-  });
+/** An ask by a risk default or a mode admits any grant. */
+function admittedBy({ rule, always }: Answer, call: RuledCall): Always {
+  return always ?? (rule === null ? 'tool' : defaultAlways(call));
+}
+
+function askingRule({ rule, layer, ask }: Answer): AskingRule[] {
+  return rule === null || layer === 'default' || ask === undefined ? [] : [{ rule, layer, ...ask }];
 }

@@ -1,3 +1,4 @@
+import type { Mode } from './modes.ts';
 import type { Policy, Rule } from './policy.ts';
 
 /** A rule of the run's side. `layer` says that the agent's policy wrote it; absent, the run's own input did. */
@@ -11,16 +12,19 @@ export interface RunSide extends Policy {
 }
 
 /**
- * Joins the two policies of the run's side (policy section 3): one list of rules, the agent's first, so that the
- * input's override them; for each risk default and each limit the later source wins. Undefined if there is neither.
+ * Joins the sources of the run's side (policy section 3): one list of rules, the agent's first, so that the input's
+ * override them; for the mode, each risk default and each limit the later source wins. `mode` is `RunInput.mode`, the
+ * latest; without a policy it makes an empty one. Undefined if there is none of the three.
  */
-export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy): RunSide | undefined {
-  if (agentPolicy === undefined && inputPolicy === undefined) return undefined;
+export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
+  if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
   // A ceiling's own key: neither parsePolicy nor this function lets it in from below.
   const { maxTimeoutMs: _, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
+  const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
   return {
     version: 1,
+    ...(mode !== undefined && { mode }),
     rules: [...agentRules, ...(inputPolicy?.rules ?? [])],
     riskDefaults: { ...agentPolicy?.riskDefaults, ...inputPolicy?.riskDefaults },
     approval,

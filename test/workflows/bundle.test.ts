@@ -7,6 +7,10 @@ import { bundleWorkflows } from '../../src/worker.ts';
 const maxBundleBytes = 2_500_000;
 /** Temporal's own, and what rules and digests need. A new one here is a decision: every run pays for it. */
 const allowedPackages = [
+  '@bufbuild/cel',
+  '@bufbuild/cel-spec',
+  '@bufbuild/protobuf',
+  '@bufbuild/re2',
   '@isaacs/nonrecursive-glob-match',
   '@noble/hashes',
   '@temporalio/common',

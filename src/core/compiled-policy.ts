@@ -1,0 +1,144 @@
+/** A policy made ready for many rulings. */
+import { compileCondition, type Condition, type ConditionBudget, type ConditionVariables } from './condition.ts';
+import type { Glob } from './glob.ts';
+import { affordable, compileFieldGlob, compilePattern, type CallSubjects, type CompiledPattern } from './matching.ts';
+import type { Mode } from './modes.ts';
+import type { Action, AskTerms, Policy } from './policy.ts';
+import type { RunSide, RunSideRule } from './run-side.ts';
+
+type Problem = { problem: string };
+
+export interface CompiledRule {
+  id: string;
+  layer: 'ceiling' | 'agent' | 'run';
+  action: Action;
+  reason?: string;
+  ask?: AskTerms;
+  /** Absent: for calls of every agent. */
+  agent?: string;
+  /** A pattern that `parsePolicy` would refuse stays in its place, and cannot be evaluated; so do the other two. */
+  pattern: CompiledPattern | Problem;
+  fields: readonly { name: string; glob: Glob | Problem }[];
+  /** Compiled when first asked for: most calls never get that far. */
+  condition?: () => Condition | Problem;
+}
+
+/** A rule whose pattern matches a tool's name, or cannot be matched against it. */
+export interface Candidate {
+  rule: CompiledRule;
+  named: true | Problem;
+}
+
+export interface CompiledPolicy {
+  mode: Mode;
+  rules: readonly CompiledRule[];
+  riskDefaults: Policy['riskDefaults'];
+  /** Those whose pattern matches the call's name, in their order. */
+  candidates: (subjects: CallSubjects) => readonly Candidate[];
+}
+
+export interface CompiledLayers {
+  ceiling?: CompiledPolicy;
+  run?: CompiledPolicy;
+}
+
+/** What conditions and agents' blocks look at, made once for each ruling. */
+export interface RuleFacts {
+  agent: string | undefined;
+  variables: () => ConditionVariables;
+  budget: ConditionBudget;
+  /** Conditions that this ruling has evaluated: they are the same for every part of a command. */
+  held: Map<CompiledRule, boolean | Problem>;
+}
+
+const tooManyNames = 200;
+/** Names up to this length are matched once, and not counted in what a ruling may cost. */
+const shortName = 256;
+
+/** Compiles a policy once for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own list. */
+export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'run'): CompiledPolicy {
+  const counts = new Map<string, number>();
+  const rules = policy.rules.map((rule: RunSideRule) => {
+    const from = rule.layer ?? layer;
+    const list = rule.agent === undefined ? from : `${from}.${rule.agent}`;
+    const count = (counts.get(list) ?? 0) + 1;
+    counts.set(list, count);
+    return compileRule(rule, rule.id ?? `${list}#${count}`, from);
+  });
+  const byName = new Map<string, readonly Candidate[]>();
+  return {
+    mode: policy.mode ?? 'default',
+    rules,
+    riskDefaults: policy.riskDefaults,
+    candidates: (subjects) => {
+      const { name } = subjects;
+      if ('problem' in name || name.mapped.length > shortName) return candidatesOf(rules, subjects);
+      let found = byName.get(name.mapped);
+      if (found === undefined) {
+        if (byName.size === tooManyNames) byName.clear();
+        found = candidatesOf(rules, { ...subjects, afford: () => true });
+        byName.set(name.mapped, found);
+      }
+      return found;
+    },
+  };
+}
+
+function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
+  const { action, reason, ask, agent, when, args = {} } = rule;
+  let condition: Condition | Problem | undefined;
+  return {
+    id,
+    layer,
+    action,
+    pattern: compilePattern(rule.pattern),
+    fields: Object.keys(args).map((name) => ({ name, glob: compileFieldGlob(args[name]!) })),
+    ...(reason && { reason }),
+    ...(ask && { ask }),
+    ...(agent !== undefined && { agent }),
+    ...(when !== undefined && { condition: () => (condition ??= compileCondition(when)) }),
+  };
+}
+
+function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): Candidate[] {
+  return rules.flatMap((rule) => {
+    const { pattern } = rule;
+    const named = 'problem' in pattern ? pattern : affordable(pattern.name, subjects.name, subjects);
+    return named === false ? [] : [{ rule, named }];
+  });
+}
+
+/**
+ * Whether a candidate matches: its agent, its pattern, its globs and its condition, all of them. One that says no
+ * decides, even beside one that cannot be evaluated; without a no, that one's problem is the answer.
+ */
+export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
+  const { agent, pattern, fields, condition } = rule;
+  let found: true | Problem = named;
+  if (agent !== undefined && agent !== facts.agent) {
+    if (facts.agent !== undefined) return false;
+    found = { problem: 'the agent of this call is not known' };
+  }
+  if ('args' in pattern && pattern.args !== undefined) {
+    const matched = affordable(pattern.args, subjects.args(), subjects);
+    if (matched === false) return false;
+    if (found === true) found = matched;
+  }
+  for (const { name, glob } of fields) {
+    const matched = 'problem' in glob ? glob : affordable(glob, subjects.field(name), subjects);
+    if (matched === false) return false;
+    if (found === true) found = matched;
+  }
+  if (condition === undefined) return found;
+  const held = holds(rule, condition(), facts);
+  return held === false || found === true ? held : found;
+}
+
+function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
+  if ('problem' in condition) return condition;
+  const known = facts.held.get(rule);
+  if (known !== undefined) return known;
+  const result = condition.holds(facts.variables(), facts.budget);
+  facts.held.set(rule, result);
+  return result;
+}
