@@ -1,0 +1,37 @@
+/** More of a name is not read. */
+export const longestName = 128;
+
+/**
+ * The words of a tool's or an argument's name, in lower case: `sendEmail`, `send_email` and `send-email` are
+ * `send`, `email`. Of a longer name only the first 128 characters are read.
+ */
+export function nameWords(name: string): string[] {
+  return name
+    .slice(0, longestName)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+}
+
+/** Whether a name holds one of these words. */
+export function holdsWord(words: Iterable<string>, wanted: ReadonlySet<string>): boolean {
+  for (const word of words) if (wanted.has(word)) return true;
+  return false;
+}
+
+/** Beside another word they make it something else: a `file_id` is no file, a `script_type` no script. */
+const otherThings: ReadonlySet<string> = new Set(
+  'content contents text body data size type id ids count format encoding mode'.split(' '),
+);
+
+/** Whether an argument's name says that it is one of these things. */
+export function isNamed(words: readonly string[], wanted: ReadonlySet<string>): boolean {
+  return holdsWord(words, wanted) && !holdsWord(words, otherThings);
+}
+
+/** Verbs of tools that look and do nothing. Believed only of a tool that also declares that it only reads. */
+export const readingWords: ReadonlySet<string> = new Set(
+  'get list read search find show fetch view check count describe lookup query preview draft'.split(' '),
+);
