@@ -1,5 +1,7 @@
 import type { Tool } from '../agents/define-tool.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
+import { splitShell } from '../core/shell-split.ts';
+import type { JsonObject } from '../core/tool-call.ts';
 import type { RawCall, RawTurn } from '../models/ask-model.ts';
 import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';
@@ -28,7 +30,7 @@ async function checkCall(
   call: RawCall,
   finishReason: string,
   toolNamed: (name: string) => Tool | undefined,
-): Promise<Pick<ModelCall, 'args' | 'raw' | 'problem'>> {
+): Promise<Omit<ModelCall, 'id' | 'tool'>> {
   const tool = toolNamed(call.tool);
   const parsed = parseArguments(call.arguments);
   const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
@@ -39,7 +41,14 @@ async function checkCall(
     return { raw, problem: `Error: arguments: expected an object; the answer was cut off (${finishReason})` };
   }
   const valid = await validateArguments(tool, parsed.args);
-  return 'args' in valid ? { args: valid.args } : { raw, problem: `Error: ${valid.problem}` };
+  if ('problem' in valid) return { raw, problem: `Error: ${valid.problem}` };
+  return { args: valid.args, ...shellOf(tool, valid.args) };
+}
+
+function shellOf({ subject, shellSubject }: Tool, args: JsonObject): Pick<ModelCall, 'shell'> {
+  if (!shellSubject || subject === undefined || !Object.hasOwn(args, subject)) return {};
+  const command = args[subject];
+  return typeof command === 'string' ? { shell: { argument: subject, ...splitShell(command) } } : {};
 }
 
 /** Results are matched to calls by id: a missing or repeated one would give two calls the same answer. */

@@ -1,4 +1,5 @@
 import type { JournalEntry, Message, Usage } from '../contract.ts';
+import type { ShellSplit } from '../core/shell-parts.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
 
 /** The argument of activity `countersign.callModel`. Everything in it was recorded by the run (I12). */
@@ -30,6 +31,11 @@ export interface ModelCall {
   tool: string;
   /** Parsed by the tool's schema: defaults filled, unknown keys stripped. What is shown, hashed and executed (I8). */
   args?: JsonObject;
+  /**
+   * Where the tool has a shell subject and the call has it: its split, and the argument that was split. Where that is
+   * not the subject that the run recorded for the tool, or where there is none, the gate takes `notSplit` (I2).
+   */
+  shell?: ShellSplit & { argument: string };
   /** What the transcript keeps where there are no `args`: the arguments, or the start of their text. */
   raw?: Json;
   /** What the model is told: `Error: …`. */

@@ -19,6 +19,8 @@ export interface ToolContext {
   log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
+type ArgumentName<Schema extends ToolSchema> = Extract<keyof z.output<Schema>, string>;
+
 export interface ToolOptions<Schema extends ToolSchema> {
   /** 1 to 64 of letters, digits, `_` and `-`; also the type of the tool's activity. */
   name: string;
@@ -27,8 +29,11 @@ export interface ToolOptions<Schema extends ToolSchema> {
   input: Schema;
   /** Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
-  /** The argument that `name:args` patterns match; without it, the canonical JSON of all arguments. */
-  subject?: Extract<keyof z.output<Schema>, string>;
+  /**
+   * The argument that `name:args` patterns match; without it, the canonical JSON of all arguments. `{ argument, shell:
+   * true }`: its text is run by a shell, and each simple command in it must be allowed.
+   */
+  subject?: ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true };
   /** True: a call whose outcome is unknown may be repeated. Default false. */
   idempotent?: boolean;
   /** How soon a killed worker is noticed; default 30 s. False for a tool that blocks its thread and cannot heartbeat. */
@@ -50,6 +55,8 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly schema: JsonObject;
   readonly risk: Exclude<Risk, 'unknown'>;
   readonly subject?: string;
+  /** True: the subject is shell text. */
+  readonly shellSubject?: true;
   readonly idempotent: boolean;
   /** Null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;
@@ -85,7 +92,6 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
   if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
   if (typeof execute !== 'function') throw new DefinitionError(`${place}: execute must be a function`);
-  checkSubject(place, subject, schema);
   const { timeoutMs = defaultToolTimeoutMs } = options;
   checkPositiveInteger(`${place}: timeoutMs`, timeoutMs, longestMs);
   return Object.freeze({
@@ -95,7 +101,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     input,
     schema,
     risk,
-    ...(subject === undefined ? {} : { subject }),
+    ...readSubject(place, subject, schema),
     idempotent,
     heartbeatTimeoutMs: heartbeatTimeout(place, heartbeat),
     timeoutMs,
@@ -128,18 +134,25 @@ function checkToolName(name: unknown): void {
   }
 }
 
-function checkSubject(place: string, subject: unknown, schema: JsonObject): void {
-  if (subject === undefined) return;
-  if (typeof subject === 'object') {
-    throw new DefinitionError(
-      `${place}: an object as subject (a shell subject) is not supported by this version; name an argument`,
-    );
-  }
+function readSubject(place: string, subject: unknown, schema: JsonObject): Pick<Tool, 'subject' | 'shellSubject'> {
+  if (subject === undefined) return {};
   const properties = (schema['properties'] ?? {}) as JsonObject;
-  if (typeof subject !== 'string' || !Object.hasOwn(properties, subject)) {
-    const known = Object.keys(properties).join(', ') || 'none';
+  const known = Object.keys(properties).join(', ') || 'none';
+  if (typeof subject !== 'object') {
+    if (typeof subject === 'string' && Object.hasOwn(properties, subject)) return { subject };
     throw new DefinitionError(`${place}: subject must name an argument of its input (${known})`);
   }
+  checkOptions(`${place}: subject`, subject, ['argument', 'shell']);
+  const { argument, shell } = subject as { argument?: unknown; shell?: unknown };
+  if (shell !== true) {
+    throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
+  }
+  if (typeof argument !== 'string' || !Object.hasOwn(properties, argument)) {
+    throw new DefinitionError(`${place}: subject.argument must name an argument of its input (${known})`);
+  }
+  const { type = 'string' } = properties[argument] as JsonObject;
+  if (type !== 'string') throw new DefinitionError(`${place}: subject.argument must name an argument that is text`);
+  return { subject: argument, shellSubject: true };
 }
 
 function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['heartbeat']): number | null {

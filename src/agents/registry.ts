@@ -53,13 +53,14 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
 
 /** The tool as a run records it at its start (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
-  const { name, description, schema, risk, subject, idempotent, heartbeatTimeoutMs, timeoutMs } = tool;
+  const { name, description, schema, risk, subject, shellSubject, idempotent, heartbeatTimeoutMs, timeoutMs } = tool;
   return {
     name,
     description,
     schema,
     risk,
     ...(subject === undefined ? {} : { subject }),
+    ...(shellSubject === undefined ? {} : { shellSubject }),
     idempotent,
     heartbeatTimeoutMs,
     timeoutMs,

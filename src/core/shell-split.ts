@@ -137,8 +137,9 @@ class Splitter {
 
   /** Adds a part and gives its index. */
   #add(words: ShellWord[], name: string, own: string | undefined, within: number | undefined): number {
-    const text = words.map((word) => word.text).join(' ');
-    const reduced = [name, ...words.slice(1).map((word) => word.text)].join(' ');
+    const texts = words.map((word) => word.text);
+    const text = wholeText(texts);
+    const reduced = wholeText(texts.with(0, name));
     this.#length += text.length + reduced.length;
     if (this.#parts.length >= maxShellParts || this.#length > maxPartsLength) {
       this.#stop();
@@ -159,4 +160,9 @@ class Splitter {
     this.#full = true;
     this.#uncertain.add('too long');
   }
+}
+
+/** `$'\ud800'` would make half a character. */
+function wholeText(words: string[]): string {
+  return words.join(' ').replace(/\p{Surrogate}/gu, '\uFFFD');
 }

@@ -27,6 +27,8 @@ export interface ToolDefinition {
   risk: Risk;
   /** The argument that `name:args` patterns match; without it, the canonical JSON of all arguments. */
   subject?: string;
+  /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent from runs of older versions. */
+  shellSubject?: true;
   /** True: may be repeated after an unknown outcome. */
   idempotent: boolean;
   /** Milliseconds; null for tools that block and cannot heartbeat. */

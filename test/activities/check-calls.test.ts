@@ -11,7 +11,14 @@ const read = defineTool({
   execute: () => null,
 });
 const list = defineTool({ name: 'list', description: '', input: z.object({}), execute: () => null });
-const toolNamed = (name: string) => [read, list].find((tool) => tool.name === name);
+const bash = defineTool({
+  name: 'bash',
+  description: '',
+  input: z.object({ command: z.string().optional() }),
+  subject: { argument: 'command', shell: true },
+  execute: () => null,
+});
+const toolNamed = (name: string) => [read, list, bash].find((tool) => tool.name === name);
 
 const check = async (tool: string, text: string, finishReason = 'tool-calls'): Promise<ModelCall | undefined> =>
   (await checkCalls({ calls: [{ id: 'c', tool, arguments: text }], finishReason }, toolNamed))[0];
@@ -21,6 +28,23 @@ describe('checkCalls', () => {
     ['read', '{"path":"a"}', { args: { path: 'a', lines: 10 } }],
     ['read', '{"path":"a","lines":3,"more":1}', { args: { path: 'a', lines: 3 } }],
     ['list', '', { args: {} }],
+    [
+      'bash',
+      '{"command":"git status; sudo ls"}',
+      {
+        args: { command: 'git status; sudo ls' },
+        shell: {
+          argument: 'command',
+          parts: [
+            { text: 'git status', reduced: 'git status' },
+            { text: 'sudo ls', reduced: 'sudo ls', wrapper: 'sudo' },
+            { text: 'ls', reduced: 'ls', wrapper: 'sudo', within: 1 },
+          ],
+          uncertain: ['wrapper program'],
+        },
+      },
+    ],
+    ['bash', '{}', { args: {} }],
     ['list', '{}', { args: {} }],
     ['write', '{"path":"a"}', { raw: { path: 'a' }, problem: "Error: tool 'write' not found" }],
     ['write', '{', { raw: '{', problem: "Error: tool 'write' not found" }],

@@ -38,6 +38,12 @@ describe('defineTool', () => {
     expect(defineTool({ ...options, heartbeat: false }).heartbeatTimeoutMs).toBeNull();
   });
 
+  test('takes a shell subject', () => {
+    const tool = defineTool({ ...options, subject: { argument: 'from', shell: true } });
+    expect(tool).toMatchObject({ subject: 'from', shellSubject: true });
+    expect(defineTool({ ...options, subject: 'from' })).not.toHaveProperty('shellSubject');
+  });
+
   test('gives the model the JSON Schema of what goes in', () => {
     const { schema } = defineTool(options);
     expect(schema).toEqual(z.toJSONSchema(options.input, { io: 'input' }));
@@ -96,7 +102,25 @@ describe('defineTool', () => {
     [{ heartbeat: { timeout: 1 } }, /^tool 'move_file': heartbeat: unknown option 'timeout'/],
     [{ subject: 'path' }, /^tool 'move_file': subject must name an argument of its input \(from, to, mode\)$/],
     [{ subject: 'toString' }, /^tool 'move_file': subject must name an argument/],
-    [{ subject: { argument: 'from', shell: true } }, /not supported by this version/],
+    [{ subject: 1 }, /^tool 'move_file': subject must name an argument of its input \(from, to, mode\)$/],
+    [{ subject: null }, /^tool 'move_file': subject: expected an object with argument, shell$/],
+    [{ subject: ['from'] }, /^tool 'move_file': subject: expected an object with argument, shell$/],
+    [{ subject: { argument: 'from', shel: true } }, /^tool 'move_file': subject: unknown option 'shel'/],
+    [
+      { subject: { argument: 'from' } },
+      /^tool 'move_file': subject.shell must be true; for any other text name the argument alone$/,
+    ],
+    [{ subject: { argument: 'from', shell: 'yes' } }, /^tool 'move_file': subject.shell must be true/],
+    [
+      { subject: { argument: 'path', shell: true } },
+      /^tool 'move_file': subject.argument must name an argument of its input \(from, to, mode\)$/,
+    ],
+    [{ subject: { argument: 'toString', shell: true } }, /^tool 'move_file': subject.argument must name an argument/],
+    [{ subject: { shell: true } }, /^tool 'move_file': subject.argument must name an argument/],
+    [
+      { input: z.object({ argv: z.array(z.string()) }), subject: { argument: 'argv', shell: true } },
+      /^tool 'move_file': subject.argument must name an argument that is text$/,
+    ],
   ])('refuses %p', (overrides, sentence) => {
     expect(() => define(overrides)).toThrow(sentence);
   });

@@ -79,6 +79,17 @@ describe('definitionOf', () => {
     });
   });
 
+  test('says of a shell subject that it is one', () => {
+    const tool = defineTool({
+      name: 'bash',
+      description: '',
+      input: z.object({ command: z.string() }),
+      subject: { argument: 'command', shell: true },
+      execute: () => null,
+    });
+    expect(definitionOf(tool)).toMatchObject({ subject: 'command', shellSubject: true });
+  });
+
   test('differs by description', () => {
     const digests = ['Reads', 'Reads files'].map((text) => definitionOf(toolNamed('read', text)).definition);
     expect(new Set(digests).size).toBe(2);

@@ -78,6 +78,7 @@ describe('not certain: no allow with an args pattern counts', () => {
     ["'git status' x", ['git status x'], 'dynamic command name'],
     ["$'rm' x", ['rm x'], 'not the same in every shell'],
     ["$'\\x72m' x", ['rm x'], 'not the same in every shell'],
+    ["a $'\\ud800'", ['a \ufffd'], 'not the same in every shell'],
     ['$"rm" x', ['rm x'], 'not the same in every shell'],
     ['((rm x))', [], 'not the same in every shell'],
     ['[[ -f x ]]', [], 'not the same in every shell'],
