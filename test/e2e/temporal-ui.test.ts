@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { findChromium } from '../support/browser.ts';
+import { readWaitingRunPages } from '../support/waiting-run-pages.ts';
+import { testBundle } from '../support/world.ts';
+
+/** Temporal's own UI, in a real browser, says what waits and how to answer; and what it says works there. */
+
+const chromium = findChromium();
+if (chromium === undefined) process.stderr.write('temporal-ui.test.ts: skipped, because there is no Chromium here\n');
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
+  test('a reader sees what waits, until when and how to answer, and answers there', async () => {
+    const { requests, userMetadata, timeline, afterSignal } = await readWaitingRunPages({
+      chromium: chromium!,
+      workflowBundle: { codePath: testBundle() },
+    });
+    expect(userMetadata).toContain('2 approvals pending');
+    for (const { requestId, digest, deadline } of requests) {
+      expect(userMetadata).toContain(`request ${requestId}`);
+      expect(userMetadata).toContain(`digest ${digest.slice(0, 16)}`);
+      expect(userMetadata).toContain(`denied by itself after ${deadline!.slice(0, 19).replace('T', ' ')} UTC`);
+    }
+    expect(userMetadata).toContain('move_file with from, to, risk write');
+    const [first, second] = requests.map(({ requestId }) => requestId);
+    expect(userMetadata).toContain(`countersign approve ${first!}`);
+    expect(userMetadata).toContain(`countersign deny ${first!}`);
+    expect(userMetadata).toContain(`Send a Signal, name decide, with this data`);
+    expect(userMetadata).toContain(JSON.stringify({ requestId: first, approved: true }));
+    // Names of arguments are there, their values are not (I13).
+    expect(userMetadata + timeline).not.toContain('invoice.pdf');
+    expect(timeline).toContain('Earliest deadline of 2 approvals');
+    expect(timeline).toContain('turn 1 of tidy');
+    expect(timeline).toContain('allowed: call 1.1');
+    expect(afterSignal).toContain('1 approval pending');
+    expect(afterSignal).toContain(`countersign approve ${second!}`);
+    expect(afterSignal).not.toContain(first!);
+  }, 120_000);
+});

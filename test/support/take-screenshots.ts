@@ -1,0 +1,16 @@
+/** `npm run screenshots`: what Temporal's UI shows of a waiting run, as pictures under `docs/images/`. */
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { findChromium } from './browser.ts';
+import { readWaitingRunPages } from './waiting-run-pages.ts';
+
+const chromium = findChromium();
+if (chromium === undefined) {
+  process.stderr.write('No Chromium here: install it (Debian: `apt-get install chromium`) and try again.\n');
+  process.exitCode = 1;
+} else {
+  const pictures = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+  mkdirSync(pictures, { recursive: true });
+  await readWaitingRunPages({ chromium, pictures });
+  process.stdout.write(`The pictures are in ${pictures}\n`);
+}

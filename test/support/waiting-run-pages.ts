@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { z } from 'zod';
+import { defineAgent } from '../../src/agents/define-agent.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { ApprovalRequest } from '../../src/contract.ts';
+import { decideName } from '../../src/contract.ts';
+import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import type { ScriptedTurn } from '../../src/models/read-script.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
+import type { WorkerOptions } from '../../src/worker.ts';
+import { createWorker } from '../../src/worker.ts';
+import { openBrowser } from './browser.ts';
+import { eventually } from './eventually.ts';
+
+export interface WaitingRunPages {
+  requests: ApprovalRequest[];
+  /** The text of Temporal's pages on the run. */
+  userMetadata: string;
+  timeline: string;
+  /** The text of the user metadata page once one of the requests was approved by the form of this very page. */
+  afterSignal: string;
+}
+
+export interface WaitingRunOptions {
+  /** Path of Chromium. */
+  chromium: string;
+  /** Where the pictures go; none are taken without it. */
+  pictures?: string;
+  workflowBundle?: WorkerOptions['workflowBundle'];
+}
+
+const workflowId = 'tidy-downloads';
+const callsOfTurn: ScriptedTurn['calls'] = [
+  { tool: 'list_files', args: { folder: 'downloads' } },
+  { tool: 'move_file', args: { from: 'downloads/invoice.pdf', to: 'invoices/2026-11.pdf' } },
+  { tool: 'move_file', args: { from: 'downloads/photo.jpg', to: 'photos/photo.jpg' } },
+];
+
+function tidyAgent() {
+  const listFiles = defineTool({
+    name: 'list_files',
+    description: 'Lists the files of a folder.',
+    input: z.object({ folder: z.string() }),
+    risk: 'read_only',
+    execute: () => ['invoice.pdf', 'photo.jpg'],
+  });
+  const moveFile = defineTool({
+    name: 'move_file',
+    description: 'Moves a file.',
+    input: z.object({ from: z.string(), to: z.string() }),
+    execute: ({ from, to }) => `${from} is now ${to}`,
+  });
+  return defineAgent({
+    name: 'tidy',
+    instructions: 'Tidy the folder.',
+    model: scriptedModel([{ text: 'Two files can be filed away.', calls: callsOfTurn }, { text: 'Done.' }]),
+    tools: [listFiles, moveFile],
+  });
+}
+
+/** Starts everything, lets a run wait for two approvals, and reads what Temporal's UI says of it in a real browser. */
+export async function readWaitingRunPages(options: WaitingRunOptions): Promise<WaitingRunPages> {
+  const { chromium, pictures, workflowBundle } = options;
+  const server = await startDevServer();
+  const { address } = server;
+  const worker = await createWorker({
+    address,
+    agents: [tidyAgent()],
+    shutdownGraceMs: 500,
+    logLevel: 'ERROR',
+    ...(workflowBundle === undefined ? {} : { workflowBundle }),
+  });
+  const working = worker.run();
+  const client = await createClient({ address });
+  const browser = await openBrowser(chromium);
+  try {
+    await client.start('tidy', 'Please tidy my downloads.', { workflowId });
+    const handle = client.session.client.workflow.getHandle(workflowId);
+    const requests = await eventually('two requests', async () => {
+      const open = await handle.query<ApprovalRequest[]>('approvals');
+      return open.length === 2 && open;
+    });
+    const { runId } = await handle.describe();
+    const page = await browser.context.newPage();
+    const visit = (tab: string) =>
+      page.goto(`${server.uiUrl}/namespaces/default/workflows/${workflowId}/${runId}/${tab}`);
+    const photograph = async (name: string): Promise<void> => {
+      if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) });
+    };
+    await visit('user-metadata');
+    const userMetadata = await currentDetails(page, '2 approvals pending');
+    await photograph('temporal-ui-waiting-run');
+    await visit('timeline');
+    await page.getByText('Earliest deadline of 2 approvals').first().waitFor();
+    const timeline = await page.locator('body').innerText();
+    await photograph('temporal-ui-timeline');
+    await visit('user-metadata');
+    await currentDetails(page, '2 approvals pending');
+    await signalByForm(page, JSON.stringify({ requestId: requests[0]!.requestId, approved: true }), () =>
+      photograph('temporal-ui-send-signal'),
+    );
+    await eventually('one is left', async () => (await handle.query<ApprovalRequest[]>('approvals')).length === 1);
+    await visit('user-metadata');
+    return { requests, userMetadata, timeline, afterSignal: await currentDetails(page, '1 approval pending') };
+  } finally {
+    await browser.close();
+    worker.shutdown();
+    await working;
+    await client.close();
+    await server.stop();
+  }
+}
+
+/** The run's own words; the page shows them in a frame. */
+async function currentDetails(page: Page, heading: string): Promise<string> {
+  const frame = page.frameLocator('#user-metadata-current-details').locator('body');
+  await frame.getByText(heading).waitFor();
+  return frame.innerText();
+}
+
+/** What the details tell a reader to do: More Actions, Send a Signal. */
+async function signalByForm(page: Page, data: string, beforeSending: () => Promise<void>): Promise<void> {
+  await page.getByRole('button', { name: 'More Actions' }).last().click();
+  await page.getByRole('menuitem', { name: 'Send a Signal' }).click();
+  const form = page.locator('dialog#signal-confirmation-modal[open]');
+  // The page knows the signals that the run listens to.
+  await form.getByTestId('signal-select-button').click();
+  await page.getByRole('option', { name: decideName }).last().click();
+  await form.locator('.cm-content').click();
+  await page.keyboard.insertText(data);
+  // Once it is left, the editor lays the text out anew, and the button below moves.
+  await form.locator('.cm-content').blur();
+  await form.getByText('"approved": true').waitFor();
+  await beforeSending();
+  await form.getByTestId('confirm-modal-button').click();
+}
