@@ -30,7 +30,7 @@ function programName(program: string): string {
   const name = lastSegment(program)
     .toLowerCase()
     .replace(/\.exe$/, '');
-  return wrappers.has(name) ? name : name.replace(/-?[0-9][0-9.]*$/, '');
+  return wrappers.has(name) ? name : name.replace(/[-.]?[0-9][0-9.]*$/, '');
 }
 
 export function lastSegment(program: string): string {
@@ -43,6 +43,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'git') return contentsOfGit(form, args);
   if (form.unlessFile && isFileOrVersion(args)) return undefined;
   if (form.onlyWith !== undefined) return contentsWith(form, args);
+  if (form.subcommands !== undefined) return contentsOfSubcommand(form, args);
   const { scripts, given, operands, unknownAt } = readOptions(form, args, form.runs === 'options');
   if (form.runs === 'code') return {};
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), scripts);
@@ -83,6 +84,14 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   // With `tar xIf`, the values follow in the order of the letters.
   if (dashed !== args && starts[0] === 0) return { scripts: texts(others) };
   return { scripts: starts.flatMap((start) => optionValue(args, start)) };
+}
+
+/** `uv run pytest`, `docker exec -it box rm`: where options follow, the command may begin at any word behind them. */
+function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
+  const at = args.findIndex(({ text }) => form.subcommands!.split(' ').includes(text));
+  if (at === -1) return undefined;
+  const rest = args.slice(at + 1);
+  return rest[0]?.text.startsWith('-') ? guess(form, rest, []) : { commands: [rest] };
 }
 
 function upToEnd(words: ShellWord[]): ShellWord[] {

@@ -37,6 +37,8 @@ export interface Wrapper {
   unlessFile?: true;
   /** It is an ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
   onlyWith?: string;
+  /** It is an ordinary program unless one of these words, separated by blanks, is among its own; the command follows. */
+  subcommands?: string;
   /** Its first word holds option letters without a dash, too. */
   bundled?: true;
 }
@@ -151,10 +153,19 @@ const table: Record<string, Wrapper> = {
   'xvfb-run dbus-run-session caffeinate proxychains proxychains4 torsocks torify firejail bwrap proot': unknownOptions,
   'valgrind gdb lldb perf rlwrap entr watchexec chronic ts faketime catchsegv heaptrack start-stop-daemon':
     unknownOptions,
+  'screen tmux dtach abduco chpst runcon sg newgrp machinectl ssh-agent sshpass dbus-launch': unknownOptions,
+  'ld-linux-x86-64.so ld-linux-aarch64.so ld-linux.so ld-musl-x86_64.so ld-musl-aarch64.so': unknownOptions,
+  'uv poetry pipenv pdm hatch rye conda mamba rustup nix docker podman nerdctl': {
+    runs: 'words',
+    subcommands: 'run exec',
+  },
+  'bundle mise rbenv pyenv asdf direnv kubectl oc': { runs: 'words', subcommands: 'exec x' },
+  'npm pnpm yarn': { runs: 'words', subcommands: 'exec x dlx' },
   'find gfind': { runs: 'find', onlyWith: '-exec -execdir -ok -okdir' },
   'fd fdfind': { runs: 'find', onlyWith: '-x -X --exec --exec-batch' },
   'at batch crontab expect osascript tclsh wish': code,
   'awk gawk mawk nawk': code,
+  'pwsh powershell cmd': code,
   'python pypy perl ruby node nodejs deno bun lua luajit php rscript julia groovy scala guile racket sbcl': interpreter,
   'tsx ts-node': interpreter,
   'ed ex': code,
@@ -184,7 +195,7 @@ const table: Record<string, Wrapper> = {
   'zip unzip': { runs: 'code', onlyWith: '-TT --unzip-command' },
   'make gmake': { runs: 'code', onlyWith: '--eval SHELL= MAKEFLAGS=' },
   'go cargo': { runs: 'code', onlyWith: '-exec -toolexec -vettool --config' },
-  'nix nix-shell': { runs: 'options', scripts: '--run --command -c' },
+  'nix-shell': { runs: 'options', scripts: '--run --command -c' },
 };
 
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(

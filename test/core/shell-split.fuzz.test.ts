@@ -19,10 +19,15 @@ const missing = bash === '' ? 'bash is not installed here' : undefined;
 const programs = 2_000;
 const seed = 20_261_122;
 
-/** Runs each program in a subshell of one bash; what it reports goes to descriptor 9: NUL behind each field. */
+/**
+ * Runs each program in a subshell of one bash. A report is one line, so that programs in the background do not write
+ * into each other's: US between fields, RS for a newline.
+ */
 const runner = `
 command_not_found_handle() {
-  printf '%s\\0' COMMAND "$PROGRAM" "$#" "$@" >&9
+  local IFS=$'\\x1f' report
+  report="$PROGRAM$IFS$*"
+  printf '%s\\n' "\${report//$'\\n'/$'\\x1e'}" >&9
   return $(( \${#1} % 2 ))
 }
 mapfile -d '' programs
@@ -159,12 +164,10 @@ function tried(texts: string[], folder: string): Map<number, string[][]> {
     maxBuffer: 64 * 1024 * 1024,
     timeout: 120_000,
   });
-  const fields = (output[9] as unknown as Buffer).toString().split('\0');
   const found = new Map<number, string[][]>();
-  for (let at = 0; fields[at] === 'COMMAND';) {
-    const [index, count] = [Number(fields[at + 1]), Number(fields[at + 2])];
-    found.set(index, [...(found.get(index) ?? []), fields.slice(at + 3, at + 3 + count)]);
-    at += 3 + count;
+  for (const line of (output[9] as unknown as Buffer).toString().split('\n').slice(0, -1)) {
+    const [index, ...words] = line.replaceAll('\x1e', '\n').split('\x1f');
+    found.set(Number(index), [...(found.get(Number(index)) ?? []), words]);
   }
   return found;
 }
