@@ -1,4 +1,5 @@
 /** `countersign`: define tools, agents and models; read and try policies. Re-exports only. */
+export type { Assessor, AssessorCall } from './agents/assessor.ts';
 export { defineAgent, isAgent } from './agents/define-agent.ts';
 export type { Agent, AgentOptions } from './agents/define-agent.ts';
 export { defineTool, isTool } from './agents/define-tool.ts';
@@ -14,6 +15,12 @@ export type { ParsePolicyOptions, PolicyProblem } from './core/parse-policy.ts';
 export { compilePolicy, evaluate } from './core/ruling.ts';
 export type { CompiledLayers, CompiledPolicy, RuledCall, Ruling } from './core/ruling.ts';
 export type { Action, Policy, Rule } from './core/policy.ts';
+export { assess } from './core/assess.ts';
+export { compileAssessRules } from './core/assess-rule.ts';
+export type { AssessRule, CompiledAssessRule } from './core/assess-rule.ts';
+export type { AssessedCall } from './core/call-view.ts';
+export { riskFromMcpHints } from './core/mcp-hints.ts';
+export type { McpHints } from './core/mcp-hints.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/tool-call.ts';
 
 export { ProblemError, isProblemError } from './core/problem.ts';

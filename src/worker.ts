@@ -12,6 +12,7 @@ import { createCallModel } from './activities/call-model.ts';
 import { callTool } from './activities/call-tool.ts';
 import { createLoadAgent } from './activities/load-agent.ts';
 import { secondGate } from './activities/second-gate.ts';
+import { checkAssessors, type Assessor } from './agents/assessor.ts';
 import type { Agent } from './agents/define-agent.ts';
 import type { Tool } from './agents/define-tool.ts';
 import { DefinitionError } from './agents/definition-error.ts';
@@ -34,6 +35,8 @@ export interface WorkerOptions extends ServerOptions {
   tools?: readonly Tool[];
   /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
   policy?: string | object;
+  /** Functions that say how bad a call would be, beside the built-in assessors and the policy's `assess:` rules. */
+  assessors?: readonly Assessor[];
   /** Default `countersign`. */
   taskQueue?: string;
   /** Workflow types beside `agentRun` whose calls may run tools here (I1). */
@@ -73,6 +76,7 @@ const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as 
  */
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const registry = createRegistry({ agents: options.agents, tools: options.tools });
+  checkAssessors(options.assessors ?? []);
   const ceiling =
     options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
   const agentPolicies = new Map<string, Policy>();
@@ -108,7 +112,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
           ceiling,
           rollOver,
         }),
-        [activityNames.callModel]: createCallModel(registry),
+        [activityNames.callModel]: createCallModel(registry, { assessors: options.assessors ?? [] }),
         [activityNames.arbitrate]: arbitrate,
       },
       interceptors: {

@@ -1,10 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { Assessor } from '../agents/assessor.ts';
 import type { Registry } from '../agents/registry.ts';
 import { askModel } from '../models/ask-model.ts';
 import { ModelFailure, toModelFailure } from '../models/model-failure.ts';
 import { toPrompt } from '../models/to-prompt.ts';
+import { assessCalls } from './assess-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { keepHeartbeating } from './keep-heartbeating.ts';
 import { maxTurnBytes, type CallModelInput, type CallModelResult } from './model-turn.ts';
@@ -15,12 +17,15 @@ export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
 const attemptsAtInvalidOutput = 5;
 
 /**
- * The activity `countersign.callModel`: one turn of the agent's model, its calls parsed and validated.
+ * The activity `countersign.callModel`: one turn of the agent's model, its calls parsed, validated and assessed.
  *
  * Fails with an `ApplicationFailure` of type `model_rate_limited`, `model_unavailable`, `model_output_invalid`,
  * `model_refused` (not retryable) or `agent_unknown`; each message is one sentence without secrets (I13).
  */
-export function createCallModel(registry: Registry): CallModel {
+export function createCallModel(
+  registry: Registry,
+  { assessors = [] }: { assessors?: readonly Assessor[] } = {},
+): CallModel {
   return async (input) => {
     const context = Context.current();
     const agent = registry.agent(input.agent);
@@ -38,11 +43,18 @@ export function createCallModel(registry: Registry): CallModel {
         tools.length > 0 ? { prompt, tools } : { prompt },
         context.cancellationSignal,
       );
+      // Only tools that the run recorded for its agent: another agent's are not this one's to call.
+      const toolNamed = (name: string) => (offered.has(name) ? registry.tool(name) : undefined);
+      const calls = await checkCalls(turn, toolNamed);
       const result = {
         ...turn,
         text: turn.text.replace(/\p{Surrogate}/gu, '\uFFFD'),
-        // Only tools that the run recorded for its agent: another agent's are not this one's to call.
-        calls: await checkCalls(turn, (name) => (offered.has(name) ? registry.tool(name) : undefined)),
+        calls: await assessCalls(calls, {
+          toolNamed,
+          assessors,
+          agent: agent.name,
+          signal: context.cancellationSignal,
+        }),
       };
       checkSize(result);
       return result;

@@ -1,5 +1,6 @@
 import type { JournalEntry, Message, Usage } from '../contract.ts';
 import type { ShellSplit } from '../core/shell-parts.ts';
+import type { Assessment } from '../core/assessment.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
 
 /** The argument of activity `countersign.callModel`. Everything in it was recorded by the run (I12). */
@@ -36,6 +37,8 @@ export interface ModelCall {
    * not the subject that the run recorded for the tool, or where there is none, the gate takes `notSplit` (I2).
    */
   shell?: ShellSplit & { argument: string };
+  /** What the built-in assessors and the worker's own say of the call; absent where they say nothing. */
+  assessment?: Assessment;
   /** What the transcript keeps where there are no `args`: the arguments, or the start of their text. */
   raw?: Json;
   /** What the model is told: `Error: …`. */

@@ -6,6 +6,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { createCallModel } from '../../src/activities/call-model.ts';
 import type { CallModelInput, CallModelResult } from '../../src/activities/model-turn.ts';
+import type { Assessor } from '../../src/agents/assessor.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool, type Tool } from '../../src/agents/define-tool.ts';
 import { createRegistry, definitionOf } from '../../src/agents/registry.ts';
@@ -50,6 +51,7 @@ const input: CallModelInput = {
 
 const callModel = (
   model: LanguageModelV4 = openAICompatible({ baseURL: server.baseURL, apiKey, model: 'test-model' }),
+  options?: { assessors: Assessor[] },
 ) =>
   createCallModel(
     createRegistry({
@@ -58,6 +60,7 @@ const callModel = (
         defineAgent({ name: 'wiper', instructions: '', model, tools: [wipe] }),
       ],
     }),
+    options,
   );
 
 const run = (
@@ -112,6 +115,17 @@ describe('a turn', () => {
     const gone = { name: 'gone', description: '', schema: { type: 'object' } };
     const { calls } = await run({ tools: [...input.tools, gone] }, { model });
     expect(calls.map((call) => call.problem)).toEqual(["Error: tool 'wipe' not found", "Error: tool 'gone' not found"]);
+  });
+
+  test('carries what assessors say of its calls, before anybody rules on them', async () => {
+    const model = scriptedModel([{ calls: [{ tool: 'read', args: { path: '~/.ssh/id_rsa' } }] }]);
+    const assessors: Assessor[] = [({ agent, tool }) => ({ severity: 'critical', reasons: [`${agent} used ${tool}`] })];
+    const { calls }: CallModelResult = await activityOf({}).run(callModel(model, { assessors }), input);
+    expect(calls[0]?.assessment).toMatchObject({
+      severity: 'critical',
+      reasons: ['reader used read', 'the path holds credentials', 'the path is the configuration of a person'],
+      affectedResources: ['file:~/.ssh/id_rsa'],
+    });
   });
 
   test('has whole characters only', async () => {

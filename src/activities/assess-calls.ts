@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Assessor, AssessorCall } from '../agents/assessor.ts';
+import type { Tool } from '../agents/define-tool.ts';
+import { assessBuiltIn } from '../core/assess-built-in.ts';
+import { joinAssessments, wantsApproval, type Assessment } from '../core/assessment.ts';
+import { severities } from '../core/tool-call.ts';
+import type { ModelCall } from './model-turn.ts';
+
+export interface AssessCallsOptions {
+  /** The tools that the run's agent has. */
+  toolNamed: (name: string) => Tool | undefined;
+  assessors: readonly Assessor[];
+  agent: string;
+  /** Aborted: the activity is cancelled, and nothing is assessed any more. */
+  signal: AbortSignal;
+  /** How long one assessor may take. Default 10 seconds. */
+  timeoutMs?: number;
+}
+
+const said = z
+  .strictObject({
+    severity: z.enum(severities),
+    reasons: z.array(z.string()),
+    affectedResources: z.array(z.string()),
+    reversible: z.boolean(),
+    recommendations: z.array(z.string()),
+    requiresApproval: z.boolean(),
+  })
+  .partial();
+
+/**
+ * Adds to each call that can run what the built-in assessors and the worker's own say of it, if they say anything.
+ * It is recorded here, so that the run sees the same in every replay, whatever a later version would say (I12).
+ */
+export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOptions): Promise<ModelCall[]> {
+  return Promise.all(calls.map((call) => assessCall(call, options)));
+}
+
+async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise<ModelCall> {
+  const tool = options.toolNamed(call.tool);
+  if (tool === undefined || call.args === undefined) return call;
+  const { name, risk, subject } = tool;
+  const { args, shell } = call;
+  const builtIn = assessBuiltIn({
+    tool: name,
+    args,
+    risk,
+    ...(subject !== undefined && { subject }),
+    ...(shell !== undefined && { shell }),
+  });
+  const own = await Promise.all(
+    options.assessors.map((assessor, index) =>
+      ask(assessor, assessor.name || `#${index + 1}`, { tool: name, args, risk, agent: options.agent }, options),
+    ),
+  );
+  const all = [builtIn, ...own].filter((assessment) => assessment !== undefined);
+  return all.length === 0 ? call : { ...call, assessment: joinAssessments(all) };
+}
+
+async function ask(
+  assessor: Assessor,
+  name: string,
+  call: Omit<AssessorCall, 'signal'>,
+  { signal, timeoutMs = 10_000 }: AssessCallsOptions,
+): Promise<Assessment | undefined> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const answering = Promise.resolve().then(() =>
+      assessor({ ...call, args: structuredClone(call.args), signal: limit }),
+    );
+    const answer = await Promise.race([answering, aborted(limit)]);
+    if (answer === undefined || answer === null) return undefined;
+    const parsed = said.safeParse(answer);
+    return parsed.success ? complete(parsed.data) : failed(`assessor ${name} gave no assessment`);
+  } catch (error) {
+    signal.throwIfAborted();
+    // The type alone: a message may hold what must not be written to history (I13).
+    return failed(
+      limit.aborted
+        ? `assessor ${name} took longer than ${timeoutMs} ms`
+        : `assessor ${name} failed: ${error instanceof Error ? error.name : typeof error}`,
+    );
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** What is not said changes nothing. */
+function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
+  return {
+    severity: severity ?? 'safe',
+    reasons: rest.reasons ?? [],
+    affectedResources: rest.affectedResources ?? [],
+    reversible: rest.reversible ?? true,
+    recommendations: rest.recommendations ?? [],
+    requiresApproval: rest.requiresApproval ?? (severity !== undefined && wantsApproval(severity)),
+  };
+}
+
+/** What cannot be told is not harmless (I2). */
+function failed(reason: string): Assessment {
+  return { ...complete({ severity: 'high' }), reasons: [reason] };
+}
