@@ -29,7 +29,7 @@ export interface ShellPart {
   text: string;
   /** `text` with the program reduced to the last segment of its path: `rm x` for `/bin/rm x`. */
   reduced: string;
-  /** The program that starts other programs, lower-case and without its path: this part, or the one this came out of. */
+  /** The program that starts others, as written but without its path: this part's, or that of the part it is `within`. */
   wrapper?: string;
   /** Index in `parts` of the wrapper that this part came out of. */
   within?: number;

@@ -4,7 +4,7 @@ import { gitSubcommands, wrappers, type Wrapper } from './shell-wrappers.ts';
 
 /** What a command starts, where its program is a wrapper. */
 export interface Unwrapped {
-  /** The wrapper's name in the table. */
+  /** The program as it was written, without its path. */
   wrapper: string;
   commands: ShellWord[][];
   /** Shell text, to be parsed again. */
@@ -18,18 +18,16 @@ const maxGuesses = 16;
 
 /** Looks into a command's words; undefined: an ordinary program. */
 export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
-  const wrapper = programName(words[0]!.text);
-  const form = wrappers.get(wrapper);
+  const wrapper = lastSegment(words[0]!.text);
+  const form = wrappers.get(tableName(wrapper));
   if (form === undefined) return undefined;
   const found = contentsOf(form, words.slice(1));
   return found === undefined ? undefined : { wrapper, commands: [], scripts: [], unknownOption: false, ...found };
 }
 
-/** The program's name without path, version number and `.exe`, in lower case: some file systems do not tell cases apart. */
-function programName(program: string): string {
-  const name = lastSegment(program)
-    .toLowerCase()
-    .replace(/\.exe$/, '');
+/** Without version number and `.exe`, in lower case: some file systems do not tell cases apart. */
+function tableName(program: string): string {
+  const name = program.toLowerCase().replace(/\.exe$/, '');
   return wrappers.has(name) ? name : name.replace(/[-.]?[0-9][0-9.]*$/, '');
 }
 

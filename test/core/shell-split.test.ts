@@ -217,6 +217,14 @@ describe('a part', () => {
     ]);
   });
 
+  test.each([
+    ['/usr/bin/python3.11 -c x', 'python3.11'],
+    ['SUDO ls', 'SUDO'],
+    ['bash.exe -c ls', 'bash.exe'],
+  ])('%j names its wrapper as it was written, without the path', (command, wrapper) => {
+    expect(new Set(splitShell(command).parts.map((part) => part.wrapper))).toEqual(new Set([wrapper]));
+  });
+
   test('of a substitution in the arguments of a wrapper did not come out of the wrapper', () => {
     expect(splitShell('sudo ls $(rm x)').parts.at(-1)).toEqual({ text: 'rm x', reduced: 'rm x' });
   });
