@@ -8,15 +8,13 @@ export interface ShapeProblem {
   part?: 'key';
 }
 
-const kinds: Record<string, string> = { object: 'a map', array: 'a list', string: 'a text', number: 'a number' };
-
-const { rules, risk_defaults, approval } = policyShape.shape;
-/** By the key of the map they stand in, as in `notYetSupported`. */
-const knownKeys: Record<string, string[]> = {
-  '': Object.keys(policyShape.shape),
-  rules: Object.keys(rules.unwrap().element.shape),
-  risk_defaults: Object.keys(risk_defaults.unwrap().shape),
-  approval: Object.keys(approval.unwrap().shape),
+const kinds: Record<string, string> = {
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
 };
 
 /** Says in our words what zod found: one problem for each unknown key, else one. */
@@ -27,7 +25,11 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   }
   const given = valueAt(document, path);
   const name = nameOf(path);
+  if (issue.code === 'invalid_key') {
+    return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
+  }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
+  if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
   // Where policyShape has its own sentence, that one stands.
   if (
     issue.code === 'invalid_type' &&
@@ -54,9 +56,30 @@ export function valueAt(document: unknown, path: readonly PropertyKey[]): unknow
 }
 
 function unknownKey(key: string, path: readonly PropertyKey[]): string {
-  const place = String(path[0] ?? '');
-  if (notYetSupported[place]?.includes(key)) return `'${key}' is not supported by this version`;
-  return `unknown key '${key.slice(0, 60)}'; known here are ${knownKeys[place]?.join(', ')}`;
+  if (notYetSupported[path.join('.')]?.includes(key)) return `'${key}' is not supported by this version`;
+  return `unknown key '${key.slice(0, 60)}'; known here are ${knownKeys(path).join(', ')}`;
+}
+
+/** The keys that policyShape has at a path. */
+function knownKeys(path: readonly PropertyKey[]): string[] {
+  let shape: Shape = policyShape as unknown as Shape;
+  for (const key of path) {
+    const inner = unwrapped(shape);
+    shape = inner.shape?.[String(key)] ?? inner.def.element ?? inner.def.valueType ?? inner;
+  }
+  return Object.keys(unwrapped(shape).shape ?? {});
+}
+
+/** What zod's schemas have in common that is needed here. */
+interface Shape {
+  shape?: Record<string, Shape>;
+  def: { innerType?: Shape; element?: Shape; valueType?: Shape };
+}
+
+function unwrapped(shape: Shape): Shape {
+  let inner = shape;
+  while (inner.def.innerType !== undefined) inner = inner.def.innerType;
+  return inner;
 }
 
 function nameOf(path: readonly PropertyKey[]): string {

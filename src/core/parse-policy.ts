@@ -1,10 +1,11 @@
 import { isTooDeep } from './canonical-json.ts';
 import { formatDuration } from './duration.ts';
 import { explainShape, type ShapeProblem } from './explain-shape.ts';
-import { parseDuration } from './parse-duration.ts';
-import { policyShape, type PolicyDocument } from './policy-shape.ts';
+import { milliseconds, normalForm, placedRules } from './policy-normal-form.ts';
+import { notYetServed, policyShape, type PolicyDocument } from './policy-shape.ts';
 import { maxDocumentDepth, readPolicyText, type PolicyText } from './policy-text.ts';
 import { defaultMaxTimeoutMs, type Policy } from './policy.ts';
+import { exampleProblems } from './rule-examples.ts';
 
 /** What is wrong with a policy, and where. */
 export interface PolicyProblem {
@@ -29,6 +30,17 @@ export interface ParsePolicyOptions {
    * is shorter, is refused; when a run asks, the smaller of what the layers say applies. Default 24 hours.
    */
   maxTimeoutMs?: number | null;
+  /**
+   * What happens to keys that a run does not serve yet, such as reviewers. `refuse`, the default, is for whoever starts
+   * a run or a worker: no policy says more than it does. `accept` is for reading, explaining and trying policies.
+   */
+  unserved?: 'refuse' | 'accept';
+}
+
+export interface ParsedPolicy {
+  policy: Policy;
+  /** The line of each of `policy.rules`, from 1; absent for a policy that was given as an object. */
+  lines?: number[];
 }
 
 /** More than anybody reads; a hostile document could have a million. */
@@ -41,7 +53,7 @@ const mostProblems = 100;
 export function parsePolicy(
   source: string | object,
   options: ParsePolicyOptions = {},
-): { policy: Policy } | { problems: PolicyProblem[] } {
+): ParsedPolicy | { problems: PolicyProblem[] } {
   const file = options.file === undefined ? {} : { file: options.file };
   const text = typeof source === 'string' ? readPolicyText(source) : undefined;
   if (text !== undefined && 'problems' in text) {
@@ -52,10 +64,16 @@ export function parsePolicy(
     return { problems: [{ ...file, message: `a policy is at most ${maxDocumentDepth} levels deep`, path: '' }] };
   }
   const shaped = policyShape.safeParse(document);
-  const found = shaped.success
-    ? [...repeatedIds(shaped.data), ...timeoutProblems(shaped.data, options)]
+  const badKeys = keyProblems(document, options.unserved === 'accept' ? [] : notYetServed);
+  const others = shaped.success
+    ? [...repeatedIds(shaped.data), ...timeoutProblems(shaped.data, options), ...exampleProblems(shaped.data)]
     : shaped.error.issues.flatMap((issue) => explainShape(issue, document));
-  if (shaped.success && found.length === 0) return { policy: normalForm(shaped.data) };
+  // What stands under a key that is refused is not worth a word.
+  const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
+  if (shaped.success && found.length === 0) {
+    const lines = text && placedRules(shaped.data).map(({ path }) => text.placeOf(path).line);
+    return { policy: normalForm(shaped.data), ...(lines && { lines }) };
+  }
   const problems = found.slice(0, mostProblems).map((problem) => ({ ...file, ...placed(problem, text) }));
   return {
     problems: problems.toSorted((one, other) => order(one.line, other.line) || order(one.column, other.column)),
@@ -72,22 +90,48 @@ export function formatProblems(file: string, problems: readonly PolicyProblem[])
     .join('\n');
 }
 
-function repeatedIds({ rules = [] }: PolicyDocument): ShapeProblem[] {
-  const first = new Map<string, number>();
-  return rules.flatMap(({ id }, index) => {
-    if (id === undefined || !first.has(id)) {
-      if (id !== undefined) first.set(id, index);
-      return [];
+/** Keys that a run does not serve, and names that no map of ours may hold: zod's maps drop `__proto__` in silence. */
+function keyProblems(value: unknown, unserved: readonly string[], path: readonly PropertyKey[] = []): ShapeProblem[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.keys(value).flatMap((key): ShapeProblem[] => {
+    const place = [...path, Array.isArray(value) ? Number(key) : key];
+    if (key === '__proto__' && path.length > 0)
+      return [{ path: place, message: `'__proto__' is no name`, part: 'key' }];
+    if (unserved.some((each) => covers(each, place))) {
+      return [{ path: place, message: `'${key}' is not supported by this version`, part: 'key' }];
     }
-    return [{ path: ['rules', index, 'id'], message: `'id' ${id} is taken by rule ${first.get(id)! + 1}` }];
+    return keyProblems((value as Record<string, unknown>)[key], unserved, place);
   });
 }
 
+function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): boolean {
+  return path.length >= outer.length && outer.every((key, index) => key === path[index]);
+}
+
+function covers(unserved: string, path: readonly PropertyKey[]): boolean {
+  const keys = unserved.split('.');
+  return keys.length === path.length && keys.every((key, index) => key === '*' || key === path[index]);
+}
+
+function repeatedIds(document: PolicyDocument): ShapeProblem[] {
+  const first = new Map<string, readonly PropertyKey[]>();
+  return placedRules(document).flatMap(({ rule: { id }, path }) => {
+    const taken = id === undefined ? undefined : first.get(id);
+    if (id !== undefined && taken === undefined) first.set(id, path);
+    return taken === undefined ? [] : [{ path: [...path, 'id'], message: `'id' ${id} is taken by ${ruleName(taken)}` }];
+  });
+}
+
+function ruleName(path: readonly PropertyKey[]): string {
+  const number = Number(path.at(-1)) + 1;
+  return path.length === 2 ? `rule ${number}` : `rule ${number} of agent ${String(path[1])}`;
+}
+
 function timeoutProblems(
-  { approval = {} }: PolicyDocument,
+  document: PolicyDocument,
   { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,
 ): ShapeProblem[] {
-  const { timeout, max_timeout: written } = approval;
+  const { timeout, max_timeout: written } = document.approval ?? {};
   if (written !== undefined && !ceiling) {
     const message = `'max_timeout' belongs in the ceiling, the policy given to createWorker`;
     return [{ path: ['approval', 'max_timeout'], message, part: 'key' }];
@@ -95,34 +139,20 @@ function timeoutProblems(
   const raisedMs =
     maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);
   const longestMs = written === undefined ? raisedMs : (milliseconds(written) ?? Infinity);
-  if (timeout === undefined || (milliseconds(timeout) ?? Infinity) <= longestMs) return [];
-  const remedy =
-    timeout === 'never'
-      ? `only a ceiling with 'max_timeout: never' permits it`
-      : `only a ceiling's 'max_timeout' permits more`;
   return [
-    { path: ['approval', 'timeout'], message: `'timeout' ${timeout} is over ${formatDuration(longestMs)}; ${remedy}` },
-  ];
-}
-
-function normalForm({ rules = [], risk_defaults: riskDefaults = {}, approval = {} }: PolicyDocument): Policy {
-  const { timeout, max_timeout: maxTimeout, max_pending: maxPending } = approval;
-  return {
-    version: 1,
-    rules,
-    riskDefaults,
-    approval: {
-      ...(timeout !== undefined && { timeoutMs: milliseconds(timeout) }),
-      ...(maxTimeout !== undefined && { maxTimeoutMs: milliseconds(maxTimeout) }),
-      ...(maxPending !== undefined && { maxPending }),
-    },
-  };
-}
-
-/** Of a duration that the shape has checked. */
-function milliseconds(duration: string): number | null {
-  const parsed = parseDuration(duration);
-  return 'durationMs' in parsed ? parsed.durationMs : 0;
+    { timeout, path: ['approval', 'timeout'] },
+    ...placedRules(document).map(({ rule, path }) => ({
+      timeout: rule.ask?.timeout,
+      path: [...path, 'ask', 'timeout'],
+    })),
+  ].flatMap(({ timeout, path }): ShapeProblem[] => {
+    if (timeout === undefined || (milliseconds(timeout) ?? Infinity) <= longestMs) return [];
+    const remedy =
+      timeout === 'never'
+        ? `only a ceiling with 'max_timeout: never' permits it`
+        : `only a ceiling's 'max_timeout' permits more`;
+    return [{ path, message: `'timeout' ${timeout} is over ${formatDuration(longestMs)}; ${remedy}` }];
+  });
 }
 
 function placed({ path, message, part }: ShapeProblem, text: PolicyText | undefined): PolicyProblem {

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { compilePattern } from './matching.ts';
+import { compileCondition, maxConditionLength, maxConditionWork, type ConditionVariables } from './condition.ts';
+import { compileFieldGlob, compilePattern } from './matching.ts';
+import { modes } from './modes.ts';
 import { durationSentence, parseDuration } from './parse-duration.ts';
-import { actions, maxPendingBound } from './policy.ts';
+import { actions, grantKinds, maxPendingBound } from './policy.ts';
+import { severities } from './tool-call.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /**
- * The form of a policy file. Messages continue the name of the key: `'max_pending' must be …`.
- * `policyShape` is strict: a key that is not here is a problem.
+ * The form of a policy file, and what schema/policy.schema.json is made of. Messages continue the name of the key:
+ * `'max_pending' must be …`. `policyShape` is strict: a key that is not here is a problem.
  */
 const text = (longest: number) =>
   z
@@ -15,61 +18,197 @@ const text = (longest: number) =>
     .max(longest, `must have at most ${longest} characters`)
     .refine(isWellFormed, 'holds half a surrogate pair');
 
-const pattern = z.string().superRefine((value, context) => {
-  const compiled = compilePattern(value);
-  if ('problem' in compiled) context.addIssue({ code: 'custom', message: compiled.problem });
-});
+const checked = (check: (value: string) => object) =>
+  z.string().superRefine((value, context) => {
+    const found = check(value) as { problem?: string };
+    if (found.problem !== undefined) context.addIssue({ code: 'custom', message: found.problem });
+  });
 
+const pattern = checked(compilePattern).describe(
+  '`name` or `name:args`: a glob over the whole text. `*` any run of characters, `?` one, `[…]` a class.',
+);
 const duration = z.string(durationSentence).superRefine((value, context) => {
   const parsed = parseDuration(value);
   if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
 });
-
+const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
+const finite = duration.refine((value) => value !== 'never', finiteSentence);
+const count = (least: number, most: number, why = '') => {
+  const sentence = `must be a whole number from ${least} to ${most}${why}`;
+  return z.int(sentence).min(least, sentence).max(most, sentence);
+};
 const action = z.enum(actions);
+const onTimeout = z.enum(['deny', 'allow']).describe('What an expired request does. Default deny.');
+const globs = z
+  .record(text(200), checked(compileFieldGlob))
+  .refine((value) => Object.keys(value).length > 0, 'must name an argument')
+  .describe('Globs on single arguments, by name; all must match.');
+const people = z
+  .array(text(200))
+  .min(1, 'must name somebody')
+  .max(50, 'must have at most 50 items')
+  .describe('Names, or `group:NAME`.');
 
-const rule = z.strictObject({
-  // What is reported for a rule without an id must not be claimed by one that has one.
-  id: text(100)
-    .refine(
-      (id) => !/^(ceiling|agent|run)(\..*)?#\d+$/su.test(id),
-      'must not look like LAYER#N, the id of rules without one',
-    )
-    .optional(),
+const ask = z
+  .strictObject({
+    reviewers: people.optional(),
+    quorum: count(1, 50).optional().describe('Approvals needed. Default 1.'),
+    one_of_each: people.optional().describe('Each of these must approve.'),
+    veto: z.boolean().optional().describe('One denial settles. Default true.'),
+    verified: z.boolean().optional().describe('Only verified reviewers count. Default false.'),
+    allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
+    timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
+    warn_before: finite.optional().describe('Warn that long before the deadline.'),
+    remind: finite.optional().describe('Remind that often.'),
+    escalate: z
+      .array(z.strictObject({ after: finite, to: people }))
+      .min(1, 'must have an item')
+      .max(20, 'must have at most 20 items')
+      .optional()
+      .describe('Who is asked besides, that long after the request was opened.'),
+    on_timeout: onTimeout.optional(),
+    always: z
+      .literal([false, ...grantKinds])
+      .optional()
+      .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
+  })
+  .superRefine(({ reviewers, quorum = 1 }, context) => {
+    if (reviewers === undefined || reviewers.some((name) => name.startsWith('group:'))) return;
+    const persons = new Set(reviewers).size;
+    if (quorum <= persons) return;
+    context.addIssue({ code: 'custom', path: ['quorum'], message: `is ${quorum}, of ${persons} reviewers` });
+  });
+
+const example = z.union([z.string(), z.record(z.string(), z.json())]);
+const examples = z.array(example).max(100, 'must have at most 100 items').optional();
+
+const rule = z
+  .strictObject({
+    // What is reported for a rule without an id must not be claimed by one that has one.
+    id: text(100)
+      .refine(
+        (id) => !/^(ceiling|agent|run)(\..*)?#\d+$/su.test(id),
+        'must not look like LAYER#N, the id of rules without one',
+      )
+      .optional()
+      .describe('By which rulings and the audit name the rule. Default LAYER#N.'),
+    pattern,
+    args: globs.optional(),
+    when: checked(compileCondition)
+      .optional()
+      .describe(
+        `A condition in CEL, at most ${maxConditionLength} characters, over args, tool, risk, severity, agent, caller, metadata and counts.`,
+      ),
+    action,
+    reason: text(1_000).optional().describe('What the reviewer sees when the rule asks, and the model when it denies.'),
+    ask: ask.optional(),
+    examples: z
+      .strictObject({ match: examples, not_match: examples })
+      .optional()
+      .describe('Calls checked when the policy loads: maps of arguments, or texts of the subject.'),
+  })
+  .superRefine((value, context) => {
+    if (value.ask === undefined || value.action === 'ask') return;
+    context.addIssue({ code: 'custom', path: ['ask'], message: `belongs to a rule whose action is ask` });
+  });
+
+const assessRule = z.strictObject({
+  id: text(100).optional(),
   pattern,
-  action,
-  reason: text(1_000).optional(),
+  args: globs.optional(),
+  severity: z.enum(severities),
+  reason: text(200).optional(),
+  affected: z.array(text(200)).max(20, 'must have at most 20 items').optional(),
+  reversible: z.boolean().optional(),
+  recommend: text(200).optional(),
+  requires_approval: z.boolean().optional(),
 });
 
-const pendingSentence = `must be a whole number from 1 to ${maxPendingBound}: the ids of all open requests fit one search attribute`;
+/** RE2 itself says whether it is one. */
+const isExpression = compileCondition('args.text.matches(args.expression)');
+const expression = text(500).refine(
+  (value) =>
+    'holds' in isExpression &&
+    typeof isExpression.holds({ args: { text: '', expression: value } } as unknown as ConditionVariables, {
+      left: maxConditionWork,
+    }) === 'boolean',
+  'is not a regular expression in RE2 syntax, which has no look-around and no back-references',
+);
+
+const pendingReason = ': the ids of all open requests fit one search attribute';
 
 export const policyShape = z.strictObject({
   version: z.literal(1).optional(),
-  rules: z.array(rule).optional(),
+  mode: z.enum(modes).optional().describe('Colours the answers. Default `default`.'),
+  rules: z.array(rule).optional().describe('In order; the last rule that matches decides.'),
   risk_defaults: z
     .strictObject({ read_only: action.optional(), write: action.optional(), destructive: action.optional() })
-    .optional(),
+    .optional()
+    .describe('Where no rule matches. Unwritten: read_only allow, write ask, destructive deny.'),
   approval: z
     .strictObject({
-      timeout: duration.optional(),
-      max_timeout: duration.optional(),
-      max_pending: z.int(pendingSentence).min(1, pendingSentence).max(maxPendingBound, pendingSentence).optional(),
+      timeout: duration.optional().describe('How long a request waits. Default 5m.'),
+      max_timeout: duration
+        .optional()
+        .describe('Ceiling only: the longest time-out. Default 24h; never permits never.'),
+      on_timeout: onTimeout.optional(),
+      max_pending: count(1, maxPendingBound, pendingReason)
+        .optional()
+        .describe('Open requests of one run. Default 10.'),
+      max_retries_after_deny: count(0, 100)
+        .optional()
+        .describe('Denials of one tool before it is denied for good. Default 3.'),
+      max_irreversible_per_run: count(0, 10_000)
+        .optional()
+        .describe('Irreversible calls of one run. Default: no limit.'),
+      include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
+      redact: z.boolean().optional().describe('Whether secrets in them are hidden. Default true.'),
+      batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
+      denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
+    })
+    .optional(),
+  agents: z
+    .record(text(64), z.strictObject({ rules: z.array(rule) }))
+    .optional()
+    .describe('Rules for the calls of single agents; they stand after `rules`.'),
+  assess: z
+    .array(assessRule)
+    .max(1_000, 'must have at most 1000 items')
+    .optional()
+    .describe('How bad a call would be.'),
+  redact: z
+    .strictObject({
+      patterns: z
+        .array(z.strictObject({ name: text(40), pattern: expression }))
+        .max(100, 'must have at most 100 items')
+        .optional(),
     })
     .optional(),
 });
 
 export type PolicyDocument = z.infer<typeof policyShape>;
+export type RuleDocument = z.infer<typeof rule>;
 
-/** Keys of the language that this version does not serve, by the key of the map they stand in (`''` for the top). */
+/** Keys of the language that no part of this version knows, by the path of the map they stand in. */
 export const notYetSupported: Record<string, readonly string[]> = {
-  '': ['mode', 'agents', 'assess', 'redact', 'directory', 'channels', 'advisor', 'limits', 'mcp', 'reviewer_keys'],
-  rules: ['when', 'args', 'ask', 'examples'],
-  approval: [
+  '': ['directory', 'channels', 'advisor', 'limits', 'mcp', 'reviewer_keys'],
+};
+
+/**
+ * Keys that this version reads, checks, explains and lints, but that a run does not serve yet: for a run they are
+ * refused, never ignored. `*` is any item or name. A key leaves this list in the change that serves it.
+ */
+export const notYetServed: readonly string[] = [
+  'assess',
+  'redact',
+  ...Object.keys(ask.shape).flatMap((key) => [`rules.*.ask.${key}`, `agents.*.rules.*.ask.${key}`]),
+  ...[
     'on_timeout',
     'max_retries_after_deny',
+    'max_irreversible_per_run',
     'include_arguments',
     'redact',
     'batch',
     'denied_as',
-    'max_irreversible_per_run',
-  ],
-};
+  ].map((key) => `approval.${key}`),
+];

@@ -1,3 +1,4 @@
+import type { AssessRule } from './assess-rule.ts';
 import type { Mode } from './modes.ts';
 import type { Risk } from './tool-call.ts';
 
@@ -87,6 +88,10 @@ export interface Policy {
   /** Unwritten keys fall to `standardRiskDefaults`. */
   riskDefaults: Partial<Record<Exclude<Risk, 'unknown'>, Action>>;
   approval: ApprovalSettings;
+  /** Rules that say how bad a call would be. */
+  assess?: AssessRule[];
+  /** Own patterns to redact, in RE2 syntax. */
+  redact?: { patterns: { name: string; pattern: string }[] };
 }
 
 /** The policies that answer for a run. A layer without a policy does not answer (policy section 3). */

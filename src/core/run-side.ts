@@ -21,6 +21,8 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
   // A ceiling's own key: neither parsePolicy nor this function lets it in from below.
   const { maxTimeoutMs: _, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
+  const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
+  const patterns = [...(agentPolicy?.redact?.patterns ?? []), ...(inputPolicy?.redact?.patterns ?? [])];
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
   return {
     version: 1,
@@ -28,5 +30,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
     rules: [...agentRules, ...(inputPolicy?.rules ?? [])],
     riskDefaults: { ...agentPolicy?.riskDefaults, ...inputPolicy?.riskDefaults },
     approval,
+    ...(assess.length > 0 && { assess }),
+    ...(patterns.length > 0 && { redact: { patterns } }),
   };
 }

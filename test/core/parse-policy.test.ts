@@ -66,7 +66,7 @@ describe('refused, with line and column', () => {
     [
       'unknown key',
       'rules: []\nrule: []',
-      "2:1 unknown key 'rule'; known here are version, rules, risk_defaults, approval",
+      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact",
     ],
     ['unknown key of a rule', 'rules:\n  - pattern: a\n    action: ask\n    reson: x', "4:5 unknown key 'reson'"],
     [
@@ -136,7 +136,7 @@ describe('refused, with line and column', () => {
   test('every problem at once, in the order of the text', () => {
     expect(lines('version: 3\nfoo: 1\nrules:\n  - { pattern: " a", action: no }\n')).toEqual([
       "p.yaml:1:10 'version' must be 1, not 3",
-      "p.yaml:2:1 unknown key 'foo'; known here are version, rules, risk_defaults, approval",
+      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact",
       "p.yaml:4:16 'pattern' begins or ends with a blank",
       "p.yaml:4:30 'action' must be one of allow, ask, deny, not 'no'",
     ]);
@@ -151,38 +151,194 @@ describe('refused, with line and column', () => {
   });
 });
 
-describe('what the language has and this version does not', () => {
-  const top = [
-    'mode',
-    'agents',
-    'assess',
-    'redact',
-    'directory',
-    'channels',
-    'advisor',
-    'limits',
-    'mcp',
-    'reviewer_keys',
+describe('what the language has and a run does not serve', () => {
+  const nowhere = ['directory', 'channels', 'advisor', 'limits', 'mcp', 'reviewer_keys'];
+  const inAsk = {
+    reviewers: ['ann', 'group:finance'],
+    quorum: 2,
+    one_of_each: ['group:finance', 'group:legal'],
+    veto: false,
+    verified: true,
+    allow_self: true,
+    timeout: '1h',
+    warn_before: '5m',
+    remind: '15m',
+    escalate: [{ after: '30m', to: ['group:cfo'] }],
+    on_timeout: 'deny',
+    always: false,
+  };
+  const inApproval = {
+    on_timeout: 'allow',
+    max_retries_after_deny: 3,
+    max_irreversible_per_run: 0,
+    include_arguments: false,
+    redact: false,
+    batch: 'sequential',
+    denied_as: 'error',
+  };
+  const asking = (ask: object): object => ({ rules: [{ pattern: 'a', action: 'ask', ask }] });
+  const documents: (readonly [string, object])[] = [
+    ...Object.entries(inAsk).map(([key, value]) => [key, asking({ [key]: value })] as const),
+    ...Object.entries(inApproval).map(([key, value]) => [key, { approval: { [key]: value } }] as const),
+    ['assess', { assess: [{ pattern: 'a', severity: 'high' }] }],
+    ['redact', { redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } }],
   ];
-  const inRule = ['when', 'args', 'ask', 'examples'];
-  const inApproval = [
-    'on_timeout',
-    'max_retries_after_deny',
-    'include_arguments',
-    'redact',
-    'batch',
-    'denied_as',
-    'max_irreversible_per_run',
-  ];
-  test.each([
-    ...top.map((key) => [key, { [key]: null }] as const),
-    ...inRule.map((key) => [key, { rules: [{ pattern: 'a', action: 'ask', [key]: {} }] }] as const),
-    ...inApproval.map((key) => [key, { approval: { [key]: 1 } }] as const),
-  ])('%s is refused, not ignored', (key, document) => {
-    expect(lines(document)).toEqual([expect.stringContaining(`'${key}' is not supported by this version`)]);
-    expect(lines(JSON.stringify(document))).toEqual([
-      expect.stringMatching(/^p\.yaml:1:\d+ .*not supported by this version$/),
+  const all: Policy = {
+    ...empty,
+    rules: [
+      {
+        pattern: 'a',
+        action: 'ask',
+        ask: {
+          reviewers: ['ann', 'group:finance'],
+          quorum: 2,
+          oneOfEach: ['group:finance', 'group:legal'],
+          veto: false,
+          verified: true,
+          allowSelf: true,
+          timeoutMs: hour,
+          warnBeforeMs: 300_000,
+          remindMs: 900_000,
+          escalate: [{ afterMs: 1_800_000, to: ['group:cfo'] }],
+          onTimeout: 'deny',
+          always: false,
+        },
+      },
+    ],
+    approval: {
+      onTimeout: 'allow',
+      maxRetriesAfterDeny: 3,
+      maxIrreversiblePerRun: 0,
+      includeArguments: false,
+      redact: false,
+      batch: 'sequential',
+      deniedAs: 'error',
+    },
+  };
+
+  test.each([...nowhere.map((key) => [key, { [key]: null }] as const), ...documents])(
+    '%s is refused for a run, not ignored',
+    (key, document) => {
+      expect(lines(document)).toEqual([expect.stringContaining(`'${key}' is not supported by this version`)]);
+      expect(lines(JSON.stringify(document))).toEqual([
+        expect.stringMatching(/^p\.yaml:1:\d+ .*not supported by this version$/),
+      ]);
+    },
+  );
+  test.each(nowhere)('%s is refused for everybody', (key) => {
+    expect(lines({ [key]: null }, { unserved: 'accept' })).toEqual([expect.stringContaining('not supported')]);
+  });
+  test.each(documents)('%s is read where nothing runs', (_, document) => {
+    expect(lines(document, { unserved: 'accept' })).toEqual([]);
+  });
+  test('all of it in its normal form', () => {
+    const document = { ...asking(inAsk), approval: inApproval };
+    expect(policyOf(document, { unserved: 'accept' })).toEqual(all);
+  });
+  test('in agents’ blocks too', () => {
+    const document = { agents: { a: { rules: [{ pattern: 'a', action: 'ask', ask: { quorum: 1 } }] } } };
+    expect(lines(document)).toEqual([
+      "p.yaml: 'quorum' is not supported by this version (at agents.a.rules[0].ask.quorum)",
     ]);
+  });
+  test('what stands below a refused key is not looked at', () => {
+    expect(lines(asking({ reviewers: 5, quorum: 'x' }))).toHaveLength(2);
+  });
+});
+
+describe('rules', () => {
+  test.each<[string, object, string | undefined]>([
+    ['globs on arguments', { args: { to: '*@acme.com', 'a.b': 'x' } }, undefined],
+    ['no glob', { args: {} }, "'args' must name an argument"],
+    ['a bad glob', { args: { to: '[z-a]' } }, "'to' holds the reversed range [z-a]"],
+    ['a blank glob', { args: { to: '' } }, "'to' is empty: write * to match any value"],
+    ['a glob that is no text', { args: { to: 5 } }, "'to' must be a text, not 5"],
+    ['too many wildcards', { args: { to: '*a'.repeat(17) } }, "'to' has 17 wildcards; at most 16 are allowed"],
+    ['a condition', { when: 'args.amount > 10000 && risk != "write"' }, undefined],
+    ['an empty condition', { when: ' ' }, "'when' is empty"],
+    ['a condition that is no CEL', { when: 'args.amount >' }, "'when' is not CEL: 1:"],
+    ['a condition on nothing we know', { when: 'amount > 1' }, "'when' reads 'amount'; it can read args, tool"],
+    ['a function nobody knows', { when: 'now() == 1' }, "'when' uses 'now', which is not part of the language"],
+    ['a long condition', { when: `true${' '.repeat(1_000)}` }, "'when' has 1004 characters; at most 1000"],
+    ['terms where nobody is asked', { action: 'deny', ask: {} }, "'ask' belongs to a rule whose action is ask"],
+    ['a grant kind', { ask: { always: true } }, "'always' must be one of false, call, arguments, tool, not true"],
+    ['a quorum out of reach', { ask: { reviewers: ['a', 'b', 'a'], quorum: 3 } }, "'quorum' is 3, of 2 reviewers"],
+    ['a quorum of a group', { ask: { reviewers: ['group:a'], quorum: 3 } }, undefined],
+    ['a reminder that never comes', { ask: { remind: 'never' } }, "'remind' must be a whole number and a unit"],
+    ['a long time-out', { ask: { timeout: '25h' } }, "'timeout' 25h is over 24h; only a ceiling's 'max_timeout'"],
+    ['an unknown key inside', { ask: { quorun: 1 } }, "unknown key 'quorun'; known here are reviewers, quorum"],
+    [
+      'an unknown key of an item',
+      { ask: { escalate: [{ afer: '1h', to: ['a'] }] } },
+      "unknown key 'afer'; known here are after, to",
+    ],
+  ])('%s', (_, keys, expected) => {
+    const found = lines({ rules: [{ pattern: 'a', action: 'ask', ...keys }] }, { unserved: 'accept' });
+    if (expected === undefined) expect(found).toEqual([]);
+    else expect(found).toContainEqual(expect.stringContaining(expected));
+  });
+
+  test('a name that our maps cannot hold is refused, not dropped: a rule would match more', () => {
+    expect(lines('rules: [{ pattern: a, action: allow, args: { __proto__: x, to: y } }]')).toEqual([
+      "p.yaml:1:46 '__proto__' is no name",
+    ]);
+    expect(lines('agents: { __proto__: { rules: [{ pattern: a, action: deny }] } }')).toEqual([
+      "p.yaml:1:11 '__proto__' is no name",
+    ]);
+  });
+
+  test('agents’ rules stand after the others, and keep their agent', () => {
+    const parsed = parsePolicy(
+      'agents:\n  ops: { rules: [{ pattern: b, action: ask }] }\n  web:\n    rules:\n      - { pattern: c, action: deny }\nrules:\n  - { pattern: a, action: allow }\n',
+    );
+    expect(parsed).toEqual({
+      policy: {
+        ...empty,
+        rules: [
+          { pattern: 'a', action: 'allow' },
+          { agent: 'ops', pattern: 'b', action: 'ask' },
+          { agent: 'web', pattern: 'c', action: 'deny' },
+        ],
+      },
+      lines: [7, 2, 5],
+    });
+  });
+  test.each([
+    ['agents: { ops: { rules: [], mode: plan } }', "1:29 unknown key 'mode'; known here are rules"],
+    ['agents: { ops: {} }', "1:16 'rules' is missing"],
+    [`agents: { ${'x'.repeat(65)}: { rules: [] } }`, 'must have at most 64 characters'],
+    [
+      'rules: [{ id: x, pattern: a, action: ask }]\nagents: { o: { rules: [{ id: x, pattern: a, action: ask }] } }',
+      "2:30 'id' x is taken by rule 1",
+    ],
+    ['mode: yolo', "1:7 'mode' must be one of default, interactive, custom"],
+    ['redact: { patterns: [{ name: A, pattern: "(?=a)" }] }', "'pattern' is not a regular expression in RE2 syntax"],
+  ])('%s', (source, expected) => {
+    expect(lines(source, { unserved: 'accept' })).toContainEqual(expect.stringContaining(expected));
+  });
+});
+
+describe('examples are checked when the policy loads', () => {
+  const wire = { pattern: 'wire_transfer', when: 'args.amount > 10000', action: 'ask' };
+  const mail = { pattern: 'send_*', args: { to: '*@acme.com' }, action: 'allow' };
+  const shell = { pattern: 'bash:git *', action: 'ask' };
+  test.each<[string, object, object, string | undefined]>([
+    ['all right', wire, { match: [{ amount: 20000 }], not_match: [{ amount: 5 }] }, undefined],
+    ['does not match', wire, { match: [{ amount: 20000 }, { amount: 5 }] }, '(at rules[0].examples.match[1])'],
+    ['matches', wire, { not_match: [{ amount: 20000 }] }, 'this example matches the rule, and must not'],
+    ['cannot be told', wire, { not_match: [{}] }, "this example cannot be evaluated: 'amount' is missing"],
+    ['a glob', mail, { match: [{ to: 'a@acme.com' }], not_match: [{ to: 'a@evil.com' }] }, undefined],
+    ['a glob that fails', mail, { match: [{ to: 'a@evil.com' }] }, 'this example does not match the rule'],
+    ['a subject', shell, { match: ['git log'], not_match: ['rm -rf /'] }, undefined],
+    ['a subject that fails', shell, { match: ['rm'] }, 'this example does not match the rule'],
+    ['neither a map nor a text', shell, { match: [5] }, "'match' item 1 must be a map or a text, not 5"],
+  ])('%s', (_, rule, examples, expected) => {
+    const found = lines({ rules: [{ ...rule, examples }] });
+    if (expected === undefined) expect(found).toEqual([]);
+    else expect(found).toEqual([expect.stringContaining(expected)]);
+  });
+  test('they are no part of the policy that a run records', () => {
+    expect(policyOf({ rules: [{ ...wire, examples: { match: [{ amount: 20000 }] } }] }).rules).toEqual([wire]);
   });
 });
 

@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { formatProblems, parsePolicy } from '../../src/core/parse-policy.ts';
-import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
-import type { JsonObject, Risk } from '../../src/core/tool-call.ts';
+import { colour, modes, type Mode } from '../../src/core/modes.ts';
+import { actions, type Action } from '../../src/core/policy.ts';
+import { compilePolicy, evaluate, type RuledCall } from '../../src/core/ruling.ts';
+import { splitShell } from '../../src/core/shell-split.ts';
+import { risks, severities, type JsonObject, type Risk } from '../../src/core/tool-call.ts';
 
 const manual = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
 
@@ -36,21 +39,69 @@ const calls = examples
 
 test('the manual has examples of all kinds', () => {
   expect(calls.length).toBeGreaterThan(15);
-  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling']));
+  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling', 'explained']));
 });
 
 describe('answers', () => {
-  test.each(calls)('%s %j', (source, { tool, arguments: args, subject, risk, answer, by }) => {
+  test.each(calls)('%s %j', (source, { tool, arguments: args, subject = '', risk, agent = '', answer, by, reason }) => {
     const parsed = parsePolicy(source);
     if ('problems' in parsed) throw new Error(formatProblems('docs/policy.md', parsed.problems));
-    const call = {
-      tool: tool!,
-      args: JSON.parse(args!) as JsonObject,
-      risk: risk as Risk,
-      ...(subject !== undefined && subject !== '' && { subject }),
-    };
-    const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, call);
+    const [, name, shell] = /^(\w*)( \(shell\))?$/.exec(subject)!;
+    const call: RuledCall = { tool: tool!, args: JSON.parse(args!) as JsonObject, risk: risk as Risk };
+    if (name !== '') call.subject = name;
+    if (shell !== undefined) call.shell = splitShell(call.args[name!] as string);
+    const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, call, { agent });
     expect([ruling.action, ruling.rule ?? ruling.layer]).toEqual([answer, by]);
+    if (reason !== undefined) expect(ruling.reason ?? '').toBe(reason);
+  });
+});
+
+describe('the table of modes is the one in the code', () => {
+  const table = rowsOf(/^## Modes\n(.*?)\n"Up to"/ms.exec(manual)![1]!);
+  const rows = table.flatMap(({ mode, ...cells }) =>
+    mode!
+      .split(', ')
+      .flatMap((name) => Object.entries(cells).map(([column, cell]) => [name as Mode, column, cell] as const)),
+  );
+  const columns = { 'a rule says allow': 'allow', 'a rule says ask': 'ask', 'no rule matches': 'none' } as const;
+  const facts = [...risks, 'unknown' as const].flatMap((risk) =>
+    severities.flatMap((severity) => [true, false].map((requiresApproval) => ({ risk, severity, requiresApproval }))),
+  );
+
+  test('every mode stands in it once', () => {
+    expect(table.flatMap(({ mode }) => mode!.split(', ')).toSorted()).toEqual([...modes].toSorted());
+  });
+
+  /** The words of a cell, read anew. */
+  const meant = (
+    cell: string,
+    before: Action,
+    { risk, severity, requiresApproval }: (typeof facts)[number],
+  ): string => {
+    const [first = '', rest = ''] = cell.split(', ');
+    const upTo = /^up to (\w+) allow$/.exec(first)?.[1];
+    const only = /^(read_only|write) (\w+)$/.exec(first);
+    if (upTo !== undefined) {
+      const within = severities.indexOf(severity) <= severities.indexOf(upTo as (typeof severities)[number]);
+      return within ? 'allow' : rest.slice('else '.length);
+    }
+    if (only !== null) return risk === only[1] ? only[2]! : rest === 'else deny' ? 'deny' : before;
+    if (first === 'ask if assessed so') return requiresApproval ? 'ask' : 'allow';
+    if (first === 'risk default') return rest !== '' && before === 'ask' ? rest.slice('ask becomes '.length) : before;
+    return first;
+  };
+
+  test.each(rows)('%s, %s: %s', (mode, column, cell) => {
+    const by = columns[column as keyof typeof columns];
+    for (const each of facts) {
+      for (const before of by === 'none' ? actions : [by]) {
+        expect([each, before, colour(mode, by, before, each).action]).toEqual([
+          each,
+          before,
+          meant(cell, before, each),
+        ]);
+      }
+    }
   });
 });
 
@@ -58,7 +109,9 @@ describe('policies that load, and policies that do not', () => {
   test.each(examples.filter(({ kind }) => kind !== 'refused').map(({ kind, source }) => [source, kind]))(
     '%s',
     (source, kind) => {
-      expect(parsePolicy(source, { ceiling: kind === 'ceiling' })).toHaveProperty('policy');
+      expect(
+        parsePolicy(source, { ceiling: kind === 'ceiling', unserved: kind === 'explained' ? 'accept' : 'refuse' }),
+      ).toHaveProperty('policy');
     },
   );
 
