@@ -155,22 +155,23 @@ class AgentRun {
   /** Runs what may run and waits for the rest, until every call of the turn has its answer. */
   async #finishCalls(): Promise<void> {
     const { calls } = this.#state;
-    for (;;) {
+    while (calls.some(({ state }) => state !== 'done')) {
+      await this.#gate.until(() => this.#canGoOn());
       for (const each of calls) this.#settle(each);
-      const rollOver = this.#wantsRollOver;
-      if (!rollOver) for (const each of calls) if (each.state === 'ready') this.#start(each);
-      if (calls.every(({ state }) => state === 'done')) break;
-      if (rollOver && this.#idle) await this.#rollOver();
-      const running = this.#running;
-      await condition(
-        () =>
-          this.#running !== running ||
-          calls.some((each) => each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined) ||
-          (this.#wantsRollOver && (this.#idle || !rollOver)),
-      );
+      if (!this.#wantsRollOver) for (const each of calls) this.#start(each);
+      else if (this.#idle) await this.#rollOver();
     }
     this.#state.messages = [...this.#state.messages, ...calls.map(answerOf)];
     this.#state.calls = [];
+  }
+
+  #canGoOn(): boolean {
+    const { calls } = this.#state;
+    if (calls.every(({ state }) => state === 'done')) return true;
+    if (calls.some((each) => each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined))
+      return true;
+    // A run decides about rolling over before it parks, and then starts nothing new (I11).
+    return this.#wantsRollOver ? this.#idle : calls.some(({ state }) => state === 'ready');
   }
 
   get #state(): RunState {
@@ -198,7 +199,7 @@ class AgentRun {
   #start(each: TurnCall): void {
     const { call, requestId } = each;
     const tool = this.#tool(each.tool);
-    if (call === undefined || tool === undefined) return;
+    if (each.state !== 'ready' || call === undefined || tool === undefined) return;
     each.state = 'running';
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];

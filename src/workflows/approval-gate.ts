@@ -50,6 +50,11 @@ export type Admission =
   | { kind: 'asked'; requestId: string }
   | { kind: 'answered'; content: string; outcome: OutcomeName };
 
+interface Waiting {
+  predicate: () => boolean;
+  resolve: () => void;
+}
+
 interface Governed {
   options: GateOptions;
   layers: CompiledLayers;
@@ -63,6 +68,7 @@ export class ApprovalGate {
   readonly #watch: DeadlineWatch;
   readonly #index: IndexWriter;
   #governed: Governed | undefined;
+  #waiting: Waiting[] = [];
 
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
   constructor(snapshot?: BookSnapshot) {
@@ -189,12 +195,27 @@ export class ApprovalGate {
     throw misused('ApprovalGate: call govern() before the first call');
   }
 
-  /** Keeps index and timer as the ledger needs them, once for each activation in which it changed. */
+  /**
+   * Waits until `predicate` holds, after timer and index have been seen to. What a run does next waits here and not at
+   * a condition of its own: a worker that takes a run over may find two activations of the first one as one, in which
+   * its jobs come in another order (`test/workflows/merged-activations.test.ts`), and the order of commands must be the
+   * same (I12). Rejects when the scope it is called in is cancelled.
+   */
+  until(predicate: () => boolean): Promise<void> {
+    const held = new Promise<void>((resolve) => this.#waiting.push({ predicate, resolve }));
+    return Promise.race([held, CancellationScope.current().cancelRequested]);
+  }
+
+  /** The one place where the run wakes: timer first, then index, then whoever waits, in the order they came. */
   async #attend(): Promise<void> {
+    const isHeld = ({ predicate }: Waiting): boolean => predicate();
     for (;;) {
-      await condition(() => this.#index.stale || this.#watch.needsAttention);
+      await condition(() => this.#index.stale || this.#watch.needsAttention || this.#waiting.some(isHeld));
       this.#watch.attend();
       this.#index.write();
+      const held = this.#waiting.filter(isHeld);
+      this.#waiting = this.#waiting.filter((each) => !held.includes(each));
+      for (const { resolve } of held) resolve();
     }
   }
 
