@@ -134,7 +134,8 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
   return held === false || found === true ? held : found;
 }
 
-function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
+/** Whether a condition holds for this ruling. */
+export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held.get(rule);
   if (known !== undefined) return known;

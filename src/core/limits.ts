@@ -3,8 +3,10 @@ import {
   defaultMaxTimeoutMs,
   defaultTimeoutMs,
   maxPendingBound,
+  type AskTerms,
   type PolicyLayers,
 } from './policy.ts';
+import type { Ruling } from './ruling.ts';
 
 export interface Limits {
   /** How long a request waits, in milliseconds; null waits for ever. */
@@ -16,14 +18,23 @@ export interface Limits {
 /**
  * The limits of a run: of what the layers wrote, the smaller (policy section 3); what none wrote is the default.
  * No time-out is longer than the ceiling's `max_timeout`, 24 hours unless it says otherwise; only a ceiling with
- * `max_timeout: never` lets a request wait for ever.
+ * `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked stand in the place
+ * of their policy's.
  */
-export function limitsOf({ ceiling, run }: PolicyLayers): Limits {
+export function limitsOf({ ceiling, run }: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
   const maxTimeoutMs =
     ceiling?.approval.maxTimeoutMs === undefined ? defaultMaxTimeoutMs : ceiling.approval.maxTimeoutMs;
-  const writtenMs = [ceiling?.approval.timeoutMs, run?.approval.timeoutMs].filter(
-    (timeoutMs) => timeoutMs !== undefined,
-  );
+  const asking = ruling?.ask?.by ?? [];
+  const writtenMs = [
+    ...ownOr(
+      asking.filter(({ layer }) => layer === 'ceiling'),
+      ceiling?.approval.timeoutMs,
+    ),
+    ...ownOr(
+      asking.filter(({ layer }) => layer !== 'ceiling'),
+      run?.approval.timeoutMs,
+    ),
+  ];
   const timeoutMs = Math.min(
     ...(writtenMs.length === 0 ? [defaultTimeoutMs] : writtenMs.map(orForEver)),
     orForEver(maxTimeoutMs),
@@ -35,6 +46,12 @@ export function limitsOf({ ceiling, run }: PolicyLayers): Limits {
     timeoutMs: timeoutMs === Infinity ? null : timeoutMs,
     maxPending: Math.min(...(writtenPending.length === 0 ? [defaultMaxPending] : writtenPending), maxPendingBound),
   };
+}
+
+/** What the rules say, each for itself; where one of them says nothing, or there is none, what the policy says. */
+function ownOr(asking: readonly AskTerms[], policyMs: number | null | undefined): (number | null)[] {
+  const said = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
+  return said.filter((timeoutMs) => timeoutMs !== undefined);
 }
 
 function orForEver(durationMs: number | null): number {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { limitsOf } from '../../src/core/limits.ts';
 import type { Policy } from '../../src/core/policy.ts';
+import type { AskingRule } from '../../src/core/ruling.ts';
 
 const hour = 3_600_000;
 const policy = (approval: Policy['approval']): Policy => ({ version: 1, rules: [], riskDefaults: {}, approval });
@@ -25,6 +26,34 @@ test.each<[string, Policy['approval'] | undefined, Policy['approval'] | undefine
 ])('time-out: %s', (_, ceiling, run, expected) => {
   const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
   expect(limitsOf(layers).timeoutMs).toBe(expected);
+});
+
+const asked = (layer: 'ceiling' | 'agent' | 'run', timeoutMs?: number | null) => ({
+  rule: 'r',
+  layer,
+  ...(timeoutMs !== undefined && { timeoutMs }),
+});
+test.each<[string, Policy['approval'] | undefined, Policy['approval'] | undefined, AskingRule[], number | null]>([
+  ['a rule says', undefined, {}, [asked('run', hour)], hour],
+  ['a rule instead of its policy', undefined, { timeoutMs: 60_000 }, [asked('run', hour)], hour],
+  ['an agent’s rule instead of its policy', undefined, { timeoutMs: 60_000 }, [asked('agent', hour)], hour],
+  ['a rule that says nothing', undefined, { timeoutMs: hour }, [asked('run')], hour],
+  ['two rules: the smaller', undefined, {}, [asked('run', 2 * hour), asked('run', hour)], hour],
+  [
+    'one of two says nothing: its policy speaks',
+    undefined,
+    { timeoutMs: 60_000 },
+    [asked('run', hour), asked('run')],
+    60_000,
+  ],
+  ['the other layer: the smaller', { timeoutMs: 60_000 }, {}, [asked('run', hour)], 60_000],
+  ['a rule of the ceiling', { timeoutMs: 60_000 }, { timeoutMs: 2 * hour }, [asked('ceiling', hour)], hour],
+  ['never over what the ceiling permits', {}, {}, [asked('run', 48 * hour)], 24 * hour],
+  ['never for ever', {}, {}, [asked('run', null)], 24 * hour],
+  ['for ever where the ceiling permits it', { maxTimeoutMs: null }, {}, [asked('run', null)], null],
+])('time-out of an ask: %s', (_, ceiling, run, by, expected) => {
+  const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
+  expect(limitsOf(layers, { ask: { always: 'tool', by } }).timeoutMs).toBe(expected);
 });
 
 test.each<[number | undefined, number | undefined, number]>([
