@@ -2,7 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { assess } from '../../src/core/assess.ts';
-import { isMode } from '../../src/core/modes.ts';
 import { formatProblems, parsePolicy } from '../../src/core/parse-policy.ts';
 import type { Action, Policy } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
@@ -11,13 +10,8 @@ import type { JsonObject, Risk } from '../../src/core/tool-call.ts';
 const folder = join(import.meta.dirname, '..', '..', 'presets');
 
 const preset = (name: string): Policy => {
-  const source = readFileSync(join(folder, `${name}.yaml`), 'utf8');
-  const parsed = parsePolicy(source);
+  const parsed = parsePolicy(readFileSync(join(folder, `${name}.yaml`), 'utf8'));
   if ('policy' in parsed) return parsed.policy;
-  // Until the parser reads modes, the engine knows them already.
-  const [, mode] = /^mode: (\w+)$/m.exec(source) ?? [];
-  const onlyMode = parsed.problems.every(({ message }) => message === `'mode' is not supported by this version`);
-  if (onlyMode && isMode(mode)) return { version: 1, mode, rules: [], riskDefaults: {}, approval: {} };
   throw new Error(formatProblems(name, parsed.problems));
 };
 
