@@ -6,7 +6,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundleOptions, LogLevel, WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { DefaultLogger, NativeConnection, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  bundleWorkflowCode,
+  makeTelemetryFilterString,
+} from '@temporalio/worker';
 import { arbitrate } from './activities/arbitrate.ts';
 import { createCallModel } from './activities/call-model.ts';
 import { callTool } from './activities/call-tool.ts';
@@ -28,6 +35,7 @@ import type { ParsePolicyOptions } from './core/parse-policy.ts';
 import type { Policy } from './core/policy.ts';
 import { ProblemError } from './core/problem.ts';
 import type { RollOver } from './core/run-config.ts';
+import { unreadReferences } from './unread-references.ts';
 
 export interface WorkerOptions extends ServerOptions {
   agents: readonly Agent[];
@@ -103,7 +111,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
             bundlerOptions: { webpackConfigHook: leanSourceMap, preloadModules: preloadedPaths },
           }
         : { workflowBundle: options.workflowBundle }),
-      dataConverter: { payloadConverterPath: bundledPath('payload-converter') },
+      dataConverter: { payloadConverterPath: bundledPath('payload-converter'), externalStorage: unreadReferences },
       activities: {
         ...Object.fromEntries(registry.tools.map((tool) => [tool.name, callTool(tool)])),
         [activityNames.loadAgent]: createLoadAgent({
@@ -166,7 +174,11 @@ let loggerInstalled = false;
 function installLogger(level: LogLevel): void {
   if (loggerInstalled) return;
   loggerInstalled = true;
-  Runtime.install({ logger: new DefaultLogger(level) });
+  Runtime.install({
+    logger: new DefaultLogger(level),
+    // Else the SDK's core writes to standard output, at a level of its own.
+    telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) } },
+  });
 }
 
 /** Stack traces need the map's lines, not columns nor the text of every source once more in every worker's memory (B5). */
@@ -200,7 +212,8 @@ async function connectNative(
   namespace: string,
 ): Promise<NativeConnection> {
   try {
-    return await NativeConnection.connect(settings);
+    // Our memo has limits of its own; the SDK would warn of each that passes 2 KB.
+    return await NativeConnection.connect({ ...settings, payloadLimits: { memoWarnSize: 0 } });
   } catch (error) {
     const problem = translateServerError(error, { address: settings.address, namespace });
     throw problem.code === 'internal' ? unreachable(settings.address, error) : problem;

@@ -1,11 +1,15 @@
 import { Client, Connection } from '@temporalio/client';
 import { bundledPath } from '../bundled-path.ts';
 import { ProblemError } from '../core/problem.ts';
+import { unreadReferences } from '../unread-references.ts';
 import { type ServerOptions, connectionSettings } from './connection-settings.ts';
 import { translateServerError, unreachable } from './server-error.ts';
 
 /** Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5). */
-const dataConverter = { payloadConverterPath: bundledPath('payload-converter') };
+const dataConverter = {
+  payloadConverterPath: bundledPath('payload-converter'),
+  externalStorage: unreadReferences,
+};
 
 export interface ConnectOptions extends ServerOptions {
   /** How long to wait for the server, in milliseconds. Default 4 seconds. */
