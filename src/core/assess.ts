@@ -59,12 +59,11 @@ function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
   if (lowering.length === 0) return standard;
-  const reversible = lowering.flatMap((rule) => rule.reversible ?? []);
   return {
     ...standard,
-    // Each of them says its own severity.
+    // What else they say, each of them says itself.
     severity: 'safe',
-    reversible: reversible.length === 0 ? standard.reversible : !reversible.includes(false),
+    reversible: standard.reversible || lowering.some(({ reversible }) => reversible === true),
     requiresApproval: false,
   };
 }

@@ -158,9 +158,11 @@ describe('hostile arguments end', () => {
   cyclic['path'] = cyclic;
   let deep: JsonObject = {};
   for (let level = 0; level < 100_000; level += 1) deep = { path: deep };
+  const nested = (depth: number): JsonObject => (depth === 0 ? { x: 1 } : { x: nested(depth - 1) });
   test.each<[string, string, JsonObject]>([
     ['a cycle', 'delete_file', cyclic],
     ['deep nesting', 'delete_file', deep],
+    ['nesting that is just too deep', 'read', nested(21)],
     ['a million paths', 'delete_file', { paths: Array.from({ length: 1_000_000 }, (_, index) => `/etc/${index}`) }],
     [
       'a million keys',

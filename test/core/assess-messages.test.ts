@@ -41,6 +41,7 @@ describe('what sends a message', () => {
     ['post_data', { row: 'x' }, 'write', undefined],
     ['delete_email', { message: '1' }, 'write', undefined],
     ['get_email', { from: 'ann@a.example' }, 'read_only', undefined],
+    ['get_reply', to, 'read_only', undefined],
     ['draft_email', to, 'write', undefined],
     ['search_sent_messages', to, 'read_only', undefined],
     ['send_email', to, 'read_only', 'medium'],

@@ -54,6 +54,8 @@ describe('what sends', () => {
     ['fetch', { method: 'DELETE' }, 'high'],
     ['fetch', { body: 'x' }, 'medium'],
     ['fetch', { body: '' }, undefined],
+    ['fetch', { body: 'x', url: 'http://example.com' }, 'high'],
+    ['upload', { url: 'http://example.com' }, 'high'],
   ])('%s(%j): %s', (tool, args, expected) => {
     expect(severity(tool, { url: 'https://example.com', ...args }, 'read_only')).toBe(expected);
   });
