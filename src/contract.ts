@@ -5,6 +5,7 @@
  */
 import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from './core/approval.ts';
 import type { JournalEntry } from './core/journal-entry.ts';
+import type { Mode } from './core/modes.ts';
 import type { Json, JsonObject } from './core/tool-call.ts';
 
 export type {
@@ -54,6 +55,8 @@ export interface RunInput {
   input: string | Message[];
   /** A policy document (the form of a policy file, as JSON); it can only tighten the operator's ceiling (I10). */
   policy?: JsonObject;
+  /** Colours the run's side of the policy (docs/policy.md); never the operator's ceiling. */
+  mode?: Mode;
   caller?: Caller;
   metadata?: JsonObject;
 }

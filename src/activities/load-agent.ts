@@ -5,6 +5,7 @@ import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
 import { policyDigest } from '../core/digest.ts';
 import { parsePolicy } from '../core/parse-policy.ts';
+import { modes } from '../core/modes.ts';
 import type { Policy } from '../core/policy.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { RollOver, RunConfig } from '../core/run-config.ts';
@@ -44,11 +45,12 @@ const runInputShape = z.strictObject({
   caller: z
     .strictObject({ userId: z.string().min(1).max(200), groups: z.array(z.string().max(200)).max(100).optional() })
     .optional(),
+  mode: z.enum(modes).optional(),
   metadata: json
     .refine((value) => JSON.stringify(value).length <= 4_000, 'at most 4,000 characters of JSON')
     .optional(),
 });
-const notYet = ['mode', 'session'];
+const notYet = ['session'];
 
 /**
  * Checks a run's input and fixes, for the whole run, what its agent is: tools, policies, limits (I12). The ceiling is
@@ -56,7 +58,7 @@ const notYet = ['mode', 'session'];
  */
 export function createLoadAgent({ registry, agentPolicies, ceiling, rollOver }: LoadAgentOptions): LoadAgent {
   return async (input) => {
-    const { agent: name, policy: document } = checkInput(input);
+    const { agent: name, policy: document, mode } = checkInput(input);
     const agent = registry.agent(name);
     if (agent === undefined) {
       const known = registry.agents.map((each) => `'${each.name}'`).join(', ') || 'none';
@@ -65,6 +67,7 @@ export function createLoadAgent({ registry, agentPolicies, ceiling, rollOver }: 
     const run = mergeRunSide(
       agentPolicies.get(agent.name),
       document === undefined ? undefined : runPolicy(document, ceiling),
+      mode,
     );
     const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
     return {

@@ -3,9 +3,14 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Registry } from '../agents/registry.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
+import { assessRecorded } from '../core/assess.ts';
+import { compileAssessRules } from '../core/assess-rule.ts';
 import { callDigest } from '../core/digest.ts';
+import { knownCeiling } from '../core/known-ceiling.ts';
 import type { Policy } from '../core/policy.ts';
 import { compilePolicy, evaluate } from '../core/ruling.ts';
+import { notSplit } from '../core/shell-parts.ts';
+import { splitShell } from '../core/shell-split.ts';
 import type { secondGateTypes } from '../core/tool-failure.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import { isUndecodable } from '../core/undecodable.ts';
@@ -18,6 +23,7 @@ const permitShape = z.object({
   definition: digestShape,
   outcome: z.enum(['allowed', 'approved']),
   agent: z.string(),
+  caller: z.object({ userId: z.string(), groups: z.array(z.string()).optional() }).optional(),
 });
 
 export interface SecondGateOptions {
@@ -33,7 +39,8 @@ export interface SecondGateOptions {
  * is applied here as this worker has it now: what it denies does not run.
  */
 export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptions): ActivityInboundCallsInterceptor {
-  const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') };
+  const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(knownCeiling(ceiling), 'ceiling') };
+  const assessRules = compileAssessRules({ ceiling });
   return {
     async execute(
       input: ActivityExecuteInput,
@@ -64,8 +71,12 @@ export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptio
       if (digestOf(tool.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${tool.name}' are not those that passed the gate`);
       }
-      const { risk, subject } = tool;
-      const ruling = evaluate(layers, { tool: tool.name, args, risk, subject });
+      const { risk, subject, shellSubject } = tool;
+      const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
+      const shell = typeof command === 'string' ? splitShell(command) : notSplit;
+      const call = { tool: tool.name, args, risk, subject, ...(shellSubject === true ? { shell } : {}) };
+      const { agent, caller } = permit.data;
+      const ruling = evaluate(layers, call, { agent, caller, assessment: assessRecorded(call, assessRules) });
       if (ruling.action === 'deny' && ceiling !== undefined) {
         throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${tool.name}'`);
       }

@@ -42,7 +42,8 @@ export interface Ledger {
   /** Older ones, by id and outcome only. */
   past: { requestId: string; outcome: OutcomeName }[];
   outcomes: CallOutcome[];
-  counts: { calls: number; asks: number; denials: number };
+  /** `irreversible`: irreversible calls that were let run or are pending (policy section 6). */
+  counts: { calls: number; asks: number; denials: number; irreversible: number };
   refused: { last: RefusedDecision[]; total: number };
 }
 
@@ -64,6 +65,8 @@ export type LedgerCommand =
       ruling?: Ruling;
       digest?: string;
       reason?: string;
+      /** Default true. */
+      reversible?: boolean;
     }
   | { kind: 'open'; atMs: number; booked: BookedRequest; ruling: Ruling }
   | { kind: 'decide'; atMs: number; decision: ParsedDecision }
@@ -85,7 +88,7 @@ export function emptyLedger(engine: number): Ledger {
     settled: [],
     past: [],
     outcomes: [],
-    counts: { calls: 0, asks: 0, denials: 0 },
+    counts: { calls: 0, asks: 0, denials: 0, irreversible: 0 },
     refused: { last: [], total: 0 },
   };
 }
@@ -115,12 +118,13 @@ export function findRequest(ledger: Ledger, requestId: string): BookedRequest | 
 }
 
 function rule(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'rule' }>): Reduction {
-  const { callId, toolName, outcome, ruling, digest, reason } = command;
+  const { callId, toolName, outcome, ruling, digest, reason, reversible = true } = command;
+  const irreversible = outcome === 'allowed' && !reversible ? 1 : 0;
   const calls = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
   return journaled(
     {
       ...ledger,
-      counts: { ...ledger.counts, calls: ledger.counts.calls + 1 },
+      counts: counted(ledger, { calls: 1, irreversible }),
       outcomes: [...ledger.outcomes, calls].slice(-outcomesKept),
     },
     command.atMs,
@@ -143,7 +147,7 @@ function open(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'open' }>)
     {
       ...ledger,
       open: [...ledger.open, booked],
-      counts: { ...ledger.counts, calls: ledger.counts.calls + 1, asks: ledger.counts.asks + 1 },
+      counts: counted(ledger, { calls: 1, asks: 1, irreversible: booked.request.assessment.reversible ? 0 : 1 }),
     },
     command.atMs,
     { kind: 'opened', callId: booked.callId, requestId, toolName, digest, deadline, ...facts(ruling) },
@@ -219,7 +223,9 @@ function settle(
     outcome,
     ran: outcome === 'approved' ? 'pending' : 'no',
   } as const;
-  const denied = outcome === 'denied' ? 1 : 0;
+  const denials = outcome === 'denied' ? 1 : 0;
+  // A call that will not run after all no longer counts.
+  const irreversible = outcome === 'approved' || booked.request.assessment.reversible ? 0 : -1;
   return journaled(
     {
       ...ledger,
@@ -227,7 +233,7 @@ function settle(
       settled: settled.slice(-settledKept),
       past: [...ledger.past, ...dropped].slice(-pastKept),
       outcomes: [...ledger.outcomes, call].slice(-outcomesKept),
-      counts: { ...ledger.counts, denials: ledger.counts.denials + denied },
+      counts: counted(ledger, { denials, irreversible }),
     },
     atMs,
     {
@@ -263,6 +269,16 @@ function ran(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'ran' }>): 
   const { callId, ran: how } = command;
   const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ran: how } : each));
   return journaled({ ...ledger, outcomes }, command.atMs, { kind: 'ran', callId, ran: how });
+}
+
+function counted({ counts }: Ledger, more: Partial<Ledger['counts']>): Ledger['counts'] {
+  const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
+  return {
+    calls: counts.calls + calls,
+    asks: counts.asks + asks,
+    denials: counts.denials + denials,
+    irreversible: counts.irreversible + irreversible,
+  };
 }
 
 function refusal(ledger: Ledger, requestId: string, code: ProblemCode, message: string): Reduction {

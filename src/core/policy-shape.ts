@@ -199,9 +199,10 @@ export const notYetSupported: Record<string, readonly string[]> = {
  * refused, never ignored. `*` is any item or name. A key leaves this list in the change that serves it.
  */
 export const notYetServed: readonly string[] = [
-  'assess',
   'redact',
-  ...Object.keys(ask.shape).flatMap((key) => [`rules.*.ask.${key}`, `agents.*.rules.*.ask.${key}`]),
+  ...Object.keys(ask.shape)
+    .filter((key) => key !== 'timeout')
+    .flatMap((key) => [`rules.*.ask.${key}`, `agents.*.rules.*.ask.${key}`]),
   ...[
     'on_timeout',
     'max_retries_after_deny',

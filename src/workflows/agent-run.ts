@@ -146,7 +146,8 @@ class AgentRun {
       return { ...turnCall, state: 'done', content };
     }
     const call = { callId, tool: wish.tool, args: wish.args };
-    const admission = this.#gate.admit(call, tool, contextSummary);
+    const { shell, assessment } = wish;
+    const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment });
     if (admission.kind === 'allowed') return { ...turnCall, call, state: 'ready' };
     if (admission.kind === 'asked') return { ...turnCall, call, state: 'asked', requestId: admission.requestId };
     return { ...turnCall, call, state: 'done', content: admission.content };
@@ -192,7 +193,7 @@ class AgentRun {
     if (settlement?.outcome === 'approved') each.state = 'ready';
     else if (settlement !== undefined) {
       each.state = 'done';
-      each.content = this.#gate.sentence(settlement);
+      each.content = this.#gate.sentence(each.requestId!);
     }
   }
 

@@ -14,12 +14,14 @@ import {
 import type { ApprovalDetails, Caller, Permit } from '../contract.ts';
 import { queryNames } from '../contract.ts';
 import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
-import { defaultAssessment } from '../core/assessment.ts';
+import { assessRecorded } from '../core/assess.ts';
+import type { CompiledAssessRule } from '../core/assess-rule.ts';
+import { compileAssessRules } from '../core/assess-rule.ts';
+import type { Assessment } from '../core/assessment.ts';
 import { callDigest } from '../core/digest.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { findRequest, iso } from '../core/ledger.ts';
-import type { Limits } from '../core/limits.ts';
 import { limitsOf } from '../core/limits.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
@@ -27,6 +29,8 @@ import type { RollOver } from '../core/run-config.ts';
 import type { CompiledLayers, Ruling } from '../core/ruling.ts';
 import { compilePolicy, evaluate } from '../core/ruling.ts';
 import { sentences, settledSentence } from '../core/sentences.ts';
+import type { ShellSplit } from '../core/shell-parts.ts';
+import { notSplit } from '../core/shell-parts.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
 import { activation } from './activation.ts';
 import type { BookSnapshot } from './book.ts';
@@ -55,10 +59,19 @@ interface Waiting {
   resolve: () => void;
 }
 
+/** What was found out about a call where its arguments were parsed, and recorded with it (design section 5). */
+export interface CallFacts {
+  /** The model's text beside the call, else the last user message. */
+  contextSummary: string;
+  /** Where the tool has a shell subject: its split. */
+  shell?: ShellSplit & { argument: string };
+  assessment?: Assessment;
+}
+
 interface Governed {
   options: GateOptions;
   layers: CompiledLayers;
-  limits: Limits;
+  assessRules: CompiledAssessRule[];
 }
 
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
@@ -90,7 +103,7 @@ export class ApprovalGate {
       ...(ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') }),
       ...(run === undefined ? {} : { run: compilePolicy(run, 'run') }),
     };
-    this.#governed = { options, layers, limits: limitsOf(options.policies) };
+    this.#governed = { options, layers, assessRules: compileAssessRules(options.policies) };
   }
 
   get ledger(): Ledger {
@@ -108,23 +121,25 @@ export class ApprovalGate {
   }
 
   /** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
-  admit(call: ToolCall, tool: ToolDefinition, contextSummary: string): Admission {
-    const { callId, args } = call;
-    const { name: toolName, risk, subject } = tool;
-    const { layers, limits } = this.#rules;
+  admit(call: ToolCall, tool: ToolDefinition, facts: CallFacts): Admission {
+    const { callId } = call;
+    const { name: toolName } = tool;
     const digest = digestOf(call, tool);
     if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
-    const ruling = evaluate(layers, { tool: toolName, args, risk, subject }, { engine: this.ledger.engine });
+    const { ruling, assessment } = this.#rule(call, tool, facts, digest);
     const atMs = Date.now();
     if (ruling.action === 'ask') {
-      if (this.ledger.open.length >= limits.maxPending) return this.refuse(callId, toolName, sentences.tooManyPending);
-      const deadlineMs = limits.timeoutMs === null ? null : atMs + limits.timeoutMs;
-      const request = this.#request(call, tool, ruling, { digest, atMs, deadlineMs, contextSummary });
+      const { timeoutMs, maxPending } = limitsOf(this.#rules.options.policies, ruling);
+      if (this.ledger.open.length >= maxPending) return this.refuse(callId, toolName, sentences.tooManyPending);
+      const deadlineMs = timeoutMs === null ? null : atMs + timeoutMs;
+      const { contextSummary } = facts;
+      const request = this.#request(call, tool, ruling, { digest, atMs, deadlineMs, contextSummary, assessment });
       this.#book.apply({ kind: 'open', atMs, booked: { callId, deadlineMs, request }, ruling });
       return { kind: 'asked', requestId: request.requestId };
     }
     const outcome = ruling.action === 'allow' ? 'allowed' : 'denied_by_policy';
-    this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome, ruling, digest });
+    const { reversible } = assessment;
+    this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome, ruling, digest, reversible });
     if (outcome === 'allowed') return { kind: 'allowed' };
     return { kind: 'answered', content: sentences.deniedByPolicy(toolName, ruling.reason), outcome };
   }
@@ -143,8 +158,11 @@ export class ApprovalGate {
   }
 
   /** What the model is told of a request that was settled without the tool running. */
-  sentence(settlement: Settlement): string {
-    return settledSentence(settlement, this.#rules.limits.timeoutMs);
+  sentence(requestId: string): string {
+    const found = findRequest(this.ledger, requestId);
+    if (found === undefined || !('settlement' in found)) throw misused(`request ${requestId} is not settled`);
+    const { deadlineMs, request, settlement } = found;
+    return settledSentence(settlement, deadlineMs === null ? null : deadlineMs - Date.parse(request.requestedAt));
   }
 
   /** The proof for the tool activity that this call passed; journal entries ride along (design section 6). */
@@ -190,6 +208,22 @@ export class ApprovalGate {
     return { gate: { ledger: this.ledger, journal: this.takeJournal() }, memo: this.#index.memo() };
   }
 
+  #rule(
+    { args }: ToolCall,
+    tool: ToolDefinition,
+    facts: CallFacts,
+    digest: string,
+  ): { ruling: Ruling; assessment: Assessment } {
+    const { layers, assessRules, options } = this.#rules;
+    const { name, risk, subject } = tool;
+    const call = { tool: name, args, risk, subject, ...shellOf(tool, facts) };
+    const assessment = assessRecorded(call, assessRules, facts.assessment === undefined ? [] : [facts.assessment]);
+    const { agent, caller, metadata } = options;
+    const { engine, counts } = this.ledger;
+    const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs: Date.now() };
+    return { ruling: evaluate(layers, call, context), assessment };
+  }
+
   get #rules(): Governed {
     if (this.#governed !== undefined) return this.#governed;
     throw misused('ApprovalGate: call govern() before the first call');
@@ -223,7 +257,13 @@ export class ApprovalGate {
     { args }: ToolCall,
     { name, risk }: ToolDefinition,
     ruling: Ruling,
-    facts: { digest: string; atMs: number; deadlineMs: number | null; contextSummary: string },
+    facts: {
+      digest: string;
+      atMs: number;
+      deadlineMs: number | null;
+      contextSummary: string;
+      assessment: Assessment;
+    },
   ): ApprovalRequest {
     const { agent, caller, metadata } = this.#rules.options;
     return {
@@ -232,7 +272,7 @@ export class ApprovalGate {
       toolName: name,
       arguments: args,
       riskLevel: risk,
-      assessment: defaultAssessment(risk),
+      assessment: facts.assessment,
       agentName: agent,
       callerUserId: caller?.userId ?? null,
       contextSummary: facts.contextSummary.slice(0, 500),
@@ -268,6 +308,12 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   } catch (error) {
     return { code: 'arguments_invalid', message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** A split that is missing, or that is of another argument than the run recorded as the subject, splits nothing (I2). */
+function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): { shell?: ShellSplit } {
+  if (shellSubject !== true) return {};
+  return { shell: shell !== undefined && shell.argument === subject ? shell : notSplit };
 }
 
 function misused(message: string): ApplicationFailure {

@@ -1,3 +1,4 @@
+import { defaultAssessment } from '../../src/core/assessment.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { OutcomeName } from '../../src/core/approval.ts';
@@ -105,7 +106,7 @@ describe('what the ledger keeps is bounded', () => {
 
   test('200 outcomes, and counts of all', () => {
     expect(ledger.outcomes).toHaveLength(200);
-    expect(ledger.counts).toEqual({ calls: count, asks: count, denials: count });
+    expect(ledger.counts).toEqual({ calls: count, asks: count, denials: count, irreversible: 0 });
   });
 
   test('50 refusals in the book and in the journal, then a count', () => {
@@ -203,7 +204,8 @@ describe('for any order of commands', () => {
             const next = naive.requests.size;
             const deadlineMs = each.deadlineMs === null ? null : atMs + each.deadlineMs;
             naive.requests.set(next, { deadlineMs });
-            apply({ kind: 'open', atMs, booked: bookedRequest(next, deadlineMs), ruling: askRuling });
+            const assessment = { ...defaultAssessment('write'), reversible: next % 2 === 0 };
+            apply({ kind: 'open', atMs, booked: bookedRequest(next, deadlineMs, { assessment }), ruling: askRuling });
           } else if (each.kind === 'decide') {
             const { approved, digest, decisionId } = each;
             const decision = { requestId: requestIdOf(each.number), approved, digest, decisionId };
@@ -226,6 +228,10 @@ describe('for any order of commands', () => {
           calls: outcomes.length,
           asks: outcomes.length,
           denials: outcomes.filter((outcome) => outcome === 'denied').length,
+          // Odd ones cannot be undone; those that will not run after all no longer count.
+          irreversible: [...naive.requests].filter(
+            ([number, { outcome }]) => number % 2 === 1 && (outcome === undefined || outcome === 'approved'),
+          ).length,
         });
         expect(ledger.refused.total).toBe(naive.refused);
         expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));

@@ -62,6 +62,16 @@ export function testAgent(folder: string, policy?: object) {
       execute: (args) => args,
     }),
     defineTool({
+      name: 'bash',
+      description: 'Says that it ran a command.',
+      input: z.object({ command: z.string() }),
+      subject: { argument: 'command', shell: true },
+      execute: ({ command }) => {
+        note(`bash ${command}`);
+        return `ran ${command}`;
+      },
+    }),
+    defineTool({
       name: 'fail',
       description: 'Fails.',
       input: z.object({}),

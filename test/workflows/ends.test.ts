@@ -98,9 +98,9 @@ describe('what cannot start fails with one sentence and its code', () => {
     ['an unknown field', [{ agent: 'tester', input: '[]', polcy: {} }], 'arguments_invalid', /polcy/],
     [
       'a field not built yet',
-      [{ agent: 'tester', input: '[]', mode: 'plan' }],
+      [{ agent: 'tester', input: '[]', session: true }],
       'arguments_invalid',
-      `The run's 'mode' is not supported by this version`,
+      `The run's 'session' is not supported by this version`,
     ],
     [
       'an unknown agent',
