@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileAssessRules, type AssessRule } from '../../src/core/assess-rule.ts';
-import { assess, assessRecorded } from '../../src/core/assess.ts';
+import { assessRecorded } from '../../src/core/assess-recorded.ts';
+import { assess } from '../../src/core/assess.ts';
 import { joinAssessments, type Assessment } from '../../src/core/assessment.ts';
 import type { AssessedCall } from '../../src/core/call-view.ts';
 import type { Severity } from '../../src/core/tool-call.ts';
