@@ -22,6 +22,7 @@ export function canonicalJson(value: Json): string {
  * (a cycle is that, too), half a surrogate pair, NaN, an infinity, or what is not JSON at all. Total: never throws.
  */
 export function canonicalJsonProblem(value: unknown): string | undefined {
+  if (isSmallAndSound(value, 1, { left: 1_000 })) return undefined;
   if (isTooDeep(value)) return `the JSON is nested more than ${maxDepth} levels deep`;
   for (const level of levelsOf(value)) {
     for (const item of level) {
@@ -30,6 +31,23 @@ export function canonicalJsonProblem(value: unknown): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Says yes, quickly, to nearly all values that have no problem; a no says nothing. Looks at `budget.left` members at most. */
+function isSmallAndSound(value: unknown, depth: number, budget: { left: number }): boolean {
+  budget.left -= 1;
+  if (budget.left < 0 || depth > maxDepth) return false;
+  if (!isContainer(value)) return ownProblem(value) === undefined;
+  // Not `every`, which passes over holes.
+  if (Array.isArray(value))
+    return !Array.from(value as unknown[]).some((each) => !isSmallAndSound(each, depth + 1, budget));
+  if (!isPlain(value)) return false;
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (!isWellFormed(key)) return false;
+    if (member !== undefined && !isSmallAndSound(member, depth + 1, budget)) return false;
+  }
+  return true;
 }
 
 /** True if arrays and objects are nested more than `limit` deep. Total: 200,000 brackets cost no stack. */

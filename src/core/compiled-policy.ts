@@ -1,6 +1,7 @@
 /** A policy made ready for many rulings. */
 import { compileCondition, type Condition, type ConditionBudget, type ConditionVariables } from './condition.ts';
-import type { Glob } from './glob.ts';
+import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
+import { globMatches, type Glob } from './glob.ts';
 import { affordable, compileFieldGlob, compilePattern, type CallSubjects, type CompiledPattern } from './matching.ts';
 import type { Mode } from './modes.ts';
 import type { Action, AskTerms, Policy } from './policy.ts';
@@ -33,8 +34,18 @@ export interface CompiledPolicy {
   mode: Mode;
   rules: readonly CompiledRule[];
   riskDefaults: Policy['riskDefaults'];
-  /** Those whose pattern matches the call's name, in their order. */
-  candidates: (subjects: CallSubjects) => readonly Candidate[];
+  /** Those whose pattern matches the call's name. */
+  candidates: (subjects: CallSubjects) => Candidates;
+}
+
+/** The rules that a tool's name leaves. */
+export interface Candidates {
+  /** In the order of the policy. */
+  all: readonly Candidate[];
+  /** Of all their patterns for arguments together: what matching them against one text costs. */
+  argsLength: number;
+  /** Made when the name has come up often enough. */
+  index: () => CandidateIndex | undefined;
 }
 
 export interface CompiledLayers {
@@ -52,6 +63,8 @@ export interface RuleFacts {
 }
 
 const tooManyNames = 200;
+/** An index costs as much as some fifty rulings without one. It changes no answer. */
+const usesWorthAnIndex = 20;
 /** Names up to this length are matched once, and not counted in what a ruling may cost. */
 const shortName = 256;
 
@@ -65,7 +78,7 @@ export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'run'
     counts.set(list, count);
     return compileRule(rule, rule.id ?? `${list}#${count}`, from);
   });
-  const byName = new Map<string, readonly Candidate[]>();
+  const byName = new Map<string, Candidates>();
   return {
     mode: policy.mode ?? 'default',
     rules,
@@ -100,16 +113,29 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): Candidate[] {
-  return rules.flatMap((rule) => {
+function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): Candidates {
+  const all = rules.flatMap((rule): Candidate[] => {
     const { pattern } = rule;
     const named = 'problem' in pattern ? pattern : affordable(pattern.name, subjects.name, subjects);
     return named === false ? [] : [{ rule, named }];
   });
+  let uses = 0;
+  let index: CandidateIndex | undefined;
+  return {
+    all,
+    argsLength: all.reduce((sum, { rule: { pattern } }) => {
+      return sum + ('args' in pattern ? (pattern.args?.source.length ?? 0) : 0);
+    }, 0),
+    index: () => {
+      uses += 1;
+      if (uses === usesWorthAnIndex) index = indexCandidates(all);
+      return index;
+    },
+  };
 }
 
 /**
- * Whether a candidate matches: its agent, its pattern, its globs and its condition, all of them. One that says no
+ * Whether a candidate matches, `subjects` being of `matching`'s `boundedSubjects`: its agent, its pattern, its globs and its condition, all of them. One that says no
  * decides, even beside one that cannot be evaluated; without a no, that one's problem is the answer.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
@@ -120,7 +146,7 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
     found = { problem: 'the agent of this call is not known' };
   }
   if ('args' in pattern && pattern.args !== undefined) {
-    const matched = affordable(pattern.args, subjects.args(), subjects);
+    const matched = globMatches(pattern.args, subjects.args());
     if (matched === false) return false;
     if (found === true) found = matched;
   }

@@ -28,8 +28,8 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   const matches = [layers.ceiling, layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
-    const candidates = policy.candidates(ready.subjects);
-    const parts = partMatchers(ready);
+    const { all: candidates, argsLength } = policy.candidates(ready.subjects);
+    const parts = partMatchers({ ...ready, argsLength });
     return policy.rules.map((rule): RuleMatch => {
       const { id, layer, action } = rule;
       const candidate = candidates.find((each) => each.rule === rule);

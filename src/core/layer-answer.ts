@@ -21,7 +21,7 @@ export interface Answer {
   always?: Always;
 }
 
-export interface LayerCall extends MatchedCall {
+export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
   tool: string;
   mode: ModeFacts;
 }
@@ -34,13 +34,20 @@ interface Matched {
 }
 
 /** The answer, and all others that are as strict; the one to report comes first. */
-export function layerAnswers(policy: CompiledPolicy, call: LayerCall): Answer[] {
-  const candidates = policy.candidates(call.subjects);
-  return strictest(partMatchers(call).flatMap((part) => partAnswers(policy, matchedBy(candidates, part), call)));
+export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly Answer[] {
+  const { all, argsLength, index } = policy.candidates(call.subjects);
+  const parts = partMatchers({ ...call, argsLength });
+  const [whole] = parts;
+  if (call.shell === undefined && whole !== undefined) {
+    const few = index()?.mayMatch(call.subjects.args());
+    return partAnswers(policy, matchedBy(few ?? all, whole), call);
+  }
+  return strictest(parts.flatMap((part) => partAnswers(policy, matchedBy(all, part), call)));
 }
 
 /** The strictest answers; first among them one by a rule before one by default, then the first. */
-export function strictest(answers: readonly Answer[]): Answer[] {
+export function strictest(answers: readonly Answer[]): readonly Answer[] {
+  if (answers.length === 1) return answers;
   const most = Math.max(...answers.map(({ action }) => actions.indexOf(action)));
   const best = answers.filter(({ action }) => actions.indexOf(action) === most);
   const reported = best.find(({ rule }) => rule !== null) ?? best[0]!;
@@ -68,7 +75,7 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher): Matched
 }
 
 /** After an error never less than ask, or than a deny that matched. */
-function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, call: LayerCall): Answer[] {
+function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, call: LayerCall): readonly Answer[] {
   const own = last === undefined ? unruled(policy, call) : ruled(policy, call, last);
   if (failed.length === 0) return [own];
   return strictest([

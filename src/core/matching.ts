@@ -77,6 +77,20 @@ export function affordable(glob: Glob, subject: GlobSubject, subjects: CallSubje
   return { problem: 'the arguments are too long for so many rules' };
 }
 
+/** The same call; once the text of its arguments is asked for, it pays for matching patterns of that length together. */
+export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
+  let bounded: GlobSubject | undefined;
+  return {
+    ...subjects,
+    args: () => {
+      if (bounded !== undefined) return bounded;
+      const text = subjects.args();
+      const work = 'problem' in text ? 0 : argsLength * (text.mapped.length - 1);
+      return (bounded = subjects.afford(work) ? text : { problem: 'the arguments are too long for so many rules' });
+    },
+  };
+}
+
 /** The same call, whose `name:args` patterns and globs on the subject see this text: a part of a command. */
 export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
   const part = globSubject(text);

@@ -2,7 +2,7 @@
 import { ruleMatches, type Candidate, type RuleFacts } from './compiled-policy.ts';
 import { separator } from './glob-syntax.ts';
 import type { Glob } from './glob.ts';
-import { partSubjects, type CallSubjects } from './matching.ts';
+import { boundedSubjects, partSubjects, type CallSubjects } from './matching.ts';
 import type { ShellPart, ShellSplit } from './shell-parts.ts';
 
 export type Match = boolean | { problem: string };
@@ -16,17 +16,23 @@ export interface MatchedCall {
   shell: ShellSplit | undefined;
   subjects: CallSubjects;
   facts: RuleFacts;
+  /** Of the candidates: see `boundedSubjects`. */
+  argsLength: number;
 }
 
 /** One matcher for each part; one for the whole of a call that is no command, and for a command that is no text. */
-export function partMatchers({ subject, shell, subjects, facts }: MatchedCall): PartMatcher[] {
+export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
+  const subjects = boundedSubjects(unbounded, argsLength);
   const whole: PartMatcher = (candidate) => ruleMatches(candidate, subjects, facts);
-  if (shell === undefined || 'problem' in subjects.args()) return [whole];
+  if (shell === undefined || 'problem' in unbounded.args()) return [whole];
   const { parts, uncertain } = shell;
   const subjectsOf = new Map<string, CallSubjects>();
   const textMatch = (candidate: Candidate, text: string): Match => {
     let made = subjectsOf.get(text);
-    if (made === undefined) subjectsOf.set(text, (made = partSubjects(subjects, subject, text)));
+    if (made === undefined) {
+      made = boundedSubjects(partSubjects(unbounded, subject, text), argsLength);
+      subjectsOf.set(text, made);
+    }
     return ruleMatches(candidate, made, facts);
   };
   const strict = (candidate: Candidate, texts: string[]): Match =>

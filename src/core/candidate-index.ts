@@ -1,0 +1,74 @@
+/**
+ * Finds, among many rules for one tool, those whose `name:args` pattern may match a text, without trying each. Any text
+ * that a glob matches holds the glob's literals: so each rule is filed under four characters in a row of its literals,
+ * those that the fewest rules share, and a text looks up the fours it holds. What is left out surely does not match.
+ */
+import type { Candidate } from './compiled-policy.ts';
+import { maxMatchWork, type GlobSubject } from './glob.ts';
+
+export interface CandidateIndex {
+  /** Those that may match, in their order; undefined where trying all of them is as good, or has to say why not. */
+  mayMatch: (text: GlobSubject) => readonly Candidate[] | undefined;
+}
+
+/** Below that many rules, trying each is quicker. */
+const fewest = 16;
+const width = 4;
+
+export function indexCandidates(candidates: readonly Candidate[]): CandidateIndex | undefined {
+  if (candidates.length < fewest) return undefined;
+  const keysOf = candidates.map((candidate) => literalsOf(candidate).flatMap(foursOf));
+  const shared = new Map<number, number>();
+  for (const keys of keysOf) for (const key of new Set(keys)) shared.set(key, (shared.get(key) ?? 0) + 1);
+  const always: number[] = [];
+  const filed = new Map<number, number[]>();
+  let longest = 0;
+  for (const [position, keys] of keysOf.entries()) {
+    const { length } = argsGlob(candidates[position]!)?.source ?? '';
+    longest = Math.max(longest, length);
+    if (keys.length === 0) {
+      always.push(position);
+      continue;
+    }
+    const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));
+    const positions = filed.get(rarest);
+    if (positions === undefined) filed.set(rarest, [position]);
+    else positions.push(position);
+  }
+  if (filed.size === 0) return undefined;
+  return {
+    mayMatch: (text) => {
+      if ('problem' in text) return undefined;
+      const { mapped } = text;
+      if (mapped.length > candidates.length || mapped.length * longest > maxMatchWork) return undefined;
+      const found = [...always];
+      const seen = new Set<number>();
+      for (const key of foursOf(mapped)) {
+        const positions = filed.get(key);
+        if (positions === undefined || seen.has(key)) continue;
+        seen.add(key);
+        found.push(...positions);
+      }
+      return found.toSorted((one, other) => one - other).map((position) => candidates[position]!);
+    },
+  };
+}
+
+function argsGlob({ rule: { pattern } }: Candidate) {
+  return 'args' in pattern ? pattern.args : undefined;
+}
+
+function literalsOf(candidate: Candidate): string[] {
+  return argsGlob(candidate)?.literals ?? [];
+}
+
+/** Every four characters in a row, each as one number; different fours may share one. */
+function foursOf(text: string): number[] {
+  const keys: number[] = [];
+  let key = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    key = (key << 8) ^ (text.charCodeAt(index) & 0xff);
+    if (index >= width - 1) keys.push(key);
+  }
+  return keys;
+}
