@@ -22,4 +22,6 @@ export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<u
 }
 
 /** The same, under the name of the real one: what anybody with write access to the namespace can register. */
-export const agentRun = schedules;
+export function agentRun(scheduled: Scheduled): Promise<unknown> {
+  return schedules(scheduled);
+}
