@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundleOptions, LogLevel, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
   NativeConnection,
@@ -170,15 +171,21 @@ export function bundleWorkflows(workflowsPath = bundledPath('index')): Promise<W
 
 let loggerInstalled = false;
 
-/** Temporal keeps one logger a process, and takes it only before its first use. */
+/** Temporal keeps one runtime a process, with its logger; one that the process has installed before stays. */
 function installLogger(level: LogLevel): void {
   if (loggerInstalled) return;
   loggerInstalled = true;
-  Runtime.install({
-    logger: new DefaultLogger(level),
-    // Else the SDK's core writes to standard output, at a level of its own.
-    telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) } },
-  });
+  try {
+    Runtime.install({
+      logger: new DefaultLogger(level),
+      // Else the SDK's core writes to standard output, at a level of its own.
+      telemetryOptions: {
+        logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) },
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }
 
 /** Stack traces need the map's lines, not columns nor the text of every source once more in every worker's memory (B5). */
