@@ -3,7 +3,7 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Registry } from '../agents/registry.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
-import { assessRecorded } from '../core/assess.ts';
+import { assessRecorded } from '../core/assess-recorded.ts';
 import { compileAssessRules } from '../core/assess-rule.ts';
 import { callDigest } from '../core/digest.ts';
 import { knownCeiling } from '../core/known-ceiling.ts';

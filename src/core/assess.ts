@@ -5,8 +5,6 @@ import type { CompiledAssessRule } from './assess-rule.ts';
 import type { Assessment } from './assessment.ts';
 import type { AssessedCall } from './call-view.ts';
 
-export { assessRecorded };
-
 /**
  * Assesses a call by rules, the built-in assessors and what others said of it (`extra`). The most severe counts, with
  * all reasons. Nothing is below what the tool's risk says, except where a rule that may lower it says so and nobody else

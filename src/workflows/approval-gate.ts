@@ -14,7 +14,7 @@ import {
 import type { ApprovalDetails, Caller, Permit } from '../contract.ts';
 import { queryNames } from '../contract.ts';
 import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
-import { assessRecorded } from '../core/assess.ts';
+import { assessRecorded } from '../core/assess-recorded.ts';
 import type { CompiledAssessRule } from '../core/assess-rule.ts';
 import { compileAssessRules } from '../core/assess-rule.ts';
 import type { Assessment } from '../core/assessment.ts';
