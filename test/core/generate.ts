@@ -1,6 +1,7 @@
 /** Random policies and calls that meet often: few tools, few arguments, overlapping patterns. */
 import fc from 'fast-check';
-import { actions, type Policy, type PolicyLayers, type Rule } from '../../src/core/policy.ts';
+import { modes } from '../../src/core/modes.ts';
+import { actions, grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src/core/policy.ts';
 import type { RuledCall } from '../../src/core/ruling.ts';
 import { risks } from '../../src/core/tool-call.ts';
 
@@ -8,9 +9,42 @@ const action = fc.constantFrom(...actions);
 const name = fc.constantFrom('read', 'send', 'send_mail', 'drop', '*', 'send*', '*_mail', 'd*p', 'se*d*');
 const args = fc.constantFrom('', '*', 'a', 'a*', '*b', 'a/*', '*"x":1*', '{*}', 'true', '{"to":"*');
 
+/** Conditions, and what they mean: true, false, or undefined where one cannot be evaluated. */
+export const conditions: Record<string, (call: RuledCall, agent: string) => boolean | undefined> = {
+  'args.x == 1': ({ args }) => (Object.hasOwn(args, 'x') ? args['x'] === 1 : undefined),
+  'has(args.to) && risk == "write"': ({ args, risk }) => Object.hasOwn(args, 'to') && risk === 'write',
+  'tool.startsWith("send")': ({ tool }) => tool.startsWith('send'),
+  'agent == "ops"': (_, agent) => agent === 'ops',
+};
+
+const often = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const rarely = <Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+
 export const rule: fc.Arbitrary<Rule> = fc
-  .record({ name, args: fc.option(args, { nil: undefined }), action })
-  .map(({ name, args, action }) => ({ pattern: args === undefined ? name : `${name}:${args}`, action }));
+  .record({
+    name,
+    args: often(args),
+    fields: rarely(
+      fc.dictionary(fc.constantFrom('to', 'x'), fc.constantFrom('a', 'a*', '*', '1'), {
+        minKeys: 1,
+        maxKeys: 2,
+        noNullPrototype: true,
+      }),
+    ),
+    when: rarely(fc.constantFrom(...Object.keys(conditions))),
+    agent: rarely(fc.constantFrom('ops', 'web')),
+    always: rarely(fc.constantFrom(false as const, ...grantKinds)),
+    action,
+  })
+  .map(({ name, args, fields, when, agent, always, action }) => ({
+    pattern: args === undefined ? name : `${name}:${args}`,
+    action,
+    ...(fields !== undefined && { args: fields }),
+    ...(when !== undefined && { when }),
+    ...(agent !== undefined && { agent }),
+    ...(always !== undefined && { ask: { always } }),
+  }));
 
 export const policy: fc.Arbitrary<Policy> = fc.record({
   version: fc.constant(1 as const),
@@ -19,7 +53,14 @@ export const policy: fc.Arbitrary<Policy> = fc.record({
   approval: fc.constant({}),
 });
 
-export const layers: fc.Arbitrary<PolicyLayers> = fc.record({ ceiling: policy, run: policy }, { requiredKeys: [] });
+export const modedPolicy: fc.Arbitrary<Policy> = fc
+  .record({ policy, mode: fc.constantFrom(...modes) })
+  .map(({ policy, mode }) => ({ ...policy, mode }));
+
+export const layers: fc.Arbitrary<PolicyLayers> = fc.record(
+  { ceiling: fc.oneof(policy, modedPolicy), run: fc.oneof(policy, modedPolicy) },
+  { requiredKeys: [] },
+);
 
 const value = fc.constantFrom('', 'a', 'ab', 'a/b', '.', true, 1, ['b', 1]);
 
@@ -32,3 +73,5 @@ export const call: fc.Arbitrary<RuledCall> = fc.record(
   },
   { requiredKeys: ['tool', 'args', 'risk'] },
 );
+
+export const agent = fc.constantFrom('ops', 'web', 'other');

@@ -1,35 +1,34 @@
 /** What holds for every policy and every call. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { explain } from '../../src/core/explain.ts';
 import { actions, type Action, type Policy, type PolicyLayers } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../src/core/ruling.ts';
-import { call, layers, policy, rule } from './generate.ts';
+import { digestFor, grant } from './generate-grants.ts';
+import { agent, call, layers, modedPolicy, policy, rule } from './generate.ts';
 import { referenceAction } from './reference.ts';
 
-const ruling = ({ ceiling, run }: PolicyLayers, theCall: RuledCall): Ruling =>
+const ruling = ({ ceiling, run }: PolicyLayers, theCall: RuledCall, theAgent = 'ops'): Ruling =>
   evaluate(
     {
       ...(ceiling && { ceiling: compilePolicy(ceiling, 'ceiling') }),
       ...(run && { run: compilePolicy(run, 'run') }),
     },
     theCall,
+    { agent: theAgent },
   );
 const strictness = (action: Action): number => actions.indexOf(action);
 /** Whether any rule cannot be evaluated for this call. */
-const errs = ({ rules }: Policy, theCall: RuledCall): boolean => {
-  const allowing: Policy = {
-    version: 1,
-    rules: rules.map((each) => ({ ...each, action: 'allow' })),
-    riskDefaults: { write: 'allow' },
-    approval: {},
-  };
-  return ruling({ run: allowing }, { ...theCall, risk: 'write' }).action !== 'allow';
-};
+const errs = (thePolicy: Policy, theCall: RuledCall): boolean =>
+  explain({ run: compilePolicy(thePolicy, 'run') }, theCall, { agent: 'ops' }).matches.some(
+    ({ matched }) => matched === 'error',
+  );
 
 test('evaluate agrees with the reference on 20,000 random policies', () => {
   fc.assert(
-    fc.property(layers, call, (theLayers, theCall) => {
-      expect(ruling(theLayers, theCall).action).toBe(referenceAction(theLayers, theCall));
+    fc.property(layers, call, agent, (theLayers, theCall, theAgent) => {
+      const expected = referenceAction(theLayers, theCall, theAgent);
+      expect(ruling(theLayers, theCall, theAgent).action).toBe(expected);
     }),
     { numRuns: 20_000 },
   );
@@ -50,8 +49,9 @@ describe('laws', () => {
   });
 
   test('the stricter layer wins, and another layer never loosens', () => {
+    const any = fc.oneof(policy, modedPolicy);
     fc.assert(
-      fc.property(policy, policy, call, (ceiling, run, theCall) => {
+      fc.property(any, any, call, (ceiling, run, theCall) => {
         const alone = [ruling({ ceiling }, theCall).action, ruling({ run }, theCall).action];
         expect(strictness(ruling({ ceiling, run }, theCall).action)).toBe(Math.max(...alone.map(strictness)));
       }),
@@ -84,11 +84,70 @@ describe('laws', () => {
     );
   });
 
+  test('a mode never changes a rule’s deny, nor a reason', () => {
+    fc.assert(
+      fc.property(modedPolicy, call, (moded, theCall) => {
+        const { mode: _, ...plain } = moded;
+        const before = ruling({ run: plain }, theCall);
+        const after = ruling({ run: moded }, theCall);
+        if (before.action === 'deny' && before.rule !== null) {
+          expect(after).toMatchObject({ action: 'deny' });
+          if (after.rule !== null) expect(after).toEqual(before);
+        }
+        if (after.mode !== undefined)
+          expect([after.rule, after.layer, after.mode]).toEqual([null, 'default', moded.mode]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('without bypassPermissions, auto_approve and approve_all a mode allows nothing that a rule asks about', () => {
+    fc.assert(
+      fc.property(modedPolicy, call, (moded, theCall) => {
+        fc.pre(!['bypassPermissions', 'auto_approve', 'approve_all'].includes(moded.mode!));
+        const { mode: _, ...plain } = moded;
+        const before = ruling({ run: plain }, theCall);
+        fc.pre(before.rule !== null && before.action !== 'allow');
+        expect(ruling({ run: moded }, theCall).action).not.toBe('allow');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a grant only turns ask into allow, and none is wider than each asking rule admits', () => {
+    fc.assert(
+      fc.property(layers, call, fc.array(grant, { maxLength: 4 }), (theLayers, theCall, grants) => {
+        const compiled = {
+          ...(theLayers.ceiling && { ceiling: compilePolicy(theLayers.ceiling, 'ceiling') }),
+          ...(theLayers.run && { run: compilePolicy(theLayers.run, 'run') }),
+        };
+        const context = { agent: 'ops', digest: digestFor(theCall), atMs: 1_000 };
+        const before = evaluate(compiled, theCall, context);
+        const after = evaluate(compiled, theCall, { ...context, grants });
+        const used = grants.find(({ grantId }) => grantId === after.rule);
+        if (before.action !== 'ask' || after.action === 'ask')
+          expect([before.action, after]).toEqual([
+            before.action,
+            after.action === before.action ? before : expect.objectContaining({ action: 'allow', layer: 'grant' }),
+          ]);
+        if (after.layer !== 'grant') {
+          expect(after).toEqual(before);
+          return;
+        }
+        expect([before.action, used?.approved, used?.tool]).toEqual(['ask', true, theCall.tool]);
+        const kinds = ['call', 'arguments', 'tool'];
+        const widest = before.ask?.always ?? 'tool';
+        expect(kinds.indexOf(used!.scope.kind)).toBeLessThanOrEqual(kinds.indexOf(String(widest)));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   test('an unknown risk is never allowed by default', () => {
     fc.assert(
       fc.property(layers, call, (theLayers, theCall) => {
-        const { action, layer } = ruling(theLayers, { ...theCall, risk: 'unknown' });
-        if (layer === 'default') expect(action).toBe('ask');
+        const { action, layer, mode } = ruling(theLayers, { ...theCall, risk: 'unknown' });
+        if (layer === 'default' && mode === undefined) expect(action).toBe('ask');
       }),
     );
   });
