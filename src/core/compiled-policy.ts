@@ -68,7 +68,14 @@ const usesWorthAnIndex = 20;
 /** Names up to this length are matched once, and not counted in what a ruling may cost. */
 const shortName = 256;
 
-/** Compiles a policy once for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own list. */
+/**
+ * Compiles a policy once for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own
+ * list. Never throws: a rule that cannot be compiled stays in its place, and asks.
+ *
+ * @example
+ * const { policy } = parsePolicy({ rules: [{ pattern: '*', action: 'ask' }], agents: { ops: { rules: [{ pattern: 'x', action: 'deny' }] } } });
+ * compilePolicy(policy, 'ceiling').rules.map(({ id }) => id); // => ['ceiling#1', 'ceiling.ops#1']
+ */
 export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'run'): CompiledPolicy {
   const counts = new Map<string, number>();
   const rules = policy.rules.map((rule: RunSideRule) => {

@@ -23,7 +23,14 @@ export interface Explanation {
   matches: RuleMatch[];
 }
 
-/** Rules on one call, as `evaluate` does, and says of each rule whether it matched and why. */
+/**
+ * Rules on one call, as `evaluate` does, and says of each rule whether it matched and why.
+ *
+ * @example
+ * const { policy } = parsePolicy({ rules: [{ pattern: 'bash:git *', action: 'allow' }] });
+ * const call = { tool: 'bash', args: { command: 'ls' }, risk: 'write', subject: 'command' };
+ * explain({ run: compilePolicy(policy, 'run') }, call).matches[0].why; // => 'its pattern does not match the arguments'
+ */
 export function explain(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Explanation {
   const matches = [layers.ceiling, layers.run].flatMap((policy) => {
     if (policy === undefined) return [];

@@ -15,6 +15,10 @@ export interface PolicyWarning {
 /**
  * Warnings about a policy that loads: rules that a later rule overrides in every case, grants they offer in vain,
  * time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run can lift.
+ *
+ * @example
+ * const { policy } = parsePolicy({ rules: [{ pattern: 'rm', action: 'deny' }, { pattern: '*', action: 'allow' }] });
+ * lintPolicy(policy)[0].message; // => 'rule run#1 can never decide: rule run#2 matches all it matches, and comes later'
  */
 export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'agent' | 'run' } = {}): PolicyWarning[] {
   const compiled = compilePolicy(policy, of === 'ceiling' ? 'ceiling' : 'run').rules;

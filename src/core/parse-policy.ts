@@ -49,6 +49,13 @@ const mostProblems = 100;
 /**
  * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key
  * is a problem, and so is a key of the language that this version does not serve. Total: never throws.
+ *
+ * @example
+ * const parsed = parsePolicy("rules: [{ pattern: 'search_*', action: allow }]");
+ * parsed; // => { policy: { version: 1, rules: [{ pattern: 'search_*', action: 'allow' }], riskDefaults: {}, approval: {} }, lines: [1] }
+ * const refused = parsePolicy('rules: [{ pattern: a, action: alow }]', { file: 'my.yaml' });
+ * refused.problems[0].message; // => "'action' must be one of allow, ask, deny, not 'alow'"
+ * refused.problems[0].column; // => 31
  */
 export function parsePolicy(
   source: string | object,
@@ -80,7 +87,13 @@ export function parsePolicy(
   };
 }
 
-/** One line a problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` where there was no text. */
+/**
+ * One line a problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` where there was no text.
+ *
+ * @example
+ * const { problems } = parsePolicy({ mode: 'yolo' , rules: 5 });
+ * formatProblems('my.yaml', problems.slice(1)); // => "my.yaml: 'rules' must be a list, not 5 (at rules)"
+ */
 export function formatProblems(file: string, problems: readonly PolicyProblem[]): string {
   return problems
     .map(({ line, column, message, path }) => {

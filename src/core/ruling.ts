@@ -85,6 +85,16 @@ export interface RunCounts {
  * Rules on one call. A layer without a policy does not answer; without any, the standard risk defaults do.
  * Where both layers are equally strict, a rule is reported before a risk default, then the ceiling before the run.
  * Throws for an engine that this version no longer has, and for nothing else.
+ *
+ * @example
+ * const { policy } = parsePolicy(`
+ * rules:
+ *   - { pattern: wire_transfer, action: ask, reason: Money needs a person }
+ *   - { pattern: wire_transfer, when: 'args.amount <= 100', action: allow }`);
+ * const layers = { run: compilePolicy(policy, 'run') };
+ * evaluate(layers, { tool: 'wire_transfer', args: { amount: 5 }, risk: 'write' }).action; // => 'allow'
+ * evaluate(layers, { tool: 'wire_transfer', args: { amount: 500 }, risk: 'write' }); // => { action: 'ask', rule: 'run#1', layer: 'run', reason: 'Money needs a person', severity: 'medium', engine: 1 }
+ * evaluate({}, { tool: 'wipe', args: {}, risk: 'destructive' }).action; // => 'deny'
  */
 export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
   const number = context.engine ?? engine;

@@ -15,6 +15,9 @@ export interface RunSide extends Policy {
  * Joins the sources of the run's side (policy section 3): one list of rules, the agent's first, so that the input's
  * override them; for the mode, each risk default and each limit the later source wins. `mode` is `RunInput.mode`, the
  * latest; without a policy it makes an empty one. Undefined if there is none of the three.
+ *
+ * @example
+ * mergeRunSide(undefined, undefined, 'plan'); // => { version: 1, mode: 'plan', rules: [], riskDefaults: {}, approval: {} }
  */
 export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
   if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;

@@ -8,11 +8,12 @@ import {
   type CompiledPolicy,
   type RuledCall,
   type Ruling,
+  type RulingContext,
 } from '../../src/core/ruling.ts';
 import type { JsonObject, Risk } from '../../src/core/tool-call.ts';
 
 const compiled = (source: string | object, layer: 'ceiling' | 'run'): CompiledPolicy => {
-  const parsed = parsePolicy(source, { ceiling: layer === 'ceiling' });
+  const parsed = parsePolicy(source, { ceiling: layer === 'ceiling', unserved: 'accept' });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return compilePolicy(parsed.policy, layer);
 };
@@ -134,7 +135,14 @@ describe('what cannot be evaluated asks, and never hides a deny', () => {
 describe('the engine (I12)', () => {
   const stored = JSON.parse(readFileSync(new URL('rulings.json', import.meta.url), 'utf8')) as {
     engine: number;
-    rulings: { name: string; ceiling?: object; run?: object; call: RuledCall; ruling: Ruling }[];
+    rulings: {
+      name: string;
+      ceiling?: object;
+      run?: object;
+      call: RuledCall;
+      context?: RulingContext;
+      ruling: Ruling;
+    }[];
   };
 
   // Runs that are open today rule with this engine. A ruling here that changes is a new engine, not a new expectation.
@@ -143,7 +151,7 @@ describe('the engine (I12)', () => {
       ...(each.ceiling && { ceiling: compiled(each.ceiling, 'ceiling') }),
       ...(each.run && { run: compiled(each.run, 'run') }),
     };
-    expect(evaluate(layers, each.call, { engine: stored.engine })).toEqual(each.ruling);
+    expect(evaluate(layers, each.call, { ...each.context, engine: stored.engine })).toEqual(each.ruling);
   });
 
   test('a run that started on an engine this version does not have is not ruled on by another', () => {
