@@ -85,11 +85,11 @@ function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string 
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
-/** Whether each name stands as a word before the first wildcard, with or without a path. */
+/** Whether each name, such as `sudo` or `find -exec`, stands in words before the first wildcard, with or without a path. */
 function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
   const written = new Set(words.map((word) => word.split(separator).at(-1)));
-  return names.every((name) => written.has(name));
+  return names.every((name) => name.split(/\s+/).every((word) => written.has(word)));
 }
 
 /** True if any is; else the first problem; else false. */

@@ -29,7 +29,10 @@ export interface ShellPart {
   text: string;
   /** `text` with the program reduced to the last segment of its path: `rm x` for `/bin/rm x`. */
   reduced: string;
-  /** The program that starts others, as written but without its path: this part's, or that of the part it is `within`. */
+  /**
+   * The program that starts others, as written but without its path: this part's, or that of the part it is `within`.
+   * Where only an option or a subcommand makes it one, with that: `find -exec`, `git -c`, `docker exec`.
+   */
   wrapper?: string;
   /** Index in `parts` of the wrapper that this part came out of. */
   within?: number;

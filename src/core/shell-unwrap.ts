@@ -4,7 +4,10 @@ import { gitSubcommands, wrappers, type Wrapper } from './shell-wrappers.ts';
 
 /** What a command starts, where its program is a wrapper. */
 export interface Unwrapped {
-  /** The program as it was written, without its path. */
+  /**
+   * The program as it was written, without its path; behind it, where only that makes it a wrapper, its option or
+   * subcommand: `find -exec`, `git -c`. A pattern that is to allow what it runs writes out all of it.
+   */
   wrapper: string;
   commands: ShellWord[][];
   /** Shell text, to be parsed again. */
@@ -22,7 +25,10 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   const form = wrappers.get(tableName(wrapper));
   if (form === undefined) return undefined;
   const found = contentsOf(form, words.slice(1));
-  return found === undefined ? undefined : { wrapper, commands: [], scripts: [], unknownOption: false, ...found };
+  if (found === undefined) return undefined;
+  const { by, ...contents } = found;
+  const name = by === undefined ? wrapper : `${wrapper} ${by}`;
+  return { commands: [], scripts: [], unknownOption: false, ...contents, wrapper: name };
 }
 
 /** Without version number and `.exe`, in lower case: some file systems do not tell cases apart. */
@@ -35,7 +41,8 @@ export function lastSegment(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1);
 }
 
-type Contents = Partial<Omit<Unwrapped, 'wrapper'>>;
+/** `by`: the option or subcommand that makes the program a wrapper. */
+type Contents = Partial<Omit<Unwrapped, 'wrapper'>> & { by?: string };
 
 function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'git') return contentsOfGit(form, args);
@@ -50,7 +57,9 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
     case 'options':
       return { scripts };
     case 'shell':
-      return { scripts: given.has('c') ? texts(operands.slice(0, 1)) : [] };
+      return given.has('c')
+        ? { scripts: texts(operands.slice(0, 1)), by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c' }
+        : { scripts: [] };
     case 'first':
       return { scripts: texts(operands.slice(0, 1)) };
     case 'definitions':
@@ -78,10 +87,11 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const dashed = form.bundled && first && !first.text.startsWith('-') ? [plainWord(`-${first.text}`), ...others] : args;
   const starts = dashed.flatMap(({ text }, index) => (options.some((option) => isOption(text, option)) ? [index] : []));
   if (starts.length === 0) return args.some((word) => word.wild) ? {} : undefined;
-  if (form.runs === 'find') return { commands: starts.map((start) => upToEnd(args.slice(start + 1))) };
+  const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
+  if (form.runs === 'find') return { commands: starts.map((start) => upToEnd(args.slice(start + 1))), by };
   // With `tar xIf`, the values follow in the order of the letters.
-  if (dashed !== args && starts[0] === 0) return { scripts: texts(others) };
-  return { scripts: starts.flatMap((start) => optionValue(args, start)) };
+  if (dashed !== args && starts[0] === 0) return { scripts: texts(others), by: first!.text };
+  return { scripts: starts.flatMap((start) => optionValue(args, start)), by };
 }
 
 /** `uv run pytest`, `docker exec -it box rm`: where options follow, the command may begin at any word behind them. */
@@ -89,7 +99,8 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   const at = args.findIndex(({ text }) => form.subcommands!.split(' ').includes(text));
   if (at === -1) return undefined;
   const rest = args.slice(at + 1);
-  return rest[0]?.text.startsWith('-') ? guess(form, rest, []) : { commands: [rest] };
+  const by = args[at]!.text;
+  return rest[0]?.text.startsWith('-') ? { ...guess(form, rest, []), by } : { commands: [rest], by };
 }
 
 function upToEnd(words: ShellWord[]): ShellWord[] {
@@ -110,14 +121,18 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), configured(scripts), plainWord('git'));
   const [subcommand, ...rest] = operands;
   const own = operands.length < args.length && subcommand !== undefined ? [[plainWord('git'), ...operands]] : [];
-  if (own.length > 0) return { scripts: configured(scripts), commands: own };
-  if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts) };
+  const by = scripts.length > 0 ? { by: '-c' } : {};
+  if (own.length > 0) return { scripts: configured(scripts), commands: own, ...by };
+  if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
   const options = gitSubcommands.get(subcommand?.text ?? '')?.split(' ') ?? [];
   const starts = rest.flatMap(({ text }, at) => (options.some((option) => isOption(text, option)) ? [at] : []));
   if (starts.length === 0) return options.length > 0 && rest.some((word) => word.wild) ? {} : undefined;
-  if (options[0]!.startsWith('-')) return { scripts: configured(starts.flatMap((start) => optionValue(rest, start))) };
+  const starting = `${subcommand!.text} ${rest[starts[0]!]!.text.replace(/=.*$/s, '')}`;
+  if (options[0]!.startsWith('-')) {
+    return { scripts: configured(starts.flatMap((start) => optionValue(rest, start))), by: starting };
+  }
   const command = rest.slice(starts[0]! + 1);
-  return { scripts: [joined(command.slice(command.findIndex(({ text }) => !text.startsWith('-'))))] };
+  return { scripts: [joined(command.slice(command.findIndex(({ text }) => !text.startsWith('-'))))], by: starting };
 }
 
 /** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */

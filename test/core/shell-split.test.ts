@@ -220,7 +220,11 @@ describe('a part', () => {
   test.each([
     ['/usr/bin/python3.11 -c x', 'python3.11'],
     ['SUDO ls', 'SUDO'],
-    ['bash.exe -c ls', 'bash.exe'],
+    ['bash.exe -c ls', 'bash.exe -c'],
+    ['find . -exec rm {} +', 'find -exec'],
+    ['git -c core.pager=less log', 'git -c'],
+    ['git -C dir log', 'git'],
+    ['docker exec box rm', 'docker exec'],
   ])('%j names its wrapper as it was written, without the path', (command, wrapper) => {
     expect(new Set(splitShell(command).parts.map((part) => part.wrapper))).toEqual(new Set([wrapper]));
   });
