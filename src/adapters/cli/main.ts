@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { addApprovals } from './approvals.ts';
 import { addAnswers } from './approve.ts';
 import { refuseCommands } from './not-built-yet.ts';
+import { addPolicy } from './policy.ts';
 import { reportError } from './report-error.ts';
 import { addRun } from './run.ts';
 import { addServer } from './server.ts';
@@ -27,6 +28,7 @@ addRun(program);
 addShow(program);
 addApprovals(program);
 addAnswers(program);
+addPolicy(program);
 refuseCommands(program);
 
 // A reader that closes the pipe early, such as `head`, is no error.

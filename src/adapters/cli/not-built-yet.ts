@@ -17,7 +17,6 @@ const commands = [
   'close',
   'cancel',
   'grants',
-  'policy',
   'redact',
   'audit',
   'completion',

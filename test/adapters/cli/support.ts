@@ -9,6 +9,8 @@ export interface CliOptions {
   /** Laid over this process's environment; undefined takes a variable away. */
   env?: Record<string, string | undefined>;
   input?: string;
+  /** The test writes to standard input itself, and ends it. */
+  keepInputOpen?: boolean;
   cwd?: string;
 }
 
@@ -41,7 +43,7 @@ export function jsonLines(result: CliResult): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-export function startCli(args: string[], { env = {}, input, cwd }: CliOptions = {}): RunningCli {
+export function startCli(args: string[], { env = {}, input, keepInputOpen = false, cwd }: CliOptions = {}): RunningCli {
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     ...(cwd === undefined ? {} : { cwd }),
@@ -53,7 +55,7 @@ export function startCli(args: string[], { env = {}, input, cwd }: CliOptions = 
     });
   }
   child.stdin.on('error', () => undefined); // a process that ends without reading its input
-  child.stdin.end(input ?? '');
+  if (!keepInputOpen) child.stdin.end(input ?? '');
   const ended = new Promise<CliResult>((resolve) => {
     child.once('close', (code) => resolve({ code, ...texts }));
   });

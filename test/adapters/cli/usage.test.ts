@@ -26,6 +26,10 @@ describe('help', () => {
     [['approvals', 'show', '--help']],
     [['approve', '--help']],
     [['deny', '--help']],
+    [['policy', 'check', '--help']],
+    [['policy', 'explain', '--help']],
+    [['policy', 'eval', '--help']],
+    [['policy', 'init', '--help']],
   ])('%j', async (args) => {
     const { code, stdout } = await cli(args);
     expect(code).toBe(0);
@@ -53,7 +57,7 @@ describe('wrong use: one sentence, exit 2', () => {
     [['deny', 'x', '--always', 'tool'], 'error: --always is not supported by this version.'],
     [['run', 'a', '--mode', 'plan', '--input', 'x'], 'error: --mode is not supported by this version.'],
     [['grants', 'list'], 'error: `grants` is not supported by this version.'],
-    [['policy', 'check', 'x.yaml'], 'error: `policy` is not supported by this version.'],
+    [['policy', 'apply', 'x.yaml'], 'error: `apply` is not supported by this version.'],
     [['approvals', 'preview', '--channel', 'text'], 'error: `preview` is not supported by this version.'],
     [
       ['approvals', '--limit', '0'],

@@ -1,0 +1,68 @@
+import { compileAssessRules } from '../../core/assess-rule.ts';
+import { assess } from '../../core/assess.ts';
+import type { Mode } from '../../core/modes.ts';
+import type { Policy } from '../../core/policy.ts';
+import { type CompiledLayers, compilePolicy, type RuledCall, type RulingContext } from '../../core/ruling.ts';
+import { notSplit } from '../../core/shell-parts.ts';
+import { splitShell } from '../../core/shell-split.ts';
+import type { JsonObject, Risk } from '../../core/tool-call.ts';
+
+/** A call and its tool, as `defineTool` would describe it. */
+export interface DescribedCall {
+  tool: string;
+  args: JsonObject;
+  risk: Risk;
+  subject?: Subject | undefined;
+  /** Absent: an agent that the policy does not name. */
+  agent?: string | undefined;
+  /** The run's mode, over the policy's own. */
+  mode?: Mode | undefined;
+}
+
+/** The argument that `name:args` patterns match. */
+export interface Subject {
+  argument: string;
+  shell: boolean;
+}
+
+/** What `evaluate` and `explain` take. */
+export type Trial = [CompiledLayers, RuledCall, RulingContext];
+
+/**
+ * A policy, as the policy of a run, ready for many calls; a worker would give the gate the same. Nobody else's
+ * assessors are asked, and the run has done nothing yet.
+ */
+export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
+  const assessRules = compileAssessRules({ run: policy });
+  const layersByMode = new Map<Mode | undefined, CompiledLayers>();
+  const layersOf = (mode: Mode | undefined): CompiledLayers => {
+    const known = layersByMode.get(mode);
+    if (known !== undefined) return known;
+    const layers = { run: compilePolicy(mode === undefined ? policy : { ...policy, mode }, 'run') };
+    layersByMode.set(mode, layers);
+    return layers;
+  };
+  return ({ tool, args, risk, subject, agent = '', mode }) => {
+    const call: RuledCall = { tool, args, risk };
+    if (subject !== undefined) call.subject = subject.argument;
+    if (subject?.shell === true) call.shell = splitOf(args, subject.argument);
+    const assessment = assess(call, assessRules);
+    return [layersOf(mode), call, { assessment, agent }];
+  };
+}
+
+/** Reads a subject as `defineTool` takes it; undefined for what is none. */
+export function readSubject(value: unknown): Subject | undefined {
+  if (typeof value === 'string') return { argument: value, shell: false };
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;
+  const { argument, shell = false, ...others } = value as Record<string, unknown>;
+  if (typeof argument !== 'string' || typeof shell !== 'boolean' || Object.keys(others).length > 0) return undefined;
+  return { argument, shell };
+}
+
+export const subjectWanted = `an argument's name, or {"argument":NAME,"shell":true}`;
+
+function splitOf(args: JsonObject, argument: string) {
+  const command = Object.hasOwn(args, argument) ? args[argument] : undefined;
+  return typeof command === 'string' ? splitShell(command) : notSplit;
+}

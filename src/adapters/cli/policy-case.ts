@@ -1,0 +1,65 @@
+import { isMode, modes } from '../../core/modes.ts';
+import { risks, type Json, type JsonObject, type Risk } from '../../core/tool-call.ts';
+import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
+import { readStrictJson, writtenMembers } from './strict-json.ts';
+
+/** `id` is repeated as it came; null where the line has none. */
+export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
+
+const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'mode'] as const;
+type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
+
+/** Reads one line of `policy eval`. Never throws. Keys that it does not know are the writer's own. */
+export function readCase(line: string): PolicyCase {
+  const fields = readFields(line);
+  if (typeof fields === 'string') return { id: null, error: fields };
+  const id = readStrictJson(fields.id?.written ?? 'null');
+  if ('problem' in id) return { id: null, error: `'id' ${id.problem}` };
+  const call = readCall(fields);
+  return typeof call === 'string' ? { id: id.value, error: call } : { id: id.value, call };
+}
+
+/** The call, or what is wrong with it. */
+function readCall(fields: Fields): DescribedCall | string {
+  const [tool, risk, subject, agent, mode] = (['tool', 'risk', 'subject', 'agent', 'mode'] as const).map(
+    (name) => fields[name]?.value,
+  );
+  if (typeof tool !== 'string') return `'tool' must be a text`;
+  if (fields.args === undefined) return `'args' is missing`;
+  const args = readStrictJson(fields.args.written);
+  if ('problem' in args) return `'args' ${args.problem}`;
+  if (!isObject(args.value)) return `'args' must be an object`;
+  if (risk !== undefined && !isRisk(risk)) return `'risk' must be one of ${[...risks, 'unknown'].join(', ')}`;
+  const read = subject === undefined ? undefined : readSubject(subject);
+  if (subject !== undefined && read === undefined) return `'subject' must be ${subjectWanted}`;
+  if (agent !== undefined && typeof agent !== 'string') return `'agent' must be a text`;
+  if (mode !== undefined && !isMode(mode)) return `'mode' must be one of ${modes.join(', ')}`;
+  return { tool, args: args.value, risk: risk ?? 'write', subject: read, agent, mode };
+}
+
+/** The known fields of a line, or what is wrong with it. A key that stands in it twice has no one value. */
+function readFields(line: string): Fields | string {
+  let value: Json;
+  try {
+    value = JSON.parse(line) as Json;
+  } catch {
+    return line.trim() === '' ? 'the line is empty' : 'the line is not JSON';
+  }
+  if (!isObject(value)) return 'the line is not an object';
+  const fields: Fields = {};
+  for (const { key, value: written } of writtenMembers(line)) {
+    const name = known.find((each) => each === key);
+    if (name === undefined) continue;
+    if (Object.hasOwn(fields, name)) return `'${name}' stands in the line twice`;
+    fields[name] = { value: value[name]!, written };
+  }
+  return fields;
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isRisk(value: Json): value is Risk {
+  return value === 'unknown' || risks.some((risk) => risk === value);
+}

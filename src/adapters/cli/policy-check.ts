@@ -1,0 +1,41 @@
+import { lintPolicy } from '../../core/lint-policy.ts';
+import type { ParsedPolicy } from '../../core/parse-policy.ts';
+import { escapeText } from '../../core/escape-text.ts';
+import type { Output } from './output.ts';
+import { type PolicyPlace, problemLine, readPolicy, readPolicyText } from './policy-file.ts';
+import type { CheckOptions, Owner } from './policy.ts';
+
+interface Finding extends PolicyPlace {
+  message: string;
+}
+
+/** Problems go to standard output and make the exit code 1; warnings go to standard error and do not. */
+export async function checkPolicy(file: string, options: CheckOptions, output: Output): Promise<void> {
+  const text = await readPolicyText(file);
+  const parsed = readPolicy(text, { ceiling: options.as === 'ceiling' });
+  const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
+    if (options.json === true) output.json({ file, line, column, kind, message });
+    else if (kind === 'error') output.line(problemLine(file, { line, column }, message));
+    else output.note(problemLine(file, { line, column }, `warning: ${message}`));
+  };
+  if ('problems' in parsed) {
+    for (const problem of parsed.problems) report('error', problem);
+    process.exitCode = 1;
+    return;
+  }
+  for (const warning of warningsAbout(text, parsed, options.as)) report('warning', warning);
+  const { length } = parsed.policy.rules;
+  if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
+}
+
+function warningsAbout(text: string, { policy, lines = [] }: ParsedPolicy, owner: Owner): Finding[] {
+  const served = readPolicy(text, { ceiling: owner === 'ceiling', unserved: 'refuse' });
+  const unserved = 'problems' in served ? served.problems : [];
+  return [
+    ...lintPolicy(policy, { of: owner }).map(({ index, message }) => ({
+      line: index === undefined ? undefined : lines[index],
+      message,
+    })),
+    ...unserved.map((problem) => ({ ...problem, message: `${problem.message}: a worker and a run refuse it` })),
+  ].toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
+}

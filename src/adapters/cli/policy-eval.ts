@@ -1,0 +1,40 @@
+import { createReadStream } from 'node:fs';
+import { evaluate } from '../../core/ruling.ts';
+import { byteLines } from './byte-lines.ts';
+import { trialsOf } from './described-call.ts';
+import type { Output } from './output.ts';
+import { readCase } from './policy-case.ts';
+import { loadPolicy, problemLines } from './policy-file.ts';
+import type { EvalOptions } from './policy.ts';
+import { readFault } from './read-fault.ts';
+import { UsageError } from './report-error.ts';
+
+/** A line out for each line in, in order and at once, also on a terminal. A line that cannot be read ends in exit 1. */
+export async function evalPolicy(file: string, { cases }: EvalOptions, output: Output): Promise<void> {
+  const loaded = await loadPolicy(file);
+  if ('problems' in loaded) {
+    output.note(problemLines(file, loaded.problems));
+    process.exitCode = 1;
+    return;
+  }
+  const trial = trialsOf(loaded.policy);
+  for await (const line of byteLines(readCases(cases))) {
+    const read = 'problem' in line ? { id: null, error: line.problem } : readCase(line.text);
+    if ('error' in read) {
+      process.exitCode = 1;
+      output.json(read);
+      continue;
+    }
+    const { action, rule, reason = null, severity } = evaluate(...trial(read.call));
+    output.json({ id: read.id, action, rule, reason, severity });
+  }
+}
+
+async function* readCases(file: string): AsyncGenerator<Buffer> {
+  const stream = file === '-' ? process.stdin : createReadStream(file);
+  try {
+    for await (const chunk of stream) yield Buffer.from(chunk as Buffer);
+  } catch (cause) {
+    throw new UsageError(`The cases in ${file} cannot be read: ${readFault(cause)}.`);
+  }
+}

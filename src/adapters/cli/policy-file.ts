@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { escapeText } from '../../core/escape-text.ts';
+import {
+  type ParsedPolicy,
+  parsePolicy,
+  type ParsePolicyOptions,
+  type PolicyProblem,
+} from '../../core/parse-policy.ts';
+import { readFault } from './read-fault.ts';
+import { UsageError } from './report-error.ts';
+
+/** A file's text. Throws a usage error for one that cannot be read. */
+export async function readPolicyText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
+  });
+}
+
+/** Reads a policy to explain or try it: it may hold what no run serves yet. */
+export async function loadPolicy(file: string): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
+  return readPolicy(await readPolicyText(file));
+}
+
+export function readPolicy(text: string, options: ParsePolicyOptions = {}) {
+  return parsePolicy(text, { unserved: 'accept', ...options });
+}
+
+/** `FILE:LINE:COL message`, one a line, escaped. What is about the whole file stands at its begin. */
+export function problemLines(file: string, problems: readonly PolicyProblem[]): string {
+  return problems.map((problem) => problemLine(file, problem, problem.message)).join('\n');
+}
+
+export function problemLine(file: string, { line = 1, column = 1 }: PolicyPlace, message: string): string {
+  return escapeText(`${file}:${line}:${column} ${message}`);
+}
+
+/** From 1. */
+export interface PolicyPlace {
+  line?: number | undefined;
+  column?: number | undefined;
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { modes, type Mode } from '../../core/modes.ts';
+import { risks, type Risk } from '../../core/tool-call.ts';
+import { type CommonOptions, withCommonOptions } from './command-line.ts';
+import { refuseCommands } from './not-built-yet.ts';
+import { processOutput } from './output.ts';
+
+/** Whose policy a file is: it decides which keys it may hold, and what looks like a mistake in it. */
+export const owners = ['ceiling', 'agent', 'run'] as const;
+export type Owner = (typeof owners)[number];
+
+export interface CheckOptions extends CommonOptions {
+  as: Owner;
+}
+
+export interface ExplainOptions extends CommonOptions {
+  tool: string;
+  args: string;
+  risk: Risk;
+  subject?: string;
+  agent?: string;
+  mode?: Mode;
+}
+
+export interface EvalOptions extends CommonOptions {
+  cases: string;
+}
+
+export interface InitOptions extends CommonOptions {
+  preset: string;
+  list?: boolean;
+  force?: boolean;
+}
+
+/** `countersign policy check|explain|eval|init`: policies without a server. Each loads its parsers when it is called. */
+export function addPolicy(program: Command): void {
+  const policy = program.command('policy').description('check, explain, try and begin policy files');
+
+  withCommonOptions(policy.command('check <file>'))
+    .description('say what is wrong with a policy file, as FILE:LINE:COL message')
+    .addOption(new Option('--as <owner>', 'whose policy it is').choices(owners).default('run'))
+    .action(async (file: string, options: CheckOptions) => {
+      const { checkPolicy } = await import('./policy-check.ts');
+      await checkPolicy(file, options, processOutput(options));
+    });
+
+  withCommonOptions(policy.command('explain <file>'))
+    .description('say what a policy answers to one call, and what each rule found')
+    .requiredOption('--tool <name>', 'the tool that is called')
+    .option('--args <json>', 'its arguments', '{}')
+    .addOption(new Option('--risk <risk>', "the tool's risk").choices([...risks, 'unknown']).default('write'))
+    .option('--subject <subject>', `the argument that patterns match: its name, or '{"argument":NAME,"shell":true}'`)
+    .option('--agent <name>', 'the agent that calls (default: one that the policy does not name)')
+    .addOption(new Option('--mode <mode>', "the run's mode").choices(modes))
+    .action(async (file: string, options: ExplainOptions) => {
+      const { explainPolicy } = await import('./policy-explain.ts');
+      await explainPolicy(file, options, processOutput(options));
+    });
+
+  withCommonOptions(policy.command('eval <file>'))
+    .description('answer many calls, one JSON value a line in and out')
+    .requiredOption(
+      '--cases <file>',
+      'lines of { id?, tool, args, risk?, subject?, agent?, mode? }; - is standard input',
+    )
+    .action(async (file: string, options: EvalOptions) => {
+      const { evalPolicy } = await import('./policy-eval.ts');
+      await evalPolicy(file, options, processOutput(options));
+    });
+
+  withCommonOptions(policy.command('init [file]'))
+    .description('write a preset to a policy file (default: countersign.policy.yaml)')
+    .option('--preset <name>', 'which one; --list shows them', 'practical')
+    .option('--list', 'show the presets and write nothing')
+    .option('--force', 'replace a file that exists')
+    .action(async (file: string | undefined, options: InitOptions) => {
+      const { initPolicy } = await import('./policy-init.ts');
+      await initPolicy(file, options, processOutput(options));
+    });
+
+  refuseCommands(policy, ['apply']);
+}

@@ -1,0 +1,411 @@
+/** `countersign policy`, each time as a process of its own. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type CliResult, cli, jsonLines, startCli } from './support.ts';
+
+jest.setTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-policy-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const files = {
+  'good.yaml': `
+mode: default
+rules:
+  - { id: git, pattern: 'bash:git *', action: allow }
+  - { id: rm, pattern: 'bash:rm *', action: deny, reason: 'Nothing is removed' }
+  - { pattern: 'send_*', action: ask, reason: "Mail \u202eneeds a person" }
+  - { pattern: 'get_*', when: 'args.size < 5', action: allow }
+agents:
+  intern:
+    rules:
+      - { pattern: 'send_*', action: deny }
+`,
+  'bad.yaml': 'version: 1\nrules:\n  - { pattern: "a", action: maybe }\n  - { pattern: "[z-a]", action: deny }\n',
+  'torn.yaml': 'rules: [\n',
+  'deep.json': '['.repeat(60) + ']'.repeat(60),
+  'control.yaml': 'rules:\n  - { pattern: "a", "\\e[31m": 1, action: deny }\n',
+  'shadowed.yaml': `rules:
+  - { pattern: 'get_user', action: deny }
+  - { pattern: 'get_*', action: ask, ask: { on_timeout: allow } }
+`,
+  'ceiling.yaml': 'approval: { max_timeout: 2d }\n',
+  'empty.yaml': '',
+  'none.yaml': 'rules: []\n',
+};
+for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+
+const policy = (args: string[], input?: string): Promise<CliResult> =>
+  cli(['policy', ...args], { cwd: folder, ...(input === undefined ? {} : { input }) });
+
+describe('check', () => {
+  test.concurrent.each<[string[], number, string, string]>([
+    [['good.yaml'], 0, '', ''],
+    [['none.yaml'], 0, '', ''],
+    [
+      ['bad.yaml'],
+      1,
+      "bad.yaml:3:29 'action' must be one of allow, ask, deny, not 'maybe'\nbad.yaml:4:16 'pattern' holds the reversed range [z-a]\n",
+      '',
+    ],
+    [['deep.json'], 1, 'deep.json:1:1 a policy is at most 50 levels deep\n', ''],
+    [['control.yaml'], 1, "control.yaml:2:21 unknown key '\\u{001B}[31m'", ''],
+    [['ceiling.yaml', '--as', 'ceiling'], 0, '', ''],
+    [['ceiling.yaml'], 1, "ceiling.yaml:1:13 'max_timeout' belongs in the ceiling", ''],
+    [
+      ['shadowed.yaml'],
+      0,
+      '',
+      'shadowed.yaml:2:1 warning: rule run#1 can never decide: rule run#2 matches all it matches, and comes later\n',
+    ],
+    [['shadowed.yaml', '--as', 'agent'], 0, '', "warning: rule run#1 denies in an agent's policy"],
+  ])('%j: %i', async (args, code, stdout, stderr) => {
+    const result = await policy(['check', ...args]);
+    expect(result).toEqual({
+      code,
+      stdout: stdout === '' ? '' : expect.stringContaining(stdout),
+      stderr: stderr === '' ? '' : expect.stringContaining(stderr),
+    });
+  });
+
+  test.concurrent('what does not parse has a place', async () => {
+    const { code, stdout } = await policy(['check', 'torn.yaml']);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^torn\.yaml:\d+:\d+ .+\n/)]);
+  });
+
+  test.concurrent('--json: one finding a line', async () => {
+    const bad = await policy(['check', 'bad.yaml', '--json']);
+    expect([bad.code, jsonLines(bad)[0]]).toEqual([
+      1,
+      {
+        file: 'bad.yaml',
+        line: 3,
+        column: 29,
+        kind: 'error',
+        message: "'action' must be one of allow, ask, deny, not 'maybe'",
+      },
+    ]);
+    const warned = await policy(['check', 'shadowed.yaml', '--json']);
+    expect([warned.code, new Set(jsonLines(warned).map(({ kind }) => kind))]).toEqual([0, new Set(['warning'])]);
+  });
+});
+
+describe('explain', () => {
+  const shell = ['--subject', '{"argument":"command","shell":true}'];
+  test.concurrent.each<[string[], object]>([
+    [
+      ['--tool', 'bash', '--args', '{"command":"git log"}', '--subject', 'command'],
+      { action: 'allow', rule: 'git', reason: null, severity: 'medium', layer: 'run' },
+    ],
+    [
+      ['--tool', 'bash', '--args', '{"command":"git log; rm x"}', '--subject', 'command'],
+      { action: 'allow', rule: 'git' },
+    ],
+    [
+      ['--tool', 'bash', '--args', '{"command":"git log; rm x"}', ...shell],
+      { action: 'deny', rule: 'rm', reason: 'Nothing is removed' },
+    ],
+    [['--tool', 'send_mail'], { action: 'ask', rule: 'run#3', reason: 'Mail \u202eneeds a person', layer: 'run' }],
+    [['--tool', 'send_mail', '--agent', 'intern'], { action: 'deny', rule: 'run.intern#1' }],
+    [['--tool', 'send_mail', '--mode', 'headless'], { action: 'deny', rule: null, layer: 'default' }],
+    [['--tool', 'x', '--risk', 'read_only'], { action: 'allow', rule: null, severity: 'safe', layer: 'default' }],
+    [['--tool', 'x', '--risk', 'destructive'], { action: 'deny', rule: null, severity: 'high' }],
+    [['--tool', 'x', '--risk', 'unknown'], { action: 'ask', rule: null }],
+    [['--tool', 'get_x', '--args', '{"size":"big"}'], { action: 'ask', rule: 'run#4' }],
+  ])('%j', async (args, expected) => {
+    const result = await policy(['explain', 'good.yaml', ...args]);
+    expect([result.code, result.stderr]).toEqual([0, '']);
+    const [answer] = jsonLines(result);
+    expect(answer).toMatchObject(expected);
+    expect(Object.keys(answer!)).toEqual(['action', 'rule', 'reason', 'severity', 'layer', 'matches']);
+  });
+
+  test.concurrent('each rule says whether it matched and why', async () => {
+    const result = await policy(['explain', 'good.yaml', '--tool', 'send_mail', '--json']);
+    expect(jsonLines(result)[0]!['matches']).toEqual([
+      { rule: 'git', action: 'allow', matched: false, why: 'its pattern is for another tool' },
+      { rule: 'rm', action: 'deny', matched: false, why: 'its pattern is for another tool' },
+      { rule: 'run#3', action: 'ask', matched: true, why: 'it matches' },
+      { rule: 'run#4', action: 'allow', matched: false, why: 'its pattern is for another tool' },
+      { rule: 'run.intern#1', action: 'deny', matched: false, why: "it is for agent 'intern'" },
+    ]);
+    expect(result.stdout).not.toContain('\u202e');
+  });
+
+  test.concurrent('a policy that does not load: exit 1', async () => {
+    expect(await policy(['explain', 'bad.yaml', '--tool', 'x'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^bad\.yaml:3:29 .+\nbad\.yaml:4:16 .+\n$/),
+    });
+  });
+});
+
+const shellCase = (command: unknown): object => ({
+  tool: 'bash',
+  args: { command },
+  subject: { argument: 'command', shell: true },
+});
+
+describe('eval', () => {
+  const lines: [line: string, answer: object][] = [
+    [
+      JSON.stringify({ id: 'a', ...shellCase('git log') }),
+      { id: 'a', action: 'allow', rule: 'git', reason: null, severity: 'medium' },
+    ],
+    [
+      JSON.stringify({ id: 2, ...shellCase('git log && /bin/rm x') }),
+      { id: 2, action: 'deny', rule: 'rm', reason: 'Nothing is removed', severity: expect.any(String) },
+    ],
+    [JSON.stringify({ id: 3, ...shellCase(7) }), { id: 3, action: 'ask', rule: null }],
+    [
+      JSON.stringify({ id: 4, tool: 'bash', args: { command: 'git log; rm x' }, subject: 'command' }),
+      { id: 4, action: 'allow', rule: 'git' },
+    ],
+    ['{"tool":"x","args":{}}', { id: null, action: 'ask', rule: null, reason: null, severity: 'medium' }],
+    [
+      '{"tool":"x","args":{},"risk":"unknown"}',
+      { id: null, action: 'ask', rule: null, reason: null, severity: 'high' },
+    ],
+    ['{"tool":"x","args":{},"risk":"read_only"}\r', { id: null, action: 'allow', rule: null }],
+    ['{"tool":"x","args":{},"risk":"read_only","mode":"confirm_all"}', { action: 'ask', rule: null }],
+    ['{"tool":"send_x","args":{}}', { action: 'ask', rule: 'run#3', reason: 'Mail \u202eneeds a person' }],
+    ['{"tool":"send_x","args":{},"agent":"intern"}', { action: 'deny', rule: 'run.intern#1' }],
+    ['{"id":{"n":1},"tool":"x","args":{"a":"\u2028\u2029\u0085"}}', { id: { n: 1 }, action: 'ask' }],
+    ['{"id":"__proto__","tool":"constructor","args":{"__proto__":{"a":1}}}', { id: '__proto__', action: 'ask' }],
+    ['{"tool":"\\ud800","args":{}}', { action: 'ask', rule: null }],
+    ['{"tool":"","args":{},"note":"a key of mine"}', { action: 'ask' }],
+    ['', { id: null, error: 'the line is empty' }],
+    ['nonsense', { id: null, error: 'the line is not JSON' }],
+    ['[]', { id: null, error: 'the line is not an object' }],
+    ['null', { id: null, error: 'the line is not an object' }],
+    ['{"id":7}', { id: 7, error: "'tool' must be a text" }],
+    ['{"id":7,"tool":"x"}', { id: 7, error: "'args' is missing" }],
+    ['{"id":7,"tool":"x","args":[]}', { id: 7, error: "'args' must be an object" }],
+    ['{"id":7,"tool":"x","args":null}', { id: 7, error: "'args' must be an object" }],
+    ['{"id":7,"tool":"x","args":{"a":{"b":1,"\\u0062":2}}}', { id: 7, error: `'args' holds the key "\\u0062" twice` }],
+    ['{"id":7,"tool":"x","tool":"y","args":{}}', { id: null, error: "'tool' stands in the line twice" }],
+    [
+      '{"id":7,"tool":"x","args":{"n":9007199254740993}}',
+      { id: 7, error: expect.stringContaining('9007199254740993') },
+    ],
+    ['{"id":7,"tool":"x","args":{"n":1e999}}', { id: 7, error: expect.stringContaining('1e999') }],
+    ['{"id":7,"tool":"x","args":{"n":"\\udc00"}}', { id: 7, error: expect.stringContaining('surrogate') }],
+    [
+      `{"id":7,"tool":"x","args":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
+      { id: 7, error: expect.stringContaining('deep') },
+    ],
+    ['{"id":9007199254740993,"tool":"x","args":{}}', { id: null, error: expect.stringContaining("'id'") }],
+    ['{"id":7,"tool":"x","args":{},"risk":"safe"}', { id: 7, error: expect.stringContaining("'risk' must be one of") }],
+    ['{"id":7,"tool":"x","args":{},"risk":"constructor"}', { id: 7, error: expect.stringContaining("'risk'") }],
+    ['{"id":7,"tool":"x","args":{},"mode":"toString"}', { id: 7, error: expect.stringContaining("'mode'") }],
+    ['{"id":7,"tool":"x","args":{},"subject":{"shell":true}}', { id: 7, error: expect.stringContaining("'subject'") }],
+    ['{"id":7,"tool":"x","args":{},"subject":null}', { id: 7, error: expect.stringContaining("'subject'") }],
+    ['{"id":7,"tool":"x","args":{},"agent":1}', { id: 7, error: "'agent' must be a text" }],
+  ];
+
+  const evaluated = policy(['eval', 'good.yaml', '--cases', '-'], `${lines.map(([line]) => line).join('\n')}\n`);
+
+  test('a line out for each line in, exit 1 for those that cannot be read', async () => {
+    const result = await evaluated;
+    expect([result.code, result.stderr, jsonLines(result).length]).toEqual([1, '', lines.length]);
+  });
+
+  test.each(lines.map(([line, answer], index) => [index, line.slice(0, 100), answer] as const))(
+    '%i %s',
+    async (index, _line, answer) => {
+      const out = jsonLines(await evaluated)[index];
+      expect(out).toMatchObject(answer);
+      expect(Object.keys(out!)).toEqual(
+        'error' in out! ? ['id', 'error'] : ['id', 'action', 'rule', 'reason', 'severity'],
+      );
+    },
+  );
+
+  test('cases from a file, the last line without an end; --json changes nothing', async () => {
+    writeFileSync(join(folder, 'cases.jsonl'), '\ufeff{"id":1,"tool":"x","args":{}}\n{"id":2,"tool":"y","args":{}}');
+    const result = await policy(['eval', 'good.yaml', '--cases', 'cases.jsonl', '--json']);
+    expect([result.code, jsonLines(result).map(({ id, action }) => [id, action])]).toEqual([
+      0,
+      [
+        [1, 'ask'],
+        [2, 'ask'],
+      ],
+    ]);
+  });
+
+  test('no case at all', async () => {
+    expect(await policy(['eval', 'good.yaml', '--cases', '-'], '')).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('bytes that are not UTF-8 are an error of their line alone', async () => {
+    const good = Buffer.from('{"id":1,"tool":"x","args":{}}\n');
+    writeFileSync(join(folder, 'latin.jsonl'), Buffer.concat([good, Buffer.from('{"id":"\xe9"}\n', 'latin1'), good]));
+    const result = await policy(['eval', 'good.yaml', '--cases', 'latin.jsonl']);
+    expect([result.code, jsonLines(result)]).toMatchObject([
+      1,
+      [{ id: 1 }, { id: null, error: 'the line is not UTF-8' }, { id: 1 }],
+    ]);
+  });
+
+  test('each line is answered when it comes', async () => {
+    const running = startCli(['policy', 'eval', 'good.yaml', '--cases', '-'], { cwd: folder, keepInputOpen: true });
+    for (const id of ['first', 'second']) {
+      running.child.stdin.write(`{"id":"${id}","tool":"x","args":{}}\n`);
+      await running.shows(`{"id":"${id}","action":"ask"`);
+    }
+    running.child.stdin.end();
+    expect((await running.ended).code).toBe(0);
+  });
+
+  test.each(['bad.yaml', 'torn.yaml', 'deep.json'])(
+    '%s: nothing on standard output, its lines on the other',
+    async (file) => {
+      const { code, stdout, stderr } = await policy(
+        ['eval', file, '--cases', '-', '--json'],
+        '{"tool":"x","args":{}}\n',
+      );
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(new RegExp(`^(${file}:\\d+:\\d+ .+\n)+$`));
+    },
+  );
+
+  test('odd lines: each has its answer or its error, and none ends the command', async () => {
+    const field = fc.oneof(
+      fc.constantFrom<unknown>('x', 'bash', 'write', 'unknown', 'plan', 'command', {
+        argument: 'command',
+        shell: true,
+      }),
+      fc.jsonValue(),
+    );
+    const record = fc.record(
+      {
+        id: fc.jsonValue(),
+        tool: field,
+        args: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), field),
+        risk: field,
+        subject: field,
+        agent: field,
+        mode: field,
+      },
+      { requiredKeys: ['tool', 'args'] },
+    );
+    const cut = fc.tuple(record, fc.nat(200)).map(([value, at]) => JSON.stringify(value).slice(0, at));
+    const raw = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\n', ' '));
+    const shell = fc
+      .string({ unit: fc.constantFrom(...Array.from('git rm;&|$(){}<>\'"`\\*\n')) })
+      .map((text) => JSON.stringify(shellCase(text)));
+    const line = fc.oneof(
+      record.map((value) => JSON.stringify(value)),
+      cut,
+      raw,
+      shell,
+    );
+    const odd = fc.sample(line, { numRuns: 2_000, seed: 4 });
+    const result = await policy(['eval', 'good.yaml', '--cases', '-'], odd.map((each) => `${each}\n`).join(''));
+    const out = jsonLines(result);
+    expect([result.code, result.stderr, out.length]).toEqual([1, '', odd.length]);
+    const failed = out.filter((each) => 'error' in each).length;
+    expect(failed).toBeGreaterThan(100);
+    expect(failed).toBeLessThan(1_900);
+    for (const [index, each] of out.entries()) {
+      const { id } = ((): { id?: unknown } => {
+        try {
+          return (JSON.parse(odd[index]!) as { id?: unknown }) ?? {};
+        } catch {
+          return {};
+        }
+      })();
+      if (each['id'] !== null) expect(JSON.stringify(each['id'])).toBe(JSON.stringify(id));
+      if ('error' in each) expect(each['error']).toMatch(/^('\w+'|the line) .+/);
+      else expect(['allow', 'ask', 'deny']).toContain(each['action']);
+    }
+  });
+});
+
+describe('init', () => {
+  const presets = readdirSync(new URL('../../../presets/', import.meta.url)).map((name) =>
+    name.slice(0, -'.yaml'.length),
+  );
+
+  test.concurrent.each(presets)('%s', async (preset) => {
+    const file = `init-${preset}.yaml`;
+    const result = await policy(['init', '--preset', preset, file]);
+    expect([result.code, jsonLines(result)]).toEqual([0, [{ file, preset }]]);
+    expect(result.stderr).toMatch(preset === 'sandbox' ? /^WARNING: nobody is asked .+\n$/ : /^$/);
+    const written = readFileSync(join(folder, file), 'utf8');
+    expect(written).toBe(readFileSync(new URL(`../../../presets/${preset}.yaml`, import.meta.url), 'utf8'));
+    expect(await policy(['check', file])).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test.concurrent('--list shows all, and writes nothing', async () => {
+    const result = await policy(['init', '--list', 'listed.yaml']);
+    expect([result.code, jsonLines(result).map(({ preset }) => preset)]).toEqual([0, presets.sort()]);
+    expect(readdirSync(folder)).not.toContain('listed.yaml');
+  });
+
+  test.concurrent('a file that exists is replaced with --force alone', async () => {
+    const home = mkdtempSync(join(folder, 'home-'));
+    const run = (...args: string[]) => cli(['policy', 'init', ...args], { cwd: home });
+    const text = () => readFileSync(join(home, 'countersign.policy.yaml'), 'utf8');
+    expect(await run()).toMatchObject({ code: 0, stdout: '{"file":"countersign.policy.yaml","preset":"practical"}\n' });
+    const first = text();
+    expect(await run('--preset', 'strict')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: countersign.policy.yaml exists already: choose another file, or replace it with --force.\n',
+    });
+    expect(text()).toBe(first);
+    expect((await run('--preset', 'strict', '--force')).code).toBe(0);
+    expect(text()).toContain("{ pattern: '*', action: ask }");
+  });
+});
+
+describe('wrong use: one sentence, exit 2', () => {
+  test.concurrent.each<[string[], string]>([
+    [['check'], "error: missing required argument 'file'"],
+    [['check', 'nothing.yaml'], 'error: The policy nothing.yaml cannot be read: there is no such file.'],
+    [['check', '.'], 'error: The policy . cannot be read: it is a folder.'],
+    [
+      ['check', 'good.yaml', '--as', 'me'],
+      "error: option '--as <owner>' argument 'me' is invalid. Allowed choices are ceiling, agent, run.",
+    ],
+    [['explain', 'good.yaml'], "error: required option '--tool <name>' not specified"],
+    [
+      ['explain', 'good.yaml', '--tool', 'x', '--args', '{'],
+      'error: --args is not JSON: give the arguments of the call as JSON.',
+    ],
+    [
+      ['explain', 'good.yaml', '--tool', 'x', '--args', '[]'],
+      `error: --args must be an object, such as '{"path":"a.txt"}'.`,
+    ],
+    [
+      ['explain', 'good.yaml', '--tool', 'x', '--subject', '{"shell":true}'],
+      `error: --subject must be an argument's name, or {"argument":NAME,"shell":true}.`,
+    ],
+    [
+      ['explain', 'good.yaml', '--tool', 'x', '--risk', 'bad'],
+      "error: option '--risk <risk>' argument 'bad' is invalid. Allowed choices are read_only, write, destructive, unknown.",
+    ],
+    [['eval', 'good.yaml'], "error: required option '--cases <file>' not specified"],
+    [
+      ['eval', 'good.yaml', '--cases', 'nothing.jsonl'],
+      'error: The cases in nothing.jsonl cannot be read: there is no such file.',
+    ],
+    [['eval', 'nothing.yaml', '--cases', '-'], 'error: The policy nothing.yaml cannot be read: there is no such file.'],
+    [
+      ['init', '--preset', '../presets/ci'],
+      'error: There is no preset ../presets/ci: it is one of autonomous, ci, development, practical, production, research, sandbox, strict.',
+    ],
+    [
+      ['init', 'no/such/folder.yaml'],
+      'error: The policy no/such/folder.yaml cannot be written: its folder does not exist.',
+    ],
+    [['apply', 'good.yaml'], 'error: `apply` is not supported by this version.'],
+  ])('%j', async (args, sentence) => {
+    expect(await policy(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+  });
+});
