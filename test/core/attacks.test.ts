@@ -138,6 +138,17 @@ describe('S7: "always" that is too wide', () => {
     const asks = 'rules: [{ pattern: "bash:git *", action: ask }]';
     expect(rule({ run: asks }, bash('git push'), { grants })).toMatchObject({ action: 'ask', rule: 'run#1' });
   });
+  test.each([
+    ['call', 'tool'],
+    ['tool', 'call'],
+    ['tool', 'false'],
+  ])('two layers that admit %s and %s admit the narrower', (ceiling, run) => {
+    const asks = (always: string): string => `rules: [{ pattern: t, action: ask, ask: { always: ${always} } }]`;
+    const ofTool = [{ grantId: 'g', tool: 't', approved: true, scope: { kind: 'tool' } }] as const;
+    const layers = { ceiling: asks(ceiling), run: asks(run) };
+    expect(rule(layers, call('t'), { grants: ofTool }).action).toBe('ask');
+    expect(rule({ ceiling: asks('tool'), run: asks('tool') }, call('t'), { grants: ofTool }).action).toBe('allow');
+  });
   test('it never touches a deny', () => {
     expect(rule({ run: 'rules: [{ pattern: bash, action: deny }]' }, bash('ls'), { grants }).action).toBe('deny');
   });
