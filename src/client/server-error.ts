@@ -59,7 +59,8 @@ export function translateServerError(
   if (isProblemError(error)) return error;
   const problem = (code: ProblemCode, message: string): ProblemError =>
     new ProblemError({ code, message }, { cause: error });
-  if (error instanceof NamespaceNotFoundError) {
+  const missing = grpcStatusOf(error) === grpcStatus.NOT_FOUND ? serverWords(error) : '';
+  if (error instanceof NamespaceNotFoundError || /^namespace .* is not found/i.test(missing)) {
     return problem(
       'server_unreachable',
       `The Temporal server at ${place.address} has no namespace '${place.namespace}'.`,
@@ -70,6 +71,10 @@ export function translateServerError(
   }
   if (error instanceof WorkflowNotFoundError) {
     return runNotFound(place.workflowId ?? error.workflowId, place.namespace, error);
+  }
+  // The service itself says so where the SDK does not stand between.
+  if (place.workflowId !== undefined && /^workflow not found/i.test(missing)) {
+    return runNotFound(place.workflowId, place.namespace, error);
   }
   switch (grpcStatusOf(error)) {
     case grpcStatus.UNAVAILABLE:
