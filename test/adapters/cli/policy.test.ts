@@ -71,6 +71,15 @@ describe('check', () => {
     });
   });
 
+  test.concurrent('what no run serves yet is a warning', async () => {
+    writeFileSync(join(folder, 'unserved.yaml'), 'redact: { patterns: [] }\n');
+    expect(await policy(['check', 'unserved.yaml'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: "unserved.yaml:1:1 warning: 'redact' is not supported by this version: a worker and a run refuse it\n",
+    });
+  });
+
   test.concurrent('what does not parse has a place', async () => {
     const { code, stdout } = await policy(['check', 'torn.yaml']);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^torn\.yaml:\d+:\d+ .+\n/)]);
@@ -160,7 +169,7 @@ describe('eval', () => {
       JSON.stringify({ id: 2, ...shellCase('git log && /bin/rm x') }),
       { id: 2, action: 'deny', rule: 'rm', reason: 'Nothing is removed', severity: expect.any(String) },
     ],
-    [JSON.stringify({ id: 3, ...shellCase(7) }), { id: 3, action: 'ask', rule: null }],
+    [JSON.stringify({ id: 3, ...shellCase(7), risk: 'read_only' }), { id: 3, action: 'ask', rule: null }],
     [
       JSON.stringify({ id: 4, tool: 'bash', args: { command: 'git log; rm x' }, subject: 'command' }),
       { id: 4, action: 'allow', rule: 'git' },
