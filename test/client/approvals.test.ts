@@ -127,7 +127,7 @@ describe('approvals.list', () => {
         workflowId,
         taskQueue: `nobody-${randomUUID()}`,
         memo,
-        searchAttributes: { ApprovalIds: ['0'.repeat(32)] },
+        searchAttributes: { ApprovalIds: [randomUUID().replaceAll('-', '')] },
       });
       started.push({ ...run, workflowId, handle: world.client.session.client.workflow.getHandle(workflowId) });
     }

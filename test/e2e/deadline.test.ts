@@ -103,7 +103,8 @@ describe('the server is down over the deadline', () => {
       await eventually('the server takes signals again', () =>
         after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
           () => true,
-          () => false,
+          // A worker that waited for the server may have ended the run already.
+          (error: Error) => /already completed/.test(error.message),
         ),
       );
       if (stopWorker) await world.startWorker();
