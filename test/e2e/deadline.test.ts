@@ -13,7 +13,8 @@ import { openWorld } from '../support/world.ts';
  * however early the timer's event shows up.
  */
 
-const timeoutS = 3;
+// Long enough to open five requests and stop a worker on a busy machine.
+const timeoutS = 8;
 const brief = { version: 1, approval: { timeout: `${timeoutS}s` } };
 const turns = (to: string) => [{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: '{{lastResult}}' }];
 const expired = `Denied: no decision within ${timeoutS}s`;
