@@ -19,6 +19,7 @@ export type {
 } from './core/approval.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/approval-index.ts';
 export type { Assessment } from './core/assessment.ts';
+export type { ParsedDecision as Decision } from './core/decision.ts';
 export type { JournalEntry } from './core/journal-entry.ts';
 
 export const workflowType = 'agentRun';
@@ -82,18 +83,6 @@ export interface RunResult {
 /** What query `approvals` with a request id answers: settled ones included. */
 export interface ApprovalDetails extends ApprovalRequest {
   settled?: Settlement;
-}
-
-/** A reviewer's answer to one request. `{ requestId, approved }` alone is valid. */
-export interface Decision {
-  requestId: string;
-  approved: boolean;
-  reason?: string;
-  reviewerId?: string;
-  /** Checked against the request's digest when present (I8). */
-  digest?: string;
-  /** Makes a retry harmless: same id and content again gives the original receipt. */
-  decisionId?: string;
 }
 
 /** The first argument of every tool activity: the proof that this call passed the gate (I1). */

@@ -1,12 +1,14 @@
 import type { Problem } from './problem.ts';
 
-/** A reviewer's answer, checked for its shape; the fields are those of the contract that this version serves. */
+/** A reviewer's answer to one request, with the fields that this version serves. `{ requestId, approved }` alone is valid. */
 export interface ParsedDecision {
   requestId: string;
   approved: boolean;
   reason?: string;
   reviewerId?: string;
+  /** Checked against the request's digest when present (I8). */
   digest?: string;
+  /** Makes a retry harmless: same id and content again gives the original receipt. */
   decisionId?: string;
 }
 
