@@ -23,7 +23,7 @@ export { splitShell } from './core/shell-split.ts';
 export type { ShellPart, ShellSplit } from './core/shell-parts.ts';
 export type { Grant, GrantScope } from './core/grants.ts';
 export type { Mode } from './core/modes.ts';
-export type { Action, ApprovalSettings, AskTerms, Policy, Rule } from './core/policy.ts';
+export type { Action, ApprovalSettings, AskSettings, Policy, Rule } from './core/policy.ts';
 export { assess } from './core/assess.ts';
 export { compileAssessRules } from './core/assess-rule.ts';
 export type { AssessRule, CompiledAssessRule } from './core/assess-rule.ts';

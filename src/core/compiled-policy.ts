@@ -4,7 +4,7 @@ import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
 import { globMatches, type Glob } from './glob.ts';
 import { affordable, compileFieldGlob, compilePattern, type CallSubjects, type CompiledPattern } from './matching.ts';
 import type { Mode } from './modes.ts';
-import type { Action, AskTerms, Policy } from './policy.ts';
+import type { Action, AskSettings, Policy } from './policy.ts';
 import type { RunSide, RunSideRule } from './run-side.ts';
 
 type Problem = { problem: string };
@@ -14,7 +14,7 @@ export interface CompiledRule {
   layer: 'ceiling' | 'agent' | 'run';
   action: Action;
   reason?: string;
-  ask?: AskTerms;
+  ask?: AskSettings;
   /** Absent: for calls of every agent. */
   agent?: string;
   /** A pattern that `parsePolicy` would refuse stays in its place, and cannot be evaluated; so do the other two. */

@@ -5,7 +5,7 @@
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
 import { allowsAnything, colour, modeReason, type Mode, type ModeFacts } from './modes.ts';
 import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
-import { actions, standardRiskDefaults, type Action, type Always, type AskTerms, type Policy } from './policy.ts';
+import { actions, standardRiskDefaults, type Action, type Always, type AskSettings, type Policy } from './policy.ts';
 import type { Risk } from './tool-call.ts';
 
 export interface Answer {
@@ -16,7 +16,7 @@ export interface Answer {
   reason?: string;
   /** The mode, where it made the action. */
   mode?: Mode;
-  ask?: AskTerms;
+  ask?: AskSettings;
   /** The widest grant that lifts this ask; absent: the default for the call. */
   always?: Always;
 }
@@ -120,6 +120,6 @@ function byMode(mode: Mode, action: Action, tool: string): Answer {
   return { action, rule: null, layer: 'default', ...(reason && { reason }), mode, always: 'tool' };
 }
 
-function alwaysOf(ask: AskTerms | undefined): { always?: Always } {
+function alwaysOf(ask: AskSettings | undefined): { always?: Always } {
   return ask?.always === undefined ? {} : { always: ask.always };
 }

@@ -3,7 +3,7 @@ import {
   defaultMaxTimeoutMs,
   defaultTimeoutMs,
   maxPendingBound,
-  type AskTerms,
+  type AskSettings,
   type PolicyLayers,
 } from './policy.ts';
 import type { Ruling } from './ruling.ts';
@@ -49,7 +49,7 @@ export function limitsOf({ ceiling, run }: PolicyLayers, ruling?: Pick<Ruling, '
 }
 
 /** What the rules say, each for itself; where one of them says nothing, or there is none, what the policy says. */
-function ownOr(asking: readonly AskTerms[], policyMs: number | null | undefined): (number | null)[] {
+function ownOr(asking: readonly AskSettings[], policyMs: number | null | undefined): (number | null)[] {
   const said = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
   return said.filter((timeoutMs) => timeoutMs !== undefined);
 }

@@ -1,6 +1,6 @@
 import { parseDuration } from './parse-duration.ts';
 import type { PolicyDocument, RuleDocument } from './policy-shape.ts';
-import type { ApprovalSettings, AskTerms, Policy, Rule } from './policy.ts';
+import type { ApprovalSettings, AskSettings, Policy, Rule } from './policy.ts';
 
 /** The normal form of a document that `policyShape` let in. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
@@ -46,7 +46,7 @@ export function ruleOf({ ask, ...rule }: RuleDocument, agent: string | undefined
   return written({ ...rule, examples: undefined, agent, ask: ask && termsOf(ask) });
 }
 
-function termsOf(ask: NonNullable<RuleDocument['ask']>): AskTerms {
+function termsOf(ask: NonNullable<RuleDocument['ask']>): AskSettings {
   return written({
     reviewers: ask.reviewers,
     quorum: ask.quorum,

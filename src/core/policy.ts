@@ -24,11 +24,11 @@ export interface Rule {
   when?: string;
   action: Action;
   reason?: string;
-  ask?: AskTerms;
+  ask?: AskSettings;
 }
 
 /** How a rule asks: whom, how long, and what happens meanwhile. Durations in milliseconds. */
-export interface AskTerms {
+export interface AskSettings {
   /** Names, or `group:NAME`. */
   reviewers?: string[];
   /** Approvals needed. Default 1. */

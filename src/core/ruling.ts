@@ -11,7 +11,7 @@ import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type Answer, type LayerCall } from './layer-answer.ts';
 import { callSubjects } from './matching.ts';
 import type { Mode } from './modes.ts';
-import type { Action, Always, AskTerms } from './policy.ts';
+import type { Action, Always, AskSettings } from './policy.ts';
 import type { ShellSplit } from './shell-parts.ts';
 import type { JsonObject, Risk, Severity } from './tool-call.ts';
 
@@ -38,7 +38,7 @@ export interface Ruling {
 }
 
 /** A rule that made the ruling an ask, and its terms. */
-export interface AskingRule extends AskTerms {
+export interface AskingRule extends AskSettings {
   rule: string;
   layer: 'ceiling' | 'agent' | 'run';
 }
