@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BundleOptions, LogLevel, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { LogLevel, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
@@ -36,6 +36,7 @@ import type { ParsePolicyOptions } from './core/parse-policy.ts';
 import type { Policy } from './core/policy.ts';
 import { ProblemError } from './core/problem.ts';
 import type { RollOver } from './core/run-config.ts';
+import { leanBundle } from './lean-bundle.ts';
 import { unreadReferences } from './unread-references.ts';
 
 export interface WorkerOptions extends ServerOptions {
@@ -72,8 +73,6 @@ export interface CountersignWorker {
   shutdown(): void;
 }
 
-type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
-
 const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
 /** Below, a link would continue as new before it got anything done; above, Temporal ends the run. */
 const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
@@ -109,7 +108,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
       ...(options.workflowBundle === undefined
         ? {
             workflowsPath: options.workflowsPath ?? bundledPath('index'),
-            bundlerOptions: { webpackConfigHook: leanSourceMap, preloadModules: preloadedPaths },
+            bundlerOptions: { webpackConfigHook: leanBundle, preloadModules: preloadedPaths },
           }
         : { workflowBundle: options.workflowBundle }),
       dataConverter: { payloadConverterPath: bundledPath('payload-converter'), externalStorage: unreadReferences },
@@ -163,7 +162,7 @@ export function bundleWorkflows(workflowsPath = bundledPath('index')): Promise<W
     workflowsPath,
     payloadConverterPath: bundledPath('payload-converter'),
     workflowInterceptorModules: [bundledPath('activation')],
-    webpackConfigHook: leanSourceMap,
+    webpackConfigHook: leanBundle,
     preloadModules: preloadedPaths,
     logger: new DefaultLogger('ERROR'),
   });
@@ -186,11 +185,6 @@ function installLogger(level: LogLevel): void {
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error;
   }
-}
-
-/** Stack traces need the map's lines, not columns nor the text of every source once more in every worker's memory (B5). */
-function leanSourceMap(config: Configuration): Configuration {
-  return { ...config, devtool: 'inline-nosources-cheap-module-source-map' };
 }
 
 function checkRollOver(rollOver: RollOver): RollOver {

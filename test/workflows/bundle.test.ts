@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bundleWorkflows } from '../../src/worker.ts';
@@ -5,6 +7,7 @@ import { bundleWorkflows } from '../../src/worker.ts';
 /** What every worker loads for every run (B5): small, and without what must not be replayed. */
 
 const maxBundleBytes = 2_500_000;
+const sourceMapComment = /^\/\/# sourceMappingURL=.*base64,(.*)$/m;
 /** Temporal's own, and what rules and digests need. A new one here is a decision: every run pays for it. */
 const allowedPackages = [
   '@bufbuild/cel',
@@ -34,11 +37,30 @@ test('the bundle holds the workflow, the interceptors and the payload converter'
 });
 
 test('the bundle is at most 2.5 MB, its source map included', () => {
-  const codeOnly = code.replace(/\/\/# sourceMappingURL=.*$/m, '');
+  const codeOnly = code.replace(sourceMapComment, '');
   process.stderr.write(`workflow bundle: ${code.length} bytes, ${codeOnly.length} of them code\n`);
   expect(codeOnly.length).toBeGreaterThan(100_000);
   expect(codeOnly.length).toBeLessThan(code.length);
   expect(code.length).toBeLessThanOrEqual(maxBundleBytes);
+});
+
+test('comments do not travel, neither ours nor those of libraries', () => {
+  for (const words of ['A plain error in workflow code', '@internal', '@param']) expect(code).not.toContain(words);
+});
+
+test.each([
+  ['src/workflows/payload-converter.ts', 'Cannot write a payload: '],
+  ['src/core/ledger.ts', 'function findRequest('],
+  ['node_modules/canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
+])('a stack trace through %s names its line', (file, words) => {
+  const lines = code.split('\n');
+  const at = lines.findIndex((line) => line.includes(words));
+  const map = new SourceMap(JSON.parse(Buffer.from(sourceMapComment.exec(code)![1]!, 'base64').toString()));
+  const found = map.findEntry(at, lines[at]!.indexOf(words));
+  if (!('originalSource' in found)) throw new Error(`nothing is known of line ${at}`);
+  const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  const written = readFileSync(path, 'utf8').split('\n');
+  expect([found.originalSource, written[found.originalLine]]).toEqual([path, expect.stringContaining(words)]);
 });
 
 /** Every module in it, by its path below `src` or `node_modules`. */
