@@ -33,13 +33,14 @@ export interface Ruling {
   mode?: Mode;
   severity: Severity;
   engine: number;
-  /** For `ask`: what the asking rules want. Absent where none of them says anything. */
+  /** For `ask`: everything that asks, and what it says. Absent where nothing that asks says how; see ask-terms.ts. */
   ask?: { always: Always; by: AskingRule[] };
 }
 
-/** A rule that made the ruling an ask, and its terms. */
+/** A rule that made the ruling an ask, and its terms; or a risk default or a mode that did. */
 export interface AskingRule extends AskSettings {
-  rule: string;
+  /** Null: a risk default or a mode. */
+  rule: string | null;
   layer: 'ceiling' | 'agent' | 'run';
 }
 
@@ -108,9 +109,10 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
 
 function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: RulingContext): Ruling {
   const ready = readyCall(call, context);
-  const answers = [layers.ceiling, layers.run]
-    .filter((policy) => policy !== undefined)
-    .flatMap((policy) => layerAnswers(policy, ready));
+  const { ceiling, run } = layers;
+  const ofCeiling = ceiling === undefined ? [] : layerAnswers(ceiling, ready);
+  const ofRun = run === undefined ? [] : layerAnswers(run, ready);
+  const answers = [...ofCeiling, ...ofRun];
   if (answers.length === 0) answers.push({ action: riskDefault({}, call.risk), rule: null, layer: 'default' });
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
@@ -120,8 +122,10 @@ function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: Rul
     const { digest, atMs, grants = [] } = context;
     const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects: ready.subjects }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
-    const by = decisive.flatMap(askingRule);
-    if (by.length > 0) Object.assign(common, { ask: { always, by } });
+    if (decisive.some(saysHow)) {
+      const by = decisive.map((answer) => askingRule(answer, ofCeiling.includes(answer) ? 'ceiling' : 'run'));
+      Object.assign(common, { ask: { always, by } });
+    }
   }
   return { action, rule, layer, ...(reason !== undefined && { reason }), ...(mode && { mode }), ...common };
 }
@@ -161,6 +165,11 @@ function admittedBy({ rule, always }: Answer, call: RuledCall): Always {
   return always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
-function askingRule({ rule, layer, ask }: Answer): AskingRule[] {
-  return rule === null || layer === 'default' || ask === undefined ? [] : [{ rule, layer, ...ask }];
+/** A rule that says nothing itself may admit no grant all the same: one that could not be evaluated. */
+function saysHow({ rule, always, ask }: Answer): boolean {
+  return ask !== undefined || (rule !== null && always !== undefined);
+}
+
+function askingRule({ rule, layer, ask }: Answer, side: 'ceiling' | 'run'): AskingRule {
+  return { rule, layer: layer === 'default' ? side : layer, ...ask };
 }
