@@ -1,51 +1,70 @@
 import {
   defaultMaxPending,
+  defaultMaxRetriesAfterDeny,
   defaultMaxTimeoutMs,
   defaultTimeoutMs,
   maxPendingBound,
+  type ApprovalSettings,
   type AskSettings,
   type PolicyLayers,
 } from './policy.ts';
 import type { Ruling } from './ruling.ts';
 
+/** The `approval` of a run's layers, merged. What only an ask has is in ask-terms.ts. */
 export interface Limits {
   /** How long a request waits, in milliseconds; null waits for ever. */
   timeoutMs: number | null;
   /** Open requests of the run at a time. */
   maxPending: number;
+  /** Reviewers' denials of one tool, after which it is denied for good. */
+  maxRetriesAfterDeny: number;
+  /** Irreversible calls of the run; null: no limit. */
+  maxIrreversiblePerRun: number | null;
+  /** Whether reviewers see arguments. */
+  includeArguments: boolean;
+  /** Whether what they see is redacted. */
+  redact: boolean;
+  batch: 'parallel' | 'sequential';
+  deniedAs: 'result' | 'error';
 }
 
 /**
- * The limits of a run: of what the layers wrote, the smaller (policy section 3); what none wrote is the default.
- * No time-out is longer than the ceiling's `max_timeout`, 24 hours unless it says otherwise; only a ceiling with
- * `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked stand in the place
- * of their policy's.
+ * The limits of a run: of what the layers wrote, the smaller (policy section 3), and of two ways the stricter
+ * (arguments hidden, `sequential`, `error`); what none wrote is the default. Only a ceiling switches redaction off, if
+ * there is one. No time-out is longer than the ceiling's `max_timeout`, 24 hours unless it says otherwise; only a
+ * ceiling with `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked stand
+ * in the place of their policy's.
  */
-export function limitsOf({ ceiling, run }: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
+export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
+  const ceiling = layers.ceiling?.approval;
+  const run = layers.run?.approval;
+  const written = <Key extends keyof ApprovalSettings>(key: Key) =>
+    [ceiling?.[key], run?.[key]].filter((value) => value !== undefined);
+  const irreversible = written('maxIrreversiblePerRun');
+  return {
+    timeoutMs: timeoutOf(layers, ruling?.ask?.by ?? []),
+    maxPending: smallest(written('maxPending'), defaultMaxPending, maxPendingBound),
+    maxRetriesAfterDeny: smallest(written('maxRetriesAfterDeny'), defaultMaxRetriesAfterDeny),
+    maxIrreversiblePerRun: irreversible.length === 0 ? null : Math.min(...irreversible),
+    includeArguments: !written('includeArguments').includes(false),
+    redact: run?.redact === true || ((ceiling ?? run)?.redact ?? true),
+    batch: written('batch').includes('sequential') ? 'sequential' : 'parallel',
+    deniedAs: written('deniedAs').includes('error') ? 'error' : 'result',
+  };
+}
+
+function smallest(written: readonly number[], fallback: number, bound = Infinity): number {
+  return Math.min(...(written.length === 0 ? [fallback] : written), bound);
+}
+
+function timeoutOf({ ceiling, run }: PolicyLayers, asking: NonNullable<Ruling['ask']>['by']): number | null {
   const maxTimeoutMs =
     ceiling?.approval.maxTimeoutMs === undefined ? defaultMaxTimeoutMs : ceiling.approval.maxTimeoutMs;
-  const asking = ruling?.ask?.by ?? [];
-  const writtenMs = [
-    ...ownOr(
-      asking.filter(({ layer }) => layer === 'ceiling'),
-      ceiling?.approval.timeoutMs,
-    ),
-    ...ownOr(
-      asking.filter(({ layer }) => layer !== 'ceiling'),
-      run?.approval.timeoutMs,
-    ),
-  ];
-  const timeoutMs = Math.min(
-    ...(writtenMs.length === 0 ? [defaultTimeoutMs] : writtenMs.map(orForEver)),
-    orForEver(maxTimeoutMs),
-  );
-  const writtenPending = [ceiling?.approval.maxPending, run?.approval.maxPending].filter(
-    (count) => count !== undefined,
-  );
-  return {
-    timeoutMs: timeoutMs === Infinity ? null : timeoutMs,
-    maxPending: Math.min(...(writtenPending.length === 0 ? [defaultMaxPending] : writtenPending), maxPendingBound),
-  };
+  const ofCeiling = asking.filter(({ layer }) => layer === 'ceiling');
+  const ofRun = asking.filter(({ layer }) => layer !== 'ceiling');
+  const writtenMs = [...ownOr(ofCeiling, ceiling?.approval.timeoutMs), ...ownOr(ofRun, run?.approval.timeoutMs)];
+  const timeoutMs = smallest(writtenMs.map(orForEver), defaultTimeoutMs, orForEver(maxTimeoutMs));
+  return timeoutMs === Infinity ? null : timeoutMs;
 }
 
 /** What the rules say, each for itself; where one of them says nothing, or there is none, what the policy says. */

@@ -108,5 +108,6 @@ export const standardRiskDefaults = { read_only: 'allow', write: 'ask', destruct
 export const defaultTimeoutMs = 5 * 60_000;
 export const defaultMaxTimeoutMs = 24 * 3_600_000;
 export const defaultMaxPending = 10;
+export const defaultMaxRetriesAfterDeny = 3;
 /** One search attribute holds the ids of all open requests, and holds at most 2 KB (design section 5). */
 export const maxPendingBound = 50;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitsOf } from '../../src/core/limits.ts';
+import { limitsOf, type Limits } from '../../src/core/limits.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import type { AskingRule } from '../../src/core/ruling.ts';
 
@@ -67,4 +67,47 @@ test.each<[number | undefined, number | undefined, number]>([
   expect(limitsOf({ ceiling: policy({ maxPending: ceiling }), run: policy({ maxPending: run }) }).maxPending).toBe(
     expected,
   );
+});
+
+test('what none wrote is the default', () => {
+  expect(limitsOf({})).toEqual({
+    timeoutMs: 5 * 60_000,
+    maxPending: 10,
+    maxRetriesAfterDeny: 3,
+    maxIrreversiblePerRun: null,
+    includeArguments: true,
+    redact: true,
+    batch: 'parallel',
+    deniedAs: 'result',
+  });
+});
+
+type Approval = Policy['approval'];
+test.each<[keyof Limits, Approval | undefined, Approval | undefined, unknown]>([
+  ['maxRetriesAfterDeny', { maxRetriesAfterDeny: 5 }, {}, 5],
+  ['maxRetriesAfterDeny', undefined, { maxRetriesAfterDeny: 5 }, 5],
+  ['maxRetriesAfterDeny', { maxRetriesAfterDeny: 5 }, { maxRetriesAfterDeny: 2 }, 2],
+  ['maxRetriesAfterDeny', { maxRetriesAfterDeny: 0 }, { maxRetriesAfterDeny: 2 }, 0],
+  ['maxIrreversiblePerRun', { maxIrreversiblePerRun: 0 }, {}, 0],
+  ['maxIrreversiblePerRun', {}, { maxIrreversiblePerRun: 4 }, 4],
+  ['maxIrreversiblePerRun', { maxIrreversiblePerRun: 7 }, { maxIrreversiblePerRun: 4 }, 4],
+  ['includeArguments', { includeArguments: true }, { includeArguments: false }, false],
+  ['includeArguments', { includeArguments: false }, { includeArguments: true }, false],
+  ['includeArguments', { includeArguments: true }, {}, true],
+  ['redact', undefined, { redact: false }, false],
+  ['redact', {}, { redact: false }, true],
+  ['redact', { redact: true }, { redact: false }, true],
+  ['redact', { redact: false }, {}, false],
+  ['redact', { redact: false }, undefined, false],
+  ['redact', { redact: false }, { redact: false }, false],
+  ['redact', { redact: false }, { redact: true }, true],
+  ['batch', { batch: 'sequential' }, { batch: 'parallel' }, 'sequential'],
+  ['batch', { batch: 'parallel' }, { batch: 'sequential' }, 'sequential'],
+  ['batch', { batch: 'parallel' }, {}, 'parallel'],
+  ['deniedAs', { deniedAs: 'result' }, { deniedAs: 'error' }, 'error'],
+  ['deniedAs', { deniedAs: 'error' }, { deniedAs: 'result' }, 'error'],
+  ['deniedAs', {}, { deniedAs: 'result' }, 'result'],
+])('%s: ceiling %j, run %j', (key, ceiling, run, expected) => {
+  const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
+  expect(limitsOf(layers)[key]).toBe(expected);
 });
