@@ -11,10 +11,16 @@ export const maxDepth = 200;
  * absent, as in JSON. Throws a `ProblemError` (`arguments_invalid`) for what `canonicalJsonProblem` names.
  */
 export function canonicalJson(value: Json): string {
+  const written = writeCanonicalJson(value);
+  if ('problem' in written) throw new ProblemError({ code: 'arguments_invalid', message: written.problem });
+  return written.text;
+}
+
+/** As `canonicalJson`, but never throws. */
+export function writeCanonicalJson(value: Json): { text: string } | { problem: string } {
   const problem = canonicalJsonProblem(value);
-  if (problem !== undefined) throw new ProblemError({ code: 'arguments_invalid', message: problem });
-  // After the check above nothing is left for which canonicalize answers undefined.
-  return canonicalize(value) as string;
+  // After this check nothing is left for which canonicalize answers undefined.
+  return problem === undefined ? { text: canonicalize(value) as string } : { problem };
 }
 
 /**

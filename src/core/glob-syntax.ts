@@ -23,6 +23,8 @@ export interface TranslatedGlob {
   wildcards: number;
   /** What stands before, between and after the wildcards, as the mapped texts show it: one more than there are wildcards. */
   literals: string[];
+  /** No wildcard but `*`: each text that holds the literals in their order matches. */
+  onlyStars: boolean;
 }
 
 /** Translates for minimatch with braces, extglobs, negation and comments off. */
@@ -30,6 +32,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
   const characters = Array.from(source);
   let glob = '';
   let wildcards = 0;
+  let onlyStars = true;
   const literals = [''];
   for (let index = 0; index < characters.length;) {
     const character = characters[index]!;
@@ -38,6 +41,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
     index = found?.next ?? index + 1;
     if (found !== undefined || character === '*' || character === '?') {
       wildcards += 1;
+      onlyStars &&= character === '*';
       literals.push('');
     } else {
       literals[wildcards] += character === '/' ? separator : character;
@@ -46,7 +50,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
     else if (character === '*' || character === '?') glob += character;
     else glob += character === '/' ? separator : `\\${character}`;
   }
-  return { glob, wildcards, literals };
+  return { glob, wildcards, literals, onlyStars };
 }
 
 /** Reads the class that opens at `start`; undefined if it never closes, and the bracket is then itself. */

@@ -19,7 +19,8 @@ export interface Glob {
   wildcards: number;
   /** What any text that matches holds in this order, the first at its beginning, the last at its end. */
   literals: string[];
-  matcher: Minimatch;
+  /** Absent where `*` is the only wildcard: whatever holds the literals then matches, and nobody else need be asked. */
+  matcher?: Minimatch;
 }
 
 /** A text made ready for many globs, or why none can be matched against it. */
@@ -32,6 +33,10 @@ export function compileGlob(source: string): Glob | { problem: string } {
   if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
   const translated = translateGlob(normal);
   if ('problem' in translated) return translated;
+  const { wildcards, onlyStars } = translated;
+  const [first, ...rest] = translated.literals;
+  const glob = { source: normal, wildcards, literals: [separator + first!, ...rest] };
+  if (onlyStars) return glob;
   // Every option is stated, so that no default of a later minimatch or of another platform changes an answer.
   const matcher = new Minimatch(separator + translated.glob, {
     dot: true,
@@ -51,8 +56,7 @@ export function compileGlob(source: string): Glob | { problem: string } {
     preserveMultipleSlashes: true,
     windowsPathsNoEscape: false,
   });
-  const [first, ...rest] = translated.literals;
-  return { source: normal, wildcards: translated.wildcards, literals: [separator + first!, ...rest], matcher };
+  return { ...glob, matcher };
 }
 
 /** Makes a text ready: NFC, and `/` mapped. */
@@ -75,9 +79,10 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
     return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
   }
   // Nearly all that do not match end here: a thousand rules take microseconds.
-  return holdsLiterals(glob.literals, subject.mapped) && glob.matcher.match(subject.mapped);
+  return holdsLiterals(glob.literals, subject.mapped) && (glob.matcher?.match(subject.mapped) ?? true);
 }
 
+/** In their order, none overlapping another: the leftmost place of each leaves the most room for the next. */
 function holdsLiterals(literals: readonly string[], text: string): boolean {
   const first = literals[0]!;
   const last = literals.length - 1;
@@ -100,5 +105,5 @@ export function matchWork(glob: Glob, subject: GlobSubject): number {
 }
 
 function mapped(text: string): string {
-  return separator + text.replaceAll('/', separator);
+  return separator + (text.includes('/') ? text.replaceAll('/', separator) : text);
 }

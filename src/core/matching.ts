@@ -1,5 +1,5 @@
 /** One pattern, `name` or `name:args`, against one call (policy section 2). */
-import { canonicalJson, canonicalJsonProblem } from './canonical-json.ts';
+import { writeCanonicalJson } from './canonical-json.ts';
 import { compileGlob, globMatches, globSubject, matchWork, maxMatchWork, type Glob, type GlobSubject } from './glob.ts';
 import type { Json, JsonObject } from './tool-call.ts';
 
@@ -121,6 +121,6 @@ export function callSubjects(call: { tool: string; args: JsonObject; subject?: s
 
 function valueSubject(value: Json): GlobSubject {
   if (typeof value === 'string') return globSubject(value);
-  const problem = canonicalJsonProblem(value);
-  return problem === undefined ? globSubject(canonicalJson(value)) : { problem };
+  const written = writeCanonicalJson(value);
+  return 'problem' in written ? written : globSubject(written.text);
 }

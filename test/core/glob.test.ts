@@ -165,6 +165,21 @@ test('agrees with a matcher that anybody can check, on 20,000 cases', () => {
   expect(compared).toBeGreaterThan(15_000);
 });
 
+test('agrees with it where stars are the only wildcards, on 5,000 cases of which many match', () => {
+  const textOf = (characters: string[], maxLength: number) =>
+    fc.array(fc.constantFrom(...characters), { maxLength }).map((chosen) => chosen.join(''));
+  let matched = 0;
+  fc.assert(
+    fc.property(textOf(['a', 'b', '/', '*', '*'], 7), textOf(['a', 'b', '/', '\n', '\ud83d'], 12), (glob, subject) => {
+      const answer = match(glob, subject);
+      if (answer === true) matched += 1;
+      expect(answer).toBe(naive(Array.from(glob), Array.from(subject)));
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(matched).toBeGreaterThan(500);
+});
+
 /** The glob language, as policy section 2 says it, one character at a time. */
 function naive(glob: string[], text: string[]): boolean {
   const [first, ...rest] = glob;
