@@ -1,0 +1,46 @@
+/** Somebody's seat among the reviewers of one request, given to another. */
+export interface Delegation {
+  from: string;
+  to: string;
+}
+
+/** The people a seat went through: first whose it is by the policy, last who holds it. */
+export type Seat = readonly [string, ...string[]];
+
+/**
+ * The seats that a person holds: their own, unless they gave it away, and those given to them, directly or by way of
+ * others. Of two delegations by one person the first counts, and one that would close a circle counts for nothing, so
+ * each seat has exactly one holder. Names in NFC.
+ *
+ * @example
+ * seatsOf([{ from: 'ann', to: 'bob' }], 'bob'); // => [['bob'], ['ann', 'bob']]
+ * seatsOf([{ from: 'ann', to: 'bob' }], 'ann'); // => []
+ */
+export function seatsOf(delegations: readonly Delegation[], personId: string): Seat[] {
+  const id = personId.normalize('NFC');
+  const given = givenSeats(delegations);
+  return [...new Set([id, ...given.keys()])].map((owner) => way(given, owner)).filter((seat) => seat.at(-1) === id);
+}
+
+/** Who holds that person's seat: they themselves, unless they gave it away. */
+export function holderOf(delegations: readonly Delegation[], personId: string): string {
+  const seat = way(givenSeats(delegations), personId.normalize('NFC'));
+  return seat.at(-1) ?? seat[0];
+}
+
+function givenSeats(delegations: readonly Delegation[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (const delegation of delegations) {
+    const from = delegation.from.normalize('NFC');
+    const to = delegation.to.normalize('NFC');
+    if (!given.has(from) && !way(given, to).includes(from)) given.set(from, to);
+  }
+  return given;
+}
+
+/** Ends, because `given` has no circle. */
+function way(given: ReadonlyMap<string, string>, owner: string): Seat {
+  const seat: [string, ...string[]] = [owner];
+  for (let next = given.get(owner); next !== undefined; next = given.get(next)) seat.push(next);
+  return seat;
+}
