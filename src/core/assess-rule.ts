@@ -39,11 +39,12 @@ export interface CompiledAssessRule extends AssessRule {
 }
 
 /**
- * Compiles the rules of both layers. Beside a ceiling the run's side can only raise a severity: the ceiling's mode asks
+ * Compiles the rules of all layers. Below a ceiling or a parent the run's side can only raise a severity: the ceiling's mode asks
  * by it, and a run must not talk its way past that (I10).
  */
 export function compileAssessRules(layers: {
   ceiling?: { assess?: readonly AssessRule[] };
+  parents?: readonly { assess?: readonly AssessRule[] }[];
   run?: { assess?: readonly AssessRule[] };
 }): CompiledAssessRule[] {
   const compileAll = (rules: readonly AssessRule[] = [], layer: string, raiseOnly: boolean): CompiledAssessRule[] =>
@@ -54,8 +55,12 @@ export function compileAssessRules(layers: {
       fields: Object.entries(rule.args ?? {}).map(([name, glob]) => ({ name, glob: compileFieldGlob(glob) })),
       raiseOnly,
     }));
-  const { ceiling, run } = layers;
-  return [...compileAll(ceiling?.assess, 'ceiling', false), ...compileAll(run?.assess, 'run', ceiling !== undefined)];
+  const { ceiling, parents = [], run } = layers;
+  return [
+    ...compileAll(ceiling?.assess, 'ceiling', false),
+    ...parents.flatMap(({ assess }, index) => compileAll(assess, 'parent', ceiling !== undefined || index > 0)),
+    ...compileAll(run?.assess, 'run', ceiling !== undefined || parents.length > 0),
+  ];
 }
 
 /** How far a rule matches. `part`: not all that would run, so that it may raise and not lower. */

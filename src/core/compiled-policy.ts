@@ -4,14 +4,14 @@ import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
 import { globMatches, type Glob } from './glob.ts';
 import { affordable, compileFieldGlob, compilePattern, type CallSubjects, type CompiledPattern } from './matching.ts';
 import type { Mode } from './modes.ts';
-import type { Action, AskSettings, Policy } from './policy.ts';
+import type { Action, AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { RunSide, RunSideRule } from './run-side.ts';
 
 type Problem = { problem: string };
 
 export interface CompiledRule {
   id: string;
-  layer: 'ceiling' | 'agent' | 'run';
+  layer: 'ceiling' | 'parent' | 'agent' | 'run';
   action: Action;
   reason?: string;
   ask?: AskSettings;
@@ -50,6 +50,8 @@ export interface Candidates {
 
 export interface CompiledLayers {
   ceiling?: CompiledPolicy;
+  /** As in `PolicyLayers`. */
+  parents?: readonly CompiledPolicy[];
   run?: CompiledPolicy;
 }
 
@@ -76,10 +78,11 @@ const shortName = 256;
  * const { policy } = parsePolicy({ rules: [{ pattern: '*', action: 'ask' }], agents: { ops: { rules: [{ pattern: 'x', action: 'deny' }] } } });
  * compilePolicy(policy, 'ceiling').rules.map(({ id }) => id); // => ['ceiling#1', 'ceiling.ops#1']
  */
-export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'run'): CompiledPolicy {
+export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'parent' | 'run'): CompiledPolicy {
   const counts = new Map<string, number>();
   const rules = policy.rules.map((rule: RunSideRule) => {
-    const from = rule.layer ?? layer;
+    // Seen from below, what the parent's own policies wrote is one.
+    const from = layer === 'parent' ? layer : (rule.layer ?? layer);
     const list = rule.agent === undefined ? from : `${from}.${rule.agent}`;
     const count = (counts.get(list) ?? 0) + 1;
     counts.set(list, count);
@@ -101,6 +104,15 @@ export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'run'
       }
       return found;
     },
+  };
+}
+
+/** The policies of all layers made ready. */
+export function compileLayers({ ceiling, parents, run }: PolicyLayers): CompiledLayers {
+  return {
+    ...(ceiling && { ceiling: compilePolicy(ceiling, 'ceiling') }),
+    ...(parents && { parents: parents.map((parent) => compilePolicy(parent, 'parent')) }),
+    ...(run && { run: compilePolicy(run, 'run') }),
   };
 }
 

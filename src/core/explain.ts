@@ -32,7 +32,7 @@ export interface Explanation {
  * explain({ run: compilePolicy(policy, 'run') }, call).matches[0].why; // => 'its pattern does not match the arguments'
  */
 export function explain(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Explanation {
-  const matches = [layers.ceiling, layers.run].flatMap((policy) => {
+  const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);

@@ -37,9 +37,10 @@ export interface Limits {
  */
 export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
   const ceiling = layers.ceiling?.approval;
+  const parents = layers.parents?.map(({ approval }) => approval) ?? [];
   const run = layers.run?.approval;
   const written = <Key extends keyof ApprovalSettings>(key: Key) =>
-    [ceiling?.[key], run?.[key]].filter((value) => value !== undefined);
+    [ceiling, ...parents, run].map((approval) => approval?.[key]).filter((value) => value !== undefined);
   const irreversible = written('maxIrreversiblePerRun');
   return {
     timeoutMs: timeoutOf(layers, ruling?.ask?.by ?? []),
@@ -47,7 +48,7 @@ export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Li
     maxRetriesAfterDeny: smallest(written('maxRetriesAfterDeny'), defaultMaxRetriesAfterDeny),
     maxIrreversiblePerRun: irreversible.length === 0 ? null : Math.min(...irreversible),
     includeArguments: !written('includeArguments').includes(false),
-    redact: run?.redact === true || ((ceiling ?? run)?.redact ?? true),
+    redact: written('redact').includes(true) || ((ceiling ?? parents[0] ?? run)?.redact ?? true),
     batch: written('batch').includes('sequential') ? 'sequential' : 'parallel',
     deniedAs: written('deniedAs').includes('error') ? 'error' : 'result',
   };
@@ -57,13 +58,23 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
   return Math.min(...(written.length === 0 ? [fallback] : written), bound);
 }
 
-function timeoutOf({ ceiling, run }: PolicyLayers, asking: NonNullable<Ruling['ask']>['by']): number | null {
+function timeoutOf(
+  { ceiling, parents = [], run }: PolicyLayers,
+  asking: NonNullable<Ruling['ask']>['by'],
+): number | null {
   const maxTimeoutMs =
     ceiling?.approval.maxTimeoutMs === undefined ? defaultMaxTimeoutMs : ceiling.approval.maxTimeoutMs;
   const ofCeiling = asking.filter(({ layer }) => layer === 'ceiling');
-  const ofRun = asking.filter(({ layer }) => layer !== 'ceiling');
-  const writtenMs = [...ownOr(ofCeiling, ceiling?.approval.timeoutMs), ...ownOr(ofRun, run?.approval.timeoutMs)];
-  const timeoutMs = smallest(writtenMs.map(orForEver), defaultTimeoutMs, orForEver(maxTimeoutMs));
+  const ofRun = asking.filter(({ layer }) => layer === 'agent' || layer === 'run');
+  const ofParent = (index: number) => asking.filter(({ parent }) => parent === index);
+  const writtenMs = [
+    ...ownOr(ofCeiling, ceiling?.approval.timeoutMs),
+    ...parents.flatMap(({ approval }, index) => ownOr(ofParent(index), approval.timeoutMs)),
+    ...ownOr(ofRun, run?.approval.timeoutMs),
+  ];
+  // A parent has a longest one if it was a ceiling when the agent above began.
+  const longestMs = [maxTimeoutMs, ...parents.map(({ approval }) => approval.maxTimeoutMs ?? null)];
+  const timeoutMs = smallest(writtenMs.map(orForEver), defaultTimeoutMs, Math.min(...longestMs.map(orForEver)));
   return timeoutMs === Infinity ? null : timeoutMs;
 }
 

@@ -97,6 +97,8 @@ export interface Policy {
 /** The policies that answer for a run. A layer without a policy does not answer (policy section 3). */
 export interface PolicyLayers {
   ceiling?: Policy;
+  /** Of a nested agent: what binds the agents above it besides the ceiling, the root's first. Each is a further ceiling. */
+  parents?: readonly Policy[];
   run?: Policy;
 }
 

@@ -15,7 +15,7 @@ import type { Action, Always, AskSettings } from './policy.ts';
 import type { ShellSplit } from './shell-parts.ts';
 import type { JsonObject, Risk, Severity } from './tool-call.ts';
 
-export { compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
+export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
 
 /** The number of the engine below; a run keeps the one it started with (I12). */
 export const engine = 1;
@@ -26,7 +26,7 @@ export interface Ruling {
   /** Id of the rule or the grant that decided; null where a risk default or a mode did. */
   rule: string | null;
   /** Where that rule stands; `default` where a risk default or a mode decided. */
-  layer: 'ceiling' | 'agent' | 'run' | 'grant' | 'default';
+  layer: 'ceiling' | 'parent' | 'agent' | 'run' | 'grant' | 'default';
   /** The rule's reason, why it could not be evaluated, or which mode decided: what the model is told of a denial. */
   reason?: string;
   /** The mode that made the action out of another. */
@@ -41,7 +41,9 @@ export interface Ruling {
 export interface AskingRule extends AskSettings {
   /** Null: a risk default or a mode. */
   rule: string | null;
-  layer: 'ceiling' | 'agent' | 'run';
+  layer: 'ceiling' | 'parent' | 'agent' | 'run';
+  /** For layer `parent`: which of `parents`, from 0. */
+  parent?: number;
 }
 
 /** A call as the policy sees it. */
@@ -84,7 +86,8 @@ export interface RunCounts {
 
 /**
  * Rules on one call. A layer without a policy does not answer; without any, the standard risk defaults do.
- * Where both layers are equally strict, a rule is reported before a risk default, then the ceiling before the run.
+ * Where layers are equally strict, a rule is reported before a risk default, then the ceiling before parents before the
+ * run.
  * Throws for an engine that this version no longer has, and for nothing else.
  *
  * @example
@@ -109,10 +112,11 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
 
 function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: RulingContext): Ruling {
   const ready = readyCall(call, context);
-  const { ceiling, run } = layers;
+  const { ceiling, parents = [], run } = layers;
   const ofCeiling = ceiling === undefined ? [] : layerAnswers(ceiling, ready);
+  const ofParents = parents.map((parent) => layerAnswers(parent, ready));
   const ofRun = run === undefined ? [] : layerAnswers(run, ready);
-  const answers = [...ofCeiling, ...ofRun];
+  const answers = [...ofCeiling, ...ofParents.flat(), ...ofRun];
   if (answers.length === 0) answers.push({ action: riskDefault({}, call.risk), rule: null, layer: 'default' });
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
@@ -123,14 +127,18 @@ function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: Rul
     const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects: ready.subjects }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
     if (decisive.some(saysHow)) {
-      const by = decisive.map((answer) => askingRule(answer, ofCeiling.includes(answer) ? 'ceiling' : 'run'));
+      const by = decisive.map((answer) => {
+        const parent = ofParents.findIndex((answers) => answers.includes(answer));
+        if (parent >= 0) return { ...askingRule(answer, 'parent'), parent };
+        return askingRule(answer, ofCeiling.includes(answer) ? 'ceiling' : 'run');
+      });
       Object.assign(common, { ask: { always, by } });
     }
   }
   return { action, rule, layer, ...(reason !== undefined && { reason }), ...(mode && { mode }), ...common };
 }
 
-/** Makes a call ready for both layers. Conditions of both share one budget. */
+/** Makes a call ready for all layers. Their conditions share one budget. */
 export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
   const { agent, caller, metadata, counts, assessment = defaultAssessment(call.risk) } = context;
   const { severity, requiresApproval } = assessment;
@@ -170,6 +178,6 @@ function saysHow({ rule, always, ask }: Answer): boolean {
   return ask !== undefined || (rule !== null && always !== undefined);
 }
 
-function askingRule({ rule, layer, ask }: Answer, side: 'ceiling' | 'run'): AskingRule {
+function askingRule({ rule, layer, ask }: Answer, side: 'ceiling' | 'parent' | 'run'): AskingRule {
   return { rule, layer: layer === 'default' ? side : layer, ...ask };
 }

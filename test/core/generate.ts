@@ -58,7 +58,11 @@ export const modedPolicy: fc.Arbitrary<Policy> = fc
   .map(({ policy, mode }) => ({ ...policy, mode }));
 
 export const layers: fc.Arbitrary<PolicyLayers> = fc.record(
-  { ceiling: fc.oneof(policy, modedPolicy), run: fc.oneof(policy, modedPolicy) },
+  {
+    ceiling: fc.oneof(policy, modedPolicy),
+    parents: fc.array(fc.oneof(policy, modedPolicy), { maxLength: 2 }),
+    run: fc.oneof(policy, modedPolicy),
+  },
   { requiredKeys: [] },
 );
 

@@ -3,20 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { explain } from '../../src/core/explain.ts';
 import { actions, type Action, type Policy, type PolicyLayers } from '../../src/core/policy.ts';
-import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../src/core/ruling.ts';
+import { compileLayers, compilePolicy, evaluate, type RuledCall, type Ruling } from '../../src/core/ruling.ts';
 import { digestFor, grant } from './generate-grants.ts';
 import { agent, call, layers, modedPolicy, policy, rule } from './generate.ts';
 import { referenceAction } from './reference.ts';
 
-const ruling = ({ ceiling, run }: PolicyLayers, theCall: RuledCall, theAgent = 'ops'): Ruling =>
-  evaluate(
-    {
-      ...(ceiling && { ceiling: compilePolicy(ceiling, 'ceiling') }),
-      ...(run && { run: compilePolicy(run, 'run') }),
-    },
-    theCall,
-    { agent: theAgent },
-  );
+const ruling = (theLayers: PolicyLayers, theCall: RuledCall, theAgent = 'ops'): Ruling =>
+  evaluate(compileLayers(theLayers), theCall, { agent: theAgent });
+const noPolicy: Policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
 const strictness = (action: Action): number => actions.indexOf(action);
 /** Whether any rule cannot be evaluated for this call. */
 const errs = (thePolicy: Policy, theCall: RuledCall): boolean =>
@@ -38,7 +32,7 @@ describe('laws', () => {
   test('a deny added anywhere never loosens', () => {
     fc.assert(
       fc.property(layers, rule, call, fc.nat(), (theLayers, added, theCall, seed) => {
-        const policy = theLayers.run ?? { version: 1, rules: [], riskDefaults: {}, approval: {} };
+        const policy = theLayers.run ?? noPolicy;
         const before = ruling({ ...theLayers, run: policy }, theCall).action;
         const rules = policy.rules.toSpliced(seed % (policy.rules.length + 1), 0, { ...added, action: 'deny' });
         const after = ruling({ ...theLayers, run: { ...policy, rules } }, theCall).action;
@@ -54,6 +48,19 @@ describe('laws', () => {
       fc.property(any, any, call, (ceiling, run, theCall) => {
         const alone = [ruling({ ceiling }, theCall).action, ruling({ run }, theCall).action];
         expect(strictness(ruling({ ceiling, run }, theCall).action)).toBe(Math.max(...alone.map(strictness)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a nested agent is never looser than the one above it', () => {
+    const any = fc.oneof(policy, modedPolicy);
+    fc.assert(
+      fc.property(layers, any, call, ({ ceiling, parents = [], run = noPolicy }, own, theCall) => {
+        const above = { ...(ceiling && { ceiling }), parents, run };
+        const nested = { ...(ceiling && { ceiling }), parents: [...parents, run], run: own };
+        const actionsOf = [above, { run: own }].map((each) => strictness(ruling(each, theCall).action));
+        expect(strictness(ruling(nested, theCall).action)).toBe(Math.max(...actionsOf));
       }),
       { numRuns: 2_000 },
     );
@@ -117,10 +124,7 @@ describe('laws', () => {
   test('a grant only turns ask into allow, and none is wider than each asking rule admits', () => {
     fc.assert(
       fc.property(layers, call, fc.array(grant, { maxLength: 4 }), (theLayers, theCall, grants) => {
-        const compiled = {
-          ...(theLayers.ceiling && { ceiling: compilePolicy(theLayers.ceiling, 'ceiling') }),
-          ...(theLayers.run && { run: compilePolicy(theLayers.run, 'run') }),
-        };
+        const compiled = compileLayers(theLayers);
         const context = { agent: 'ops', digest: digestFor(theCall), atMs: 1_000 };
         const before = evaluate(compiled, theCall, context);
         const after = evaluate(compiled, theCall, { ...context, grants });

@@ -6,8 +6,8 @@ import type { RuledCall } from '../../src/core/ruling.ts';
 import { conditions } from './generate.ts';
 
 /** The action for one call, where patterns hold no other wildcard than `*`. */
-export function referenceAction({ ceiling, run }: PolicyLayers, call: RuledCall, agent: string): Action {
-  const policies = [ceiling, run].filter((policy) => policy !== undefined);
+export function referenceAction({ ceiling, parents = [], run }: PolicyLayers, call: RuledCall, agent: string): Action {
+  const policies = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
   return strictest(policies.length === 0 ? [riskDefault({}, call)] : policies.map((each) => layer(each, call, agent)));
 }
 function layer({ rules, riskDefaults, mode = 'default' }: Policy, call: RuledCall, agent: string): Action {
