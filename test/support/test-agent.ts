@@ -1,12 +1,10 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
-import type { ScriptedTurn } from '../../src/models/read-script.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { promptScripted } from './prompt-scripted.ts';
 
 /**
  * An agent whose script is its first user message: a JSON list of turns. Its tools write one line for each time
@@ -110,17 +108,4 @@ export function testAgent(folder: string, policy?: object) {
 export function ranLines(folder: string): string[] {
   const file = join(folder, 'ran.log');
   return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
-}
-
-function promptScripted(): LanguageModelV4 {
-  const played = (prompt: LanguageModelV4Prompt): LanguageModelV4 => {
-    const first = prompt.find(({ role }) => role === 'user')?.content;
-    const text = Array.isArray(first) ? first.map((part) => (part.type === 'text' ? part.text : '')).join('') : '';
-    return scriptedModel({ default: JSON.parse(text) as ScriptedTurn[] });
-  };
-  return {
-    ...scriptedModel([]),
-    doGenerate: (options) => played(options.prompt).doGenerate(options),
-    doStream: (options) => played(options.prompt).doStream(options),
-  };
 }
