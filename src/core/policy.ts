@@ -1,4 +1,5 @@
 import type { AssessRule } from './assess-rule.ts';
+import type { Directory } from './directory.ts';
 import type { Mode } from './modes.ts';
 import type { Risk } from './tool-call.ts';
 
@@ -92,6 +93,10 @@ export interface Policy {
   assess?: AssessRule[];
   /** Own patterns to redact, in RE2 syntax. */
   redact?: { patterns: { name: string; pattern: string }[] };
+  /** Who belongs to the groups that this policy's rules name. */
+  directory?: Directory;
+  /** Ceiling only: the keys with which messages may be signed, by id. `publicKey`: Ed25519, 32 bytes in base64. */
+  reviewerKeys?: Record<string, { publicKey: string; operator: boolean }>;
 }
 
 /** The policies that answer for a run. A layer without a policy does not answer (policy section 3). */
