@@ -115,7 +115,7 @@ function canBeApproved(panel: Panel, voted: ReadonlyMap<string, boolean>): boole
     const names = [...requirement.reviewers, ...requirement.oneOfEach];
     if (names.length === 0) return true;
     const holders = membersOf(requirement.directory, names).map((id) => holderOf(panel.delegations, id));
-    const possible = new Set([...voted.keys(), ...holders].filter((id) => voted.get(id) !== false));
+    const possible = new Set(holders.filter((id) => voted.get(id) !== false));
     return missingIn(panel, requirement, [...possible]) === 0;
   });
 }
