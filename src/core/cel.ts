@@ -17,6 +17,7 @@ export {
   plan,
   type CelFunc,
   type CelInput,
+  type CelMap,
   type CelValue,
 } from '@bufbuild/cel';
 

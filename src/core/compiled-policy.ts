@@ -60,8 +60,8 @@ export interface RuleFacts {
   agent: string | undefined;
   variables: () => ConditionVariables;
   budget: ConditionBudget;
-  /** Conditions that this ruling has evaluated: they are the same for every part of a command. */
-  held: Map<CompiledRule, boolean | Problem>;
+  /** Conditions that this ruling has evaluated: they are the same for every part of a command. Absent where it has no parts. */
+  held?: Map<CompiledRule, boolean | Problem>;
 }
 
 const tooManyNames = 200;
@@ -182,9 +182,9 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
 /** Whether a condition holds for this ruling. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
-  const known = facts.held.get(rule);
+  const known = facts.held?.get(rule);
   if (known !== undefined) return known;
   const result = condition.holds(facts.variables(), facts.budget);
-  facts.held.set(rule, result);
+  facts.held?.set(rule, result);
   return result;
 }

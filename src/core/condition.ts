@@ -19,6 +19,7 @@ import {
   type CelInput,
   type CelValue,
 } from './cel.ts';
+import { plainComparison, type PlainComparison } from './plain-comparison.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** In UTF-16 units. */
@@ -62,6 +63,11 @@ const known = new Set(`${operators} ${functions}`.split(' '));
 let budget: ConditionBudget = { left: 0 };
 let paid: CelValue[] | undefined;
 let environment: ReturnType<typeof celEnv> | undefined;
+/** The arguments as CEL sees them, by what a ruling's conditions read: made once, not for each condition. */
+const converted = new WeakMap<ConditionVariables, Record<string, CelInput>>();
+let convertArguments: Evaluator | undefined;
+
+type Evaluator = (variables: Record<string, CelInput>) => CelValue | { message: string };
 
 /** Compiles a condition, or says in half a sentence what is wrong with it. */
 export function compileCondition(source: string): Condition | { problem: string } {
@@ -70,12 +76,14 @@ export function compileCondition(source: string): Condition | { problem: string 
     return { problem: `has ${source.length} characters; at most ${maxConditionLength} are allowed` };
   }
   if (!isWellFormed(source)) return { problem: 'holds half a surrogate pair' };
-  let evaluator: (variables: Record<string, CelInput>) => CelValue | { message: string };
+  let evaluator: Evaluator;
+  let plain: PlainComparison | undefined;
   try {
     const parsed = parse(source);
     const problem = parsed.expr === undefined ? 'is empty' : prepare(parsed.expr, new Set(conditionVariables));
     if (problem !== undefined) return { problem };
-    evaluator = plan((environment ??= boundedEnvironment()), parsed) as typeof evaluator;
+    evaluator = plan((environment ??= boundedEnvironment()), parsed) as Evaluator;
+    plain = parsed.expr && plainComparison(parsed.expr);
   } catch (error) {
     return { problem: `is not CEL: ${sentence(error)}` };
   }
@@ -85,7 +93,9 @@ export function compileCondition(source: string): Condition | { problem: string 
       const outer = budget;
       budget = given;
       try {
-        const result = evaluator(variables as unknown as Record<string, CelInput>);
+        const ready = withArgumentsConverted(variables);
+        const answer = isCelMap(ready.args) ? plain?.(ready.args, given) : undefined;
+        const result = answer ?? evaluator(ready);
         // The library turns what is thrown into a value, so the budget itself says that it ran out.
         if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
         if (isCelError(result)) return { problem: failure(result.message, source) };
@@ -96,6 +106,19 @@ export function compileCondition(source: string): Condition | { problem: string 
       }
     },
   };
+}
+
+function withArgumentsConverted(variables: ConditionVariables): Record<string, CelInput> {
+  let ready = converted.get(variables);
+  if (ready === undefined) {
+    convertArguments ??= plan((environment ??= boundedEnvironment()), parse('args')) as Evaluator;
+    ready = variables as unknown as Record<string, CelInput>;
+    const args = convertArguments(ready);
+    // What cannot be converted stays: each condition that reads it then says so.
+    if (isCelMap(args)) ready = { ...ready, args };
+    converted.set(variables, ready);
+  }
+  return ready;
 }
 
 /** Checks names, and puts a step of the budget into each loop. Returns half a sentence about the first bad name. */
@@ -172,19 +195,24 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
     ...mixed('_/_', (one, other) => one / other),
   ];
   const unbounded = celEnv({ funcs: ours });
-  const funcs = [...unbounded.funcs].map(
-    (func): CelFunc =>
-      Object.create(func, {
-        call: {
-          value: (id: number, target: CelValue | undefined, args: CelValue[]) => {
-            // Every overload of a function is tried with the same list of arguments: the first one pays.
-            if (args !== paid) pay(costOf(func.name, target === undefined ? args : [target, ...args]));
-            paid = args;
-            return func.call(id, target, args);
+  // Overloads exclude one another, so their order changes no answer: those for what JSON holds are tried first.
+  const rank = ({ arguments: types }: CelFunc): number =>
+    types.filter((type) => type !== DOUBLE && type !== STRING).length;
+  const funcs = [...unbounded.funcs]
+    .toSorted((one, other) => rank(one) - rank(other))
+    .map(
+      (func): CelFunc =>
+        Object.create(func, {
+          call: {
+            value: (id: number, target: CelValue | undefined, args: CelValue[]) => {
+              // Every overload of a function is tried with the same list of arguments: the first one pays.
+              if (args !== paid) pay(costOf(func.name, target === undefined ? args : [target, ...args]));
+              paid = args;
+              return func.call(id, target, args);
+            },
           },
-        },
-      }) as CelFunc,
-  );
+        }) as CelFunc,
+    );
   return celEnv({ funcs });
 }
 

@@ -35,6 +35,8 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
+    // Here a condition may be asked twice, and is to cost no more than in the ruling.
+    ready.facts.held ??= new Map();
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);
     const parts = partMatchers({ ...ready, argsLength });
     return policy.rules.map((rule): RuleMatch => {

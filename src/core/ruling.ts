@@ -152,7 +152,7 @@ export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
     facts: {
       agent,
       budget: { left: maxConditionWork },
-      held: new Map(),
+      ...(call.shell !== undefined && { held: new Map() }),
       variables: () =>
         (variables ??= {
           args: call.args,

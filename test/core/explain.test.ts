@@ -86,3 +86,13 @@ test('law: the ruling is that of evaluate, and names only a rule that matched or
     { numRuns: 1_000 },
   );
 });
+
+test('a condition that takes most of the budget costs an explanation no more than the ruling', () => {
+  const rules = `rules:
+  - { pattern: sum, when: 'args.all.exists(x, args.all.exists(y, x + y < 0))', action: ask }
+  - { pattern: sum, when: 'args.all.size() > 0', action: allow }`;
+  const all = Array.from({ length: 80 }, (_, index) => index);
+  const { ruling, matches } = explain({ run: run(rules) }, { tool: 'sum', args: { all }, risk: 'write' });
+  expect(matches.map(({ why }) => why)).toEqual(['its condition does not hold', 'it matches']);
+  expect(ruling.rule).toBe('run#2');
+});
