@@ -18,7 +18,10 @@ import {
 import { arbitrate } from './activities/arbitrate.ts';
 import { createCallModel } from './activities/call-model.ts';
 import { callTool } from './activities/call-tool.ts';
+import { createCheckEdit } from './activities/check-edit.ts';
 import { createLoadAgent } from './activities/load-agent.ts';
+import { notify } from './activities/notify.ts';
+import { readPolicy } from './activities/read-policy.ts';
 import { secondGate } from './activities/second-gate.ts';
 import { checkAssessors, type Assessor } from './agents/assessor.ts';
 import type { Agent } from './agents/define-agent.ts';
@@ -36,7 +39,10 @@ import type { ParsePolicyOptions } from './core/parse-policy.ts';
 import type { Policy } from './core/policy.ts';
 import { ProblemError } from './core/problem.ts';
 import type { RollOver } from './core/run-config.ts';
+import { inlineLimits, storedLimits } from './core/size-limits.ts';
 import { leanBundle } from './lean-bundle.ts';
+import { folderStorage, largePayloadsOf } from './payload-folder/large-payloads.ts';
+import type { LargePayloads } from './payload-folder/large-payloads.ts';
 import { unreadReferences } from './unread-references.ts';
 
 export interface WorkerOptions extends ServerOptions {
@@ -63,6 +69,11 @@ export interface WorkerOptions extends ServerOptions {
   maxConcurrentActivities?: number;
   /** What Temporal's SDK writes to standard error; the first worker of a process decides. Default `WARN`. */
   logLevel?: LogLevel;
+  /**
+   * A folder for payloads that are too large for Temporal's server; all workers of the task queue and all clients of
+   * its runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   */
+  largePayloads?: LargePayloads | false;
   /** How long a worker that shuts down waits for running tools, in milliseconds. Default 10 seconds. */
   shutdownGraceMs?: number;
 }
@@ -96,11 +107,15 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
       );
   }
   const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
+  const largePayloads = largePayloadsOf(options.largePayloads);
+  const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
   installLogger(options.logLevel ?? 'WARN');
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
   try {
     await requireAttributes(connection, namespace);
+    const externalStorage =
+      largePayloads === undefined ? unreadReferences : await folderStorage(largePayloads, namespace, 'retry');
     const worker = await Worker.create({
       connection,
       namespace,
@@ -111,17 +126,24 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
             bundlerOptions: { webpackConfigHook: leanBundle, preloadModules: preloadedPaths },
           }
         : { workflowBundle: options.workflowBundle }),
-      dataConverter: { payloadConverterPath: bundledPath('payload-converter'), externalStorage: unreadReferences },
+      dataConverter: { payloadConverterPath: bundledPath('payload-converter'), externalStorage },
       activities: {
-        ...Object.fromEntries(registry.tools.map((tool) => [tool.name, callTool(tool)])),
+        ...Object.fromEntries(registry.tools.map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)])),
         [activityNames.loadAgent]: createLoadAgent({
           registry,
           agentPolicies,
           ceiling,
           rollOver,
+          ...(largePayloads === undefined ? {} : { sizeLimits }),
         }),
-        [activityNames.callModel]: createCallModel(registry, { assessors: options.assessors ?? [] }),
+        [activityNames.callModel]: createCallModel(registry, {
+          assessors: options.assessors ?? [],
+          ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
+        }),
         [activityNames.arbitrate]: arbitrate,
+        [activityNames.checkEdit]: createCheckEdit(registry, { assessors: options.assessors ?? [] }),
+        [activityNames.readPolicy]: readPolicy,
+        [activityNames.notify]: notify,
       },
       interceptors: {
         // A bundle made by `bundleWorkflows` holds ours already.

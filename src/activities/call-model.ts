@@ -3,15 +3,23 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { Assessor } from '../agents/assessor.ts';
 import type { Registry } from '../agents/registry.ts';
+import { inlineLimits } from '../core/size-limits.ts';
 import { askModel } from '../models/ask-model.ts';
 import { ModelFailure, toModelFailure } from '../models/model-failure.ts';
 import { toPrompt } from '../models/to-prompt.ts';
 import { assessCalls } from './assess-calls.ts';
+import { boundCalls } from './bound-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { keepHeartbeating } from './keep-heartbeating.ts';
-import { maxTurnBytes, type CallModelInput, type CallModelResult } from './model-turn.ts';
+import type { CallModelInput, CallModelResult } from './model-turn.ts';
 
 export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
+
+interface CallModelOptions {
+  assessors?: readonly Assessor[];
+  /** Where this worker keeps large payloads elsewhere: from how many bytes on. */
+  thresholdBytes?: number;
+}
 
 /** A model that answers nonsense this often will not stop; a rate limit or an outage ends. */
 const attemptsAtInvalidOutput = 5;
@@ -24,7 +32,7 @@ const attemptsAtInvalidOutput = 5;
  */
 export function createCallModel(
   registry: Registry,
-  { assessors = [] }: { assessors?: readonly Assessor[] } = {},
+  { assessors = [], thresholdBytes }: CallModelOptions = {},
 ): CallModel {
   return async (input) => {
     const context = Context.current();
@@ -45,18 +53,19 @@ export function createCallModel(
       );
       // Only tools that the run recorded for its agent: another agent's are not this one's to call.
       const toolNamed = (name: string) => (offered.has(name) ? registry.tool(name) : undefined);
-      const calls = await checkCalls(turn, toolNamed);
-      const result = {
-        ...turn,
-        text: turn.text.replace(/\p{Surrogate}/gu, '\uFFFD'),
-        calls: await assessCalls(calls, {
-          toolNamed,
-          assessors,
-          agent: agent.name,
-          signal: context.cancellationSignal,
-        }),
-      };
-      checkSize(result);
+      // A run keeps the limits that it began with; a worker that cannot keep large payloads cannot serve larger ones.
+      const limits = (thresholdBytes === undefined ? undefined : input.sizeLimits) ?? inlineLimits;
+      const calls = await checkCalls(turn, toolNamed, limits.argumentBytes);
+      const assessed = await assessCalls(calls, {
+        toolNamed,
+        assessors,
+        agent: agent.name,
+        signal: context.cancellationSignal,
+      });
+      const beside = { ...turn, text: turn.text.replace(/\p{Surrogate}/gu, '\uFFFD'), calls: [] };
+      const besideBytes = Buffer.byteLength(JSON.stringify(beside));
+      const result = { ...beside, calls: boundCalls(assessed, { limits, besideBytes, thresholdBytes }) };
+      checkSize(result, limits.turnBytes);
       return result;
     } catch (error) {
       if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
@@ -74,12 +83,10 @@ function toProviderTool(tool: CallModelInput['tools'][number]): LanguageModelV4F
   return { type: 'function', name, description, inputSchema: schema };
 }
 
-function checkSize(result: CallModelResult): void {
-  if (Buffer.byteLength(JSON.stringify(result)) > maxTurnBytes) {
-    throw new ModelFailure(
-      'model_output_invalid',
-      `The model's answer is too large (more than ${maxTurnBytes} bytes).`,
-    );
+/** A text that is too large, or sentences of more refused calls than fit. */
+function checkSize(result: CallModelResult, maxBytes: number): void {
+  if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) {
+    throw new ModelFailure('model_output_invalid', `The model's answer is too large (more than ${maxBytes} bytes).`);
   }
 }
 

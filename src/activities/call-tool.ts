@@ -1,17 +1,18 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
 import { outcomeUnknownType, toolFailedType } from '../core/tool-failure.ts';
+import { inlineLimits } from '../core/size-limits.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../agents/define-tool.ts';
-
-/** A payload ends at 2 MB and the transcript that keeps this result at 1.5 MB. */
-const maxResultBytes = 1_000_000;
 
 /**
  * The activity of one tool. It runs after the second gate, heartbeats by itself every third of its time-out so that
  * a killed worker is noticed, and says `outcome_unknown` when the worker leaves while the tool runs (I7).
  */
-export function callTool(tool: Tool): (permit: Permit, args: JsonObject) => Promise<unknown> {
+export function callTool(
+  tool: Tool,
+  maxResultBytes = inlineLimits.resultBytes,
+): (permit: Permit, args: JsonObject) => Promise<unknown> {
   return async (permit, args) => {
     const context = Context.current();
     const { heartbeatTimeoutMs } = context.info;
@@ -19,7 +20,7 @@ export function callTool(tool: Tool): (permit: Permit, args: JsonObject) => Prom
       heartbeatTimeoutMs === undefined ? undefined : setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3);
     try {
       const result = await tool.execute(args, toolContext(context, permit));
-      return checked(tool.name, result);
+      return checked(tool.name, result, maxResultBytes);
     } catch (error) {
       if (context.cancellationSignal.aborted) throw leftInMidCall(tool.name);
       throw failed(error);
@@ -41,7 +42,7 @@ function toolContext(context: Context, { workflowId, callId, agent, caller }: Pe
   };
 }
 
-function checked(name: string, result: unknown): unknown {
+function checked(name: string, result: unknown, maxResultBytes: number): unknown {
   const json = JSON.stringify(result ?? null);
   if (json === undefined) throw new TypeError(`tool '${name}' returned what is not JSON`);
   const bytes = Buffer.byteLength(json);

@@ -1,27 +1,32 @@
 import type { Tool } from '../agents/define-tool.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { splitShell } from '../core/shell-split.ts';
-import type { JsonObject } from '../core/tool-call.ts';
+import type { Json, JsonObject } from '../core/tool-call.ts';
 import type { RawCall, RawTurn } from '../models/ask-model.ts';
+import { inlineLimits } from '../core/size-limits.ts';
 import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';
 
 const longestName = 128;
+/** What the transcript keeps of arguments that cannot run, in characters. */
 const longestRawText = 2_000;
 
 /**
  * Turns the calls of a raw turn into what the run works with. `toolNamed` finds the tools that the run's agent has.
- * A call that cannot run carries the sentence for the model; nothing here throws.
+ * A call that cannot run carries the sentence for the model; nothing here throws. `argumentBytes`: the most that the
+ * raw arguments of one call may have.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,
   toolNamed: (name: string) => Tool | undefined,
+  argumentBytes = inlineLimits.argumentBytes,
 ): Promise<ModelCall[]> {
   const ids = new Set<string>();
   const calls: ModelCall[] = [];
   for (const call of turn.calls) {
     const id = uniqueId(call.id, ids);
-    calls.push({ id, tool: shorten(call.tool, longestName), ...(await checkCall(call, turn.finishReason, toolNamed)) });
+    const checked = await checkCall(call, turn.finishReason, toolNamed, argumentBytes);
+    calls.push({ id, tool: shorten(call.tool, longestName), ...checked });
   }
   return calls;
 }
@@ -30,9 +35,10 @@ async function checkCall(
   call: RawCall,
   finishReason: string,
   toolNamed: (name: string) => Tool | undefined,
+  argumentBytes: number,
 ): Promise<Omit<ModelCall, 'id' | 'tool'>> {
   const tool = toolNamed(call.tool);
-  const parsed = parseArguments(call.arguments);
+  const parsed = parseArguments(call.arguments, argumentBytes);
   const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
   if (tool === undefined) return { raw, problem: `Error: tool '${shorten(call.tool, longestName)}' not found` };
   if ('problem' in parsed) return { raw, problem: `Error: ${parsed.problem}` };
@@ -58,6 +64,11 @@ function uniqueId(id: string, taken: Set<string>): string {
   for (let next = 2; taken.has(unique); next++) unique = `${wished}-${next}`;
   taken.add(unique);
   return unique;
+}
+
+/** What is kept of the arguments of a call that passes a limit: the start of their text. */
+export function startOfText(args: Json, most: number): string {
+  return shorten(JSON.stringify(args), most);
 }
 
 function shorten(text: string, most: number): string {

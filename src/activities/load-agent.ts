@@ -9,6 +9,7 @@ import { modes } from '../core/modes.ts';
 import type { Policy } from '../core/policy.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { RollOver, RunConfig } from '../core/run-config.ts';
+import type { SizeLimits } from '../core/size-limits.ts';
 import { mergeRunSide } from '../core/run-side.ts';
 
 export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
@@ -19,6 +20,8 @@ export interface LoadAgentOptions {
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
   rollOver: RollOver;
+  /** Absent: those of Temporal's own payloads. */
+  sizeLimits?: SizeLimits;
 }
 
 const text = z.string().max(400_000);
@@ -56,7 +59,13 @@ const notYet = ['session'];
  * Checks a run's input and fixes, for the whole run, what its agent is: tools, policies, limits (I12). The ceiling is
  * the worker's, so that whoever starts a run cannot choose it (I10).
  */
-export function createLoadAgent({ registry, agentPolicies, ceiling, rollOver }: LoadAgentOptions): LoadAgent {
+export function createLoadAgent({
+  registry,
+  agentPolicies,
+  ceiling,
+  rollOver,
+  sizeLimits,
+}: LoadAgentOptions): LoadAgent {
   return async (input) => {
     const { agent: name, policy: document, mode } = checkInput(input);
     const agent = registry.agent(name);
@@ -78,6 +87,7 @@ export function createLoadAgent({ registry, agentPolicies, ceiling, rollOver }: 
       ...policies,
       policyDigest: policyDigest(policies),
       rollOver,
+      ...(sizeLimits === undefined ? {} : { sizeLimits }),
     };
   };
 }

@@ -1,6 +1,7 @@
 import type { JournalEntry, Message, Usage } from '../contract.ts';
 import type { ShellSplit } from '../core/shell-parts.ts';
 import type { Assessment } from '../core/assessment.ts';
+import type { SizeLimits } from '../core/size-limits.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
 
 /** The argument of activity `countersign.callModel`. Everything in it was recorded by the run (I12). */
@@ -11,11 +12,16 @@ export interface CallModelInput {
   instructions: string;
   tools: Pick<ToolDefinition, 'name' | 'description' | 'schema'>[];
   messages: Message[];
-  /** Rides along so that history keeps it (design section 6); the activity does not read it. */
-  journal?: JournalEntry[];
+  /** As the run recorded them; absent: those of Temporal's own payloads. */
+  sizeLimits?: SizeLimits;
 }
 
-/** One turn of the model; at most `maxTurnBytes` of JSON. */
+/** The second argument: rides along so that history keeps it (design section 6); the activity does not read it. */
+export interface JournalCarrier {
+  journal: JournalEntry[];
+}
+
+/** One turn of the model; at most `SizeLimits.turnBytes` of JSON. */
 export interface CallModelResult {
   text: string;
   calls: ModelCall[];
@@ -44,6 +50,3 @@ export interface ModelCall {
   /** What the model is told: `Error: …`. */
   problem?: string;
 }
-
-/** The server refuses payloads over 2 MB, and the turn becomes part of the next call's input. */
-export const maxTurnBytes = 1_500_000;

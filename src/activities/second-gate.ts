@@ -12,6 +12,7 @@ import { compilePolicy, evaluate } from '../core/ruling.ts';
 import { notSplit } from '../core/shell-parts.ts';
 import { splitShell } from '../core/shell-split.ts';
 import type { secondGateTypes } from '../core/tool-failure.ts';
+import { payloadUnreadType } from '../core/tool-failure.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 
@@ -58,7 +59,10 @@ export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptio
           `workflow type '${workflowType}' may not use '${activityType}': name it to createWorker`,
         );
       }
-      if (input.args.some(isUndecodable)) {
+      const undecodable = input.args.find(isUndecodable);
+      // Another worker, or this one later, can read what is kept in external storage.
+      if (undecodable?.unread === true) throw unread(`an argument of '${activityType}': ${undecodable.why}`);
+      if (undecodable !== undefined) {
         throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
       }
       if (tool === undefined) return next(input);
@@ -93,6 +97,10 @@ function digestOf(tool: string, args: JsonObject, definition: string): string | 
   } catch {
     return undefined;
   }
+}
+
+function unread(message: string): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: payloadUnreadType, nonRetryable: false });
 }
 
 function refused(type: (typeof secondGateTypes)[number], message: string): ApplicationFailure {

@@ -13,6 +13,7 @@ import { cancelRun } from './cancel-run.ts';
 import { type Session, connect, openSession } from './connect.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { type DecideOptions, decideMany, decideOne } from './decide.ts';
+import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { getApproval } from './get-approval.ts';
 import { type HistoryChain, fetchHistoryChain } from './history-chain.ts';
 import { type ApprovalFilter, type ApprovalList, listApprovals } from './list-approvals.ts';
@@ -32,6 +33,11 @@ export interface ClientOptions {
   namespace?: string;
   /** Where runs start. Default `countersign`. */
   taskQueue?: string;
+  /**
+   * The folder in which the workers keep large payloads, to read them here and to send large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   */
+  largePayloads?: LargePayloads | false;
 }
 
 /** A run, by its workflow id: one agent execution however many times it continues as new. */
@@ -80,7 +86,11 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
   const session =
     connection === undefined
       ? await connect(options)
-      : openSession(connection, connectionSettings(options).namespace, connection.options.address);
+      : await openSession(connection, {
+          namespace: connectionSettings(options).namespace,
+          address: connection.options.address,
+          largePayloads: options.largePayloads,
+        });
 
   const run = (workflowId: string): RunHandle => ({
     workflowId,

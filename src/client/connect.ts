@@ -1,17 +1,17 @@
 import { Client, Connection } from '@temporalio/client';
 import { bundledPath } from '../bundled-path.ts';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError, isProblemError } from '../core/problem.ts';
+import { type LargePayloads, folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import { unreadReferences } from '../unread-references.ts';
 import { type ServerOptions, connectionSettings } from './connection-settings.ts';
 import { translateServerError, unreachable } from './server-error.ts';
 
-/** Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5). */
-const dataConverter = {
-  payloadConverterPath: bundledPath('payload-converter'),
-  externalStorage: unreadReferences,
-};
-
 export interface ConnectOptions extends ServerOptions {
+  /**
+   * The folder in which the workers keep large payloads, to read them here and to send large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   */
+  largePayloads?: LargePayloads | false;
   /** How long to wait for the server, in milliseconds. Default 4 seconds. */
   connectTimeoutMs?: number;
 }
@@ -32,9 +32,10 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
   try {
     connection = Connection.lazy({ ...settings, connectTimeout: options.connectTimeoutMs ?? 4_000 });
     await connection.ensureConnected();
-    return openSession(connection, namespace, address);
+    return await openSession(connection, { namespace, address, largePayloads: options.largePayloads });
   } catch (error) {
     await connection?.close(); // a channel left open tries for ever, and the process never ends
+    if (isProblemError(error)) throw error;
     if (error instanceof TypeError) {
       throw new ProblemError(
         {
@@ -50,6 +51,16 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
 }
 
 /** Puts our client on a connection that exists already. */
-export function openSession(connection: Connection, namespace: string, address: string): Session {
+export async function openSession(
+  connection: Connection,
+  { namespace, address, ...options }: { namespace: string; address: string; largePayloads?: LargePayloads | false },
+): Promise<Session> {
+  const largePayloads = largePayloadsOf(options.largePayloads);
+  const dataConverter = {
+    // Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5).
+    payloadConverterPath: bundledPath('payload-converter'),
+    externalStorage:
+      largePayloads === undefined ? unreadReferences : await folderStorage(largePayloads, namespace, 'unread'),
+  };
   return { connection, client: new Client({ connection, namespace, dataConverter }), address, namespace };
 }

@@ -31,8 +31,10 @@ export function journalIn(event: Event): JournalEntry[] {
  */
 function carriersOf(event: Event): Payload[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
+  const activity = scheduled?.activityType?.name ?? '';
   return [
-    unwritten.has(scheduled?.activityType?.name ?? '') ? undefined : scheduled?.input?.payloads?.[0],
+    unwritten.has(activity) ? undefined : scheduled?.input?.payloads?.[0],
+    activity === activityNames.callModel ? scheduled?.input?.payloads?.[1] : undefined,
     event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
     event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads?.[1],
     event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],

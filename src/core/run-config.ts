@@ -1,4 +1,5 @@
 import type { Policy } from './policy.ts';
+import type { SizeLimits } from './size-limits.ts';
 import type { ToolDefinition } from './tool-call.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface RunConfig {
   /** SHA-256 of both policies' canonical JSON. */
   policyDigest: string;
   rollOver: RollOver;
+  /** Where large payloads travel by reference; absent: the limits of Temporal's own payloads. */
+  sizeLimits?: SizeLimits;
 }
 
 /** When the run continues as new of its own accord; Temporal's own hint counts besides. */

@@ -12,5 +12,14 @@ export const secondGateTypes = [
 /** The worker left while the tool ran: it may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';
 
+/**
+ * A payload is kept in external storage and could not be read: whatever needed it was not started, and may be tried
+ * again (`src/payload-folder`).
+ */
+export const payloadUnreadType = 'payload_unread';
+
+/** What came of an activity could not be written to external storage: it ran. */
+export const payloadNotKeptType = 'payload_not_kept';
+
 /** The tool itself threw. */
 export const toolFailedType = 'tool_failed';

@@ -9,12 +9,18 @@ export class Undecodable {
   /** Bytes of the payload; its content is kept nowhere (I4). */
   readonly size: number;
   readonly why: string;
+  /** True where the payload is kept in external storage that this process cannot read; another may. */
+  readonly unread: boolean;
 
-  constructor(size: number, why: string) {
+  constructor(size: number, why: string, unread = false) {
     this.size = size;
     this.why = why;
+    this.unread = unread;
   }
 }
+
+/** The encoding under which a reference to external storage arrives that was not followed; its data says why. */
+export const unreadEncoding = 'countersign/unread-reference';
 
 /** Recognises the brand across realms (sandbox, jest, Node), where `instanceof` does not. */
 export function isUndecodable(value: unknown): value is Undecodable {

@@ -23,8 +23,10 @@ export interface RawCall {
   arguments: string;
 }
 
-/** A turn is written to history, where 2 MB is the end of a run. */
-export const maxTurnCharacters = 1_048_576;
+/** The text of a turn is written to history, where 2 MB is the end of a run. */
+export const maxTextCharacters = 1_048_576;
+/** What is read of all arguments before the answer is given up; how many a run takes is for its limits to say. */
+export const maxArgumentCharacters = 16_777_216;
 export const maxCallsOfTurn = 128;
 
 /**
@@ -88,20 +90,22 @@ type Part = LanguageModelV4StreamPart | Exclude<LanguageModelV4Content, { type: 
 class TurnBuilder {
   readonly #texts: string[] = [];
   readonly #calls: RawCall[] = [];
-  #characters = 0;
+  #textCharacters = 0;
+  #argumentCharacters = 0;
   #finish: { usage: Usage; finishReason: string } | undefined;
 
   add(part: Part): void {
     // Whatever else there is (reasoning, sources, files) is not kept.
     if (part.type === 'text-delta') {
-      this.#count(part.delta.length);
+      this.#textCharacters += part.delta.length;
+      if (this.#textCharacters > maxTextCharacters) throw tooLarge(`more than ${maxTextCharacters} characters`);
       this.#texts.push(part.delta);
     } else if (part.type === 'tool-input-delta') {
       // Counted while it streams, so that endless arguments end here and not in memory.
-      this.#count(part.delta.length / 2);
+      this.#countArguments(part.delta.length / 2);
     } else if (part.type === 'tool-call') {
       if (part.providerExecuted === true) throw ranElsewhere(part.toolName);
-      this.#count(part.input.length / 2);
+      this.#countArguments(part.input.length / 2);
       this.#calls.push({ id: part.toolCallId, tool: part.toolName, arguments: part.input });
       if (this.#calls.length > maxCallsOfTurn) throw tooLarge(`more than ${maxCallsOfTurn} tool calls`);
     } else if (part.type === 'tool-result') {
@@ -121,9 +125,10 @@ class TurnBuilder {
     return { text: this.#texts.join(''), calls: this.#calls, usage, finishReason };
   }
 
-  #count(characters: number): void {
-    this.#characters += characters;
-    if (this.#characters > maxTurnCharacters) throw tooLarge(`more than ${maxTurnCharacters} characters`);
+  #countArguments(characters: number): void {
+    this.#argumentCharacters += characters;
+    if (this.#argumentCharacters <= maxArgumentCharacters) return;
+    throw tooLarge(`more than ${maxArgumentCharacters} characters of arguments`);
   }
 }
 

@@ -1,25 +1,24 @@
 import { compareNumber, isLosslessNumber, parse } from 'lossless-json';
 import { argumentPlace } from '../agents/argument-place.ts';
+import { inlineLimits } from '../core/size-limits.ts';
 import type { Json, JsonObject } from '../core/tool-call.ts';
 
 /** `problem` is a place and what was expected there, one line. */
 export type ParsedArguments = { args: JsonObject } | { problem: string };
 
-/** 1 MB of UTF-8: a run's payloads are at most 2 MB, and a call is written with its permit. */
-export const maxArgumentBytes = 1_048_576;
 export const maxArgumentDepth = 64;
 
 /**
- * Reads the raw text of a tool call's arguments; empty text means none. Never throws.
+ * Reads the raw text of a tool call's arguments, of at most `maxBytes` (default: what fits a payload of Temporal's);
+ * empty text means none. Never throws.
  *
  * Refused is what two readers could understand differently, so that a policy, a reviewer and the tool see the same
  * call: duplicate keys, integers that a double cannot hold, lone surrogates, `__proto__`; and what is too large or deep.
  */
-export function parseArguments(text: string): ParsedArguments {
+export function parseArguments(text: string, maxBytes = inlineLimits.argumentBytes): ParsedArguments {
   if (text.trim() === '') return { args: {} };
-  if (Buffer.byteLength(text) > maxArgumentBytes) {
-    return { problem: `arguments: expected at most ${maxArgumentBytes} bytes` };
-  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) return { problem: `arguments: ${bytes} bytes, expected at most ${maxBytes}` };
   const problem = scan(text);
   if (problem !== undefined) return { problem };
   try {

@@ -5,6 +5,7 @@
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { decideName } from '../contract.ts';
+import { unreadPayloadOf } from './unread-payload.ts';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
 export const reservedSignalName = 'countersign.reserved';
@@ -37,6 +38,9 @@ export function interceptors(): WorkflowInterceptors {
       {
         activate(input, next) {
           const jobs = input.activation.jobs ?? [];
+          const unread = unreadPayloadOf(jobs);
+          // Not a failure of the run: its task is tried again until a worker reads it, and what is there then counts.
+          if (unread !== undefined) throw new Error(unread);
           // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
           if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
           state.number++;

@@ -15,10 +15,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../activities/load-agent.ts';
-import type { CallModelInput, CallModelResult, ModelCall } from '../activities/model-turn.ts';
+import type { CallModelInput, CallModelResult, JournalCarrier, ModelCall } from '../activities/model-turn.ts';
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../contract.ts';
 import { activityNames, queryNames } from '../contract.ts';
 import { byteLength } from '../core/approval-index.ts';
+import { type SizeLimits, inlineLimits } from '../core/size-limits.ts';
 import { ApprovalGate } from './approval-gate.ts';
 import { failRun } from './fail-run.ts';
 import type { Carried, RunState, TurnCall } from './run-state.ts';
@@ -29,7 +30,7 @@ const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityName
   startToCloseTimeout: '30s',
 });
 const { [activityNames.callModel]: callModel } = proxyActivities<{
-  [activityNames.callModel]: (input: CallModelInput) => Promise<CallModelResult>;
+  [activityNames.callModel]: (input: CallModelInput, carrier: JournalCarrier) => Promise<CallModelResult>;
 }>({
   startToCloseTimeout: '10m',
   heartbeatTimeout: '30s',
@@ -39,10 +40,8 @@ const { [activityNames.callModel]: callModel } = proxyActivities<{
 const runQuery = defineQuery<RunStatus>(queryNames.run);
 const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
 
-/** Payloads end at 2 MB; a transcript that nears it cannot be sent to the model any more. */
-const maxTranscriptBytes = 1_500_000;
-/** What continue-as-new carries must fit a payload too; a run that cannot roll over goes on in its link. */
-const maxCarriedBytes = 1_900_000;
+/** How often a tool is started again that was not started for want of its arguments. */
+const startsForUnread = 5;
 
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   const checked = readInput(input);
@@ -89,8 +88,9 @@ class AgentRun {
       if (this.#state.turn >= this.#state.config.maxTurns) {
         return this.#result('limit', `Stopped after ${this.#state.turn} turns`);
       }
-      if (byteLength(JSON.stringify(this.#state.messages)) > maxTranscriptBytes) {
-        return this.#result('limit', `Stopped: the transcript passes ${maxTranscriptBytes} bytes`);
+      const { transcriptBytes } = this.#limits;
+      if (byteLength(JSON.stringify(this.#state.messages)) > transcriptBytes) {
+        return this.#result('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
       }
       if (this.#wantsRollOver) await this.#rollOver();
       const text = await this.#modelTurn();
@@ -114,8 +114,10 @@ class AgentRun {
         instructions: config.instructions,
         tools: config.tools.map(({ name, description, schema }) => ({ name, description, schema })),
         messages,
-        journal: this.#gate.takeJournal(),
+        ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
       },
+      // A payload of its own: a large transcript may be kept elsewhere, the journal stays in history.
+      { journal: this.#gate.takeJournal() },
     ]);
     this.#state.turn = turn;
     this.#state.usage = {
@@ -123,7 +125,10 @@ class AgentRun {
       outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
     };
     const summary = text.trim() === '' ? lastUserText(messages) : text;
-    this.#state.calls = calls.map((each, index) => this.#admit(each, `${turn}.${index + 1}`, summary));
+    this.#state.calls = [];
+    for (const [index, wish] of calls.entries()) {
+      this.#state.calls.push(this.#admitInTurn(wish, `${turn}.${index + 1}`, summary));
+    }
     const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({
       id,
       name,
@@ -134,6 +139,22 @@ class AgentRun {
       { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) },
     ];
     return text;
+  }
+
+  /** Where calls are asked about one after another, one that comes after an open question is held until that is settled. */
+  #admitInTurn(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
+    const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
+    if (!isHeld) return this.#admit(wish, callId, contextSummary);
+    const { id: modelCallId, tool, args, raw } = wish;
+    return { modelCallId, tool, written: args ?? raw ?? {}, state: 'held', held: { wish, callId, contextSummary } };
+  }
+
+  #admitHeld(): void {
+    const { calls } = this.#state;
+    for (const [index, { held }] of calls.entries()) {
+      if (held === undefined || calls.slice(0, index).some(isUnanswered)) continue;
+      calls[index] = this.#admit(held.wish, held.callId, held.contextSummary);
+    }
   }
 
   #admit(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
@@ -150,7 +171,8 @@ class AgentRun {
     const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment });
     if (admission.kind === 'allowed') return { ...turnCall, call, state: 'ready' };
     if (admission.kind === 'asked') return { ...turnCall, call, state: 'asked', requestId: admission.requestId };
-    return { ...turnCall, call, state: 'done', content: admission.content };
+    const { content, isError } = admission;
+    return { ...turnCall, call, state: 'done', content, ...(isError && { isError }) };
   }
 
   /** Runs what may run and waits for the rest, until every call of the turn has its answer. */
@@ -159,6 +181,7 @@ class AgentRun {
     while (calls.some(({ state }) => state !== 'done')) {
       await this.#gate.until(() => this.#canGoOn());
       for (const each of calls) this.#settle(each);
+      this.#admitHeld();
       if (!this.#wantsRollOver) for (const each of calls) this.#start(each);
       else if (this.#idle) await this.#rollOver();
     }
@@ -180,7 +203,12 @@ class AgentRun {
   }
 
   get #wantsRollOver(): boolean {
-    return this.#gate.wantsRollOver && byteLength(JSON.stringify([this.#state, this.#gate.ledger])) <= maxCarriedBytes;
+    if (!this.#gate.wantsRollOver) return false;
+    return byteLength(JSON.stringify([this.#state, this.#gate.ledger])) <= this.#limits.carriedBytes;
+  }
+
+  get #limits(): SizeLimits {
+    return this.#state.config.sizeLimits ?? inlineLimits;
   }
 
   get #idle(): boolean {
@@ -190,10 +218,14 @@ class AgentRun {
   #settle(each: TurnCall): void {
     if (each.state !== 'asked') return;
     const settlement = this.#gate.settlement(each.requestId!);
-    if (settlement?.outcome === 'approved') each.state = 'ready';
-    else if (settlement !== undefined) {
-      each.state = 'done';
-      each.content = this.#gate.sentence(each.requestId!);
+    if (settlement === undefined) return;
+    if (settlement.runs) {
+      const { notice, ...call } = this.#gate.approved(each.call!, each.requestId!);
+      Object.assign(each, { state: 'ready', call, ...(notice !== undefined && { notice }) });
+    } else {
+      const content = this.#gate.sentence(each.requestId!);
+      const isError = this.#gate.isToldAsError(settlement.outcome);
+      Object.assign(each, { state: 'done', content, ...(isError && { isError }) });
     }
   }
 
@@ -205,10 +237,16 @@ class AgentRun {
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
     void runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups).then(
-      ({ content, isError, ran }) => {
-        Object.assign(each, { state: 'done', content, isError });
-        this.#gate.finished(call.callId, ran);
+      ({ content, isError, ran, unread }) => {
         this.#running--;
+        if (unread === true) each.unread = (each.unread ?? 0) + 1;
+        if (unread === true && each.unread! < startsForUnread) {
+          each.state = 'ready';
+          return;
+        }
+        const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
+        Object.assign(each, { state: 'done', content: told, isError });
+        this.#gate.finished(call.callId, ran);
       },
     );
   }
@@ -251,6 +289,10 @@ class AgentRun {
 function answerOf({ modelCallId, tool, content, isError }: TurnCall): Message {
   const message = { role: 'tool', toolCallId: modelCallId, toolName: tool, content: content ?? '' } as const;
   return isError === true ? { ...message, isError } : message;
+}
+
+function isUnanswered({ state }: TurnCall): boolean {
+  return state === 'asked' || state === 'held';
 }
 
 function lastUserText(messages: Message[]): string {

@@ -5,7 +5,8 @@
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
-import { Undecodable, isUndecodable, maxDepth, nestsTooDeep } from '../core/undecodable.ts';
+import { decode } from '@temporalio/common/lib/encoding.js';
+import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../core/undecodable.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
   toPayload(value: unknown): Payload {
@@ -21,6 +22,7 @@ class BrandingPayloadConverter implements PayloadConverter {
   // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
   fromPayload<T>(payload: Payload): T {
     const data = payload.data ?? new Uint8Array();
+    if (isUnread(payload)) return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, true) as T;
     if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
     try {
       return defaultPayloadConverter.fromPayload<T>(payload);
@@ -28,6 +30,18 @@ class BrandingPayloadConverter implements PayloadConverter {
       return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
     }
   }
+}
+
+/** By what `src/unread-references.ts` says. */
+const notRead: Readonly<Record<string, string>> = {
+  elsewhere: 'it is kept in external storage that is not configured here',
+  gone: 'it is kept in the payload folder, and its file is missing or damaged',
+  forged: 'it claims to be in the payload folder, and was never written there',
+};
+
+function isUnread({ metadata }: Payload): boolean {
+  const encoding = metadata?.['encoding'];
+  return encoding != null && encoding.length === unreadEncoding.length && decode(encoding) === unreadEncoding;
 }
 
 function unwritable(message: string): ApplicationFailure {

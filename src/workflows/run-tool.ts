@@ -4,7 +4,7 @@ import type { Permit } from '../contract.ts';
 import type { Ran } from '../core/approval.ts';
 import { sentences } from '../core/sentences.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
-import { outcomeUnknownType, secondGateTypes } from '../core/tool-failure.ts';
+import { outcomeUnknownType, payloadNotKeptType, payloadUnreadType, secondGateTypes } from '../core/tool-failure.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 
 /** How a tool's activity ended, as the model is told and as the ledger keeps it. */
@@ -12,6 +12,8 @@ export interface ToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
+  /** True where it was not started for want of its arguments, which may be readable later: it can be run again. */
+  unread?: boolean;
 }
 
 const repeats = 3;
@@ -53,6 +55,14 @@ function endOf(error: unknown): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
     return { content: sentences.failed('the tool was not started in time'), isError: true, ran: 'no' };
+  }
+  if (cause instanceof ApplicationFailure && cause.type === payloadUnreadType) {
+    const content = sentences.failed(`the tool was not started: its arguments cannot be read (${cause.message})`);
+    return { content, isError: true, ran: 'no', unread: true };
+  }
+  if (cause instanceof ApplicationFailure && cause.type === payloadNotKeptType) {
+    const content = sentences.failed(`the tool ran, but its result could not be kept (${cause.message})`);
+    return { content, isError: true, ran: 'yes' };
   }
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCall.includes(cause.type ?? '')) return unknown;

@@ -91,7 +91,7 @@ describe('a turn', () => {
       );
       stream.done();
     });
-    expect(await run({ journal: [] })).toEqual({
+    expect(await run({})).toEqual({
       text: 'Reading',
       calls: [
         { id: 'a', tool: 'read', args: { path: 'a' } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { maxArgumentBytes, maxArgumentDepth, parseArguments } from '../../src/models/parse-arguments.ts';
+import { inlineLimits } from '../../src/core/size-limits.ts';
+import { maxArgumentDepth, parseArguments } from '../../src/models/parse-arguments.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
@@ -115,9 +116,11 @@ describe('parseArguments', () => {
 
   test('refuses size, in bytes', () => {
     const ofBytes = (bytes: number): string => `{"a":"${'é'.repeat((bytes - 8) / 2)}"}`;
-    expect(parseArguments(ofBytes(maxArgumentBytes))).toHaveProperty('args');
-    const problem = `arguments: expected at most ${maxArgumentBytes} bytes`;
-    expect(parseArguments(ofBytes(maxArgumentBytes + 2))).toEqual({ problem });
+    const most = inlineLimits.argumentBytes;
+    expect(parseArguments(ofBytes(most))).toHaveProperty('args');
+    const problem = `arguments: ${most + 2} bytes, expected at most ${most}`;
+    expect(parseArguments(ofBytes(most + 2))).toEqual({ problem });
+    expect(parseArguments(ofBytes(most + 2), most + 2)).toHaveProperty('args');
   });
 
   test('reads what JSON.stringify writes', () => {

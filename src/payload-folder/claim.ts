@@ -1,0 +1,32 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a reference in history says of a payload file. Both are 64 lower-case hex. */
+export interface Claim {
+  /** SHA-256 of the file's content, which is its name. */
+  sha256: string;
+  /** Proof that somebody wrote this reference who holds the folder's key. */
+  proof: string;
+}
+
+const shape = /^[0-9a-f]{64}$/;
+
+export function claimOf(key: Buffer, sha256: string): Claim {
+  return { sha256, proof: proofOf(key, sha256) };
+}
+
+/**
+ * The name of the file that a claim is for; undefined where nobody with the key wrote it. Whoever may signal a run can
+ * send a reference: one that was never written here must not make the run wait for a file that will never come (I5c),
+ * and a name is 64 hex or no name at all.
+ */
+export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
+  const { sha256, proof } = claim;
+  if (typeof sha256 !== 'string' || typeof proof !== 'string' || !shape.test(sha256) || !shape.test(proof)) {
+    return undefined;
+  }
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(key, sha256))) ? sha256 : undefined;
+}
+
+function proofOf(key: Buffer, sha256: string): string {
+  return createHmac('sha256', key).update(sha256).digest('hex');
+}

@@ -1,0 +1,90 @@
+import type {
+  Payload,
+  StorageDriver,
+  StorageDriverClaim as Reference,
+  StorageDriverRetrieveContext,
+  StorageDriverStoreContext,
+} from '@temporalio/common';
+import { ApplicationFailure, StorageDriverClaim } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { payloadNotKeptType, payloadUnreadType } from '../core/tool-failure.ts';
+import { unreadPayload } from '../unread-references.ts';
+import { claimOf, fileNameIn } from './claim.ts';
+import type { PayloadFolder } from './open-folder.ts';
+import { keepFile, maxFileBytes, readKept } from './payload-files.ts';
+
+const PayloadMessage = proto.temporal.api.common.v1.Payload;
+
+/** Under this name a reference in history says that a payload is in a folder of ours. */
+export const folderDriverName = 'countersign.folder';
+
+/**
+ * What becomes of a reference of ours whose file is missing or damaged. `retry`: it throws, and Temporal tries again
+ * until the file is back; what a run reads is part of its determinism, so a worker never calls it undecodable.
+ * `unread`: it is read as undecodable, for a client that only looks.
+ */
+export type WhenGone = 'retry' | 'unread';
+
+/** Keeps payloads as files of a folder; `docs/operations.md` says what that folder must be. */
+export class FolderDriver implements StorageDriver {
+  readonly name = folderDriverName;
+  readonly type = folderDriverName;
+  readonly #folder: PayloadFolder;
+  readonly #whenGone: WhenGone;
+
+  constructor(folder: PayloadFolder, whenGone: WhenGone) {
+    this.#folder = folder;
+    this.#whenGone = whenGone;
+  }
+
+  store(_context: StorageDriverStoreContext, payloads: Payload[]): Promise<Reference[]> {
+    return Promise.all(payloads.map((payload) => this.#store(payload)));
+  }
+
+  retrieve({ abortSignal }: StorageDriverRetrieveContext, claims: Reference[]): Promise<Payload[]> {
+    return Promise.all(claims.map(({ claimData }) => this.#retrieve(claimData, abortSignal)));
+  }
+
+  async #store(payload: Payload): Promise<Reference> {
+    const content = PayloadMessage.encode(payload).finish();
+    if (content.length > maxFileBytes) {
+      throw notKept(`it has ${content.length} bytes, and at most ${maxFileBytes} can be kept`);
+    }
+    try {
+      return new StorageDriverClaim({ ...claimOf(this.#folder.key, await keepFile(this.#folder.path, content)) });
+    } catch (error) {
+      throw notKept(reasonOf(error));
+    }
+  }
+
+  async #retrieve(claimData: Record<string, string>, signal: AbortSignal | undefined): Promise<Payload> {
+    const name = fileNameIn(this.#folder.key, claimData);
+    if (name === undefined) return unreadPayload('forged');
+    let why: string;
+    try {
+      const found = await readKept(this.#folder.path, name, signal);
+      if (typeof found !== 'string') return PayloadMessage.decode(found);
+      why = found === 'missing' ? 'is not there' : 'holds something else than its name says';
+    } catch (error) {
+      why = reasonOf(error);
+    }
+    if (this.#whenGone === 'unread') return unreadPayload('gone');
+    throw ApplicationFailure.create({
+      message: `A payload cannot be read from the payload folder: file ${name} ${why}; bring the original back`,
+      type: payloadUnreadType,
+      nonRetryable: false,
+    });
+  }
+}
+
+function notKept(why: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `A payload cannot be written to the payload folder: ${why}`,
+    type: payloadNotKeptType,
+    nonRetryable: false,
+  });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,62 @@
+import type { StorageDriver } from '@temporalio/common';
+import { ExternalStorage } from '@temporalio/common';
+import { ProblemError } from '../core/problem.ts';
+import { noDriver } from '../unread-references.ts';
+import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
+import { openPayloadFolder } from './open-folder.ts';
+
+/** Where payloads go that Temporal's server would refuse, or should not keep in its own database. */
+export interface LargePayloads {
+  /** A folder that all workers of a task queue and all clients of its runs share; made if it is not there. */
+  folder: string;
+  /** Payloads of at least so many bytes go there. Default 262,144; from 65,536 to 1,000,000. */
+  thresholdBytes?: number;
+}
+
+export const defaultThresholdBytes = 262_144;
+/** Below, the inbox's memo could go there, which is read without it; above, two payloads of one task pass a message. */
+const thresholdBounds = [65_536, 1_000_000] as const;
+
+/**
+ * What was asked for, else what `COUNTERSIGN_PAYLOAD_FOLDER` and `COUNTERSIGN_PAYLOAD_THRESHOLD` say; `false` wants
+ * none, whatever they say. Throws `internal` in one sentence.
+ */
+export function largePayloadsOf(
+  option: LargePayloads | false | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): Required<LargePayloads> | undefined {
+  if (option === false) return undefined;
+  const { COUNTERSIGN_PAYLOAD_FOLDER: folder = '', COUNTERSIGN_PAYLOAD_THRESHOLD: threshold = '' } = environment;
+  if (option === undefined && folder === '') return undefined;
+  const wanted = option ?? { folder, ...(threshold === '' ? {} : { thresholdBytes: Number(threshold) }) };
+  const { thresholdBytes = defaultThresholdBytes } = wanted;
+  const [least, most] = thresholdBounds;
+  if (Number.isInteger(thresholdBytes) && thresholdBytes >= least && thresholdBytes <= most) {
+    return { folder: wanted.folder, thresholdBytes };
+  }
+  const where = option === undefined ? 'COUNTERSIGN_PAYLOAD_THRESHOLD' : 'largePayloads.thresholdBytes';
+  throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
+}
+
+/** The external storage of a worker or a client. Throws `internal`, in one sentence, for a folder that cannot be used. */
+export async function folderStorage(
+  { folder, thresholdBytes }: Required<LargePayloads>,
+  namespace: string,
+  whenGone: WhenGone,
+): Promise<ExternalStorage> {
+  return new FolderStorage(new FolderDriver(await openPayloadFolder(folder, namespace), whenGone), thresholdBytes);
+}
+
+class FolderStorage extends ExternalStorage {
+  readonly #driver: FolderDriver;
+
+  constructor(driver: FolderDriver, thresholdBytes: number) {
+    super({ drivers: [driver], payloadSizeThreshold: thresholdBytes });
+    this.#driver = driver;
+  }
+
+  /** References to other stores are as unreadable here as without any folder (I5c). */
+  override getDriver(name: string): StorageDriver {
+    return name === folderDriverName ? this.#driver : noDriver;
+  }
+}

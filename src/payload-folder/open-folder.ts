@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ProblemError } from '../core/problem.ts';
+
+/** A payload folder of one namespace, open for use. */
+export interface PayloadFolder {
+  /** Absolute path; the payload files stand in folders under it. */
+  path: string;
+  /** Makes the proofs in references; whoever reads the folder has it. */
+  key: Buffer;
+}
+
+const keyFile = 'key';
+const keyShape = /^[0-9a-f]{64}\n$/;
+
+/**
+ * Opens the payload folder of a namespace, and makes it where there is none. Each namespace has a folder of its own
+ * in `folder`, so that cleaning up for one takes nothing from another.
+ * Throws `internal`, in one sentence with the place and the remedy.
+ */
+export async function openPayloadFolder(folder: string, namespace: string): Promise<PayloadFolder> {
+  // Dots too: a namespace may be called `..`.
+  const path = join(resolve(folder), encodeURIComponent(namespace).replaceAll('.', '%2E'));
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    const key = (await readKey(path)) ?? (await makeKey(path));
+    return { path, key };
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw unusable(path, `${reason}: name a folder that this process may write to`, error);
+  }
+}
+
+async function readKey(path: string): Promise<Buffer | undefined> {
+  try {
+    const text = await readFile(join(path, keyFile), 'utf8');
+    if (keyShape.test(text)) return Buffer.from(text.trim(), 'hex');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  throw unusable(path, `its file '${keyFile}' does not hold 64 hex characters: bring it back from a backup`);
+}
+
+/** Of several processes that make it at once, one wins, and all read what it wrote. */
+async function makeKey(path: string): Promise<Buffer> {
+  const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
+  await writeFile(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    await link(written, join(path, keyFile));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(written, { force: true });
+  }
+  const key = await readKey(path);
+  if (key === undefined) throw unusable(path, `its file '${keyFile}' went away while it was being made`);
+  return key;
+}
+
+function unusable(path: string, why: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    { code: 'internal', message: `The payload folder ${path} cannot be used: ${why}.` },
+    { cause },
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * Files named by the SHA-256 of their content. Writing is atomic (a file is whole or absent, also after a crash) and
+ * reading checks the name. Errors of the file system come out as Node throws them.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** More than any payload that fits the limits of `core/size-limits.ts`. */
+export const maxFileBytes = 128 * 1024 * 1024;
+/** Ends the name of a file that is being written; a crash leaves it behind. */
+export const unfinishedEnd = '.unfinished';
+
+/** A new file on a network drive may be seen by other machines a moment later. Milliseconds. */
+const waitsMs = [50, 200, 750];
+
+/** Two levels, so that no folder holds more files than tools can list. */
+export function placeOf(folder: string, name: string): string {
+  return join(folder, name.slice(0, 2), name);
+}
+
+/** Writes `content` unless it is there already, whole; either way its file counts as written now. Returns its name. */
+export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
+  const name = nameOf(content);
+  const place = placeOf(folder, name);
+  if ((await look(place)) === 'whole') {
+    // What is written again is in use again: whoever cleans up goes by age.
+    const now = new Date();
+    await utimes(place, now, now);
+    return name;
+  }
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  const unfinished = `${place}.${randomBytes(6).toString('hex')}${unfinishedEnd}`;
+  try {
+    await writeThrough(unfinished, content);
+    await rename(unfinished, place);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+  // The reference goes into history next: the file must not be lost to a power cut after that.
+  await syncFolder(dirname(place));
+  await syncFolder(folder);
+  return name;
+
+  async function look(path: string): Promise<'whole' | 'not whole'> {
+    try {
+      return nameOf(await readFile(path)) === name ? 'whole' : 'not whole';
+    } catch {
+      return 'not whole';
+    }
+  }
+}
+
+/** The content of a file; `missing` or `damaged` where there is none that fits the name. Waits a second for a missing one. */
+export async function readKept(
+  folder: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Uint8Array | 'missing' | 'damaged'> {
+  const place = placeOf(folder, name);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      if ((await stat(place)).size > maxFileBytes) return 'damaged';
+      const content = await readFile(place, { signal });
+      return nameOf(content) === name ? content : 'damaged';
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const waitMs = waitsMs[attempt];
+    if (waitMs === undefined) return 'missing';
+    await sleep(waitMs, undefined, { signal });
+  }
+}
+
+function nameOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+async function writeThrough(path: string, content: Uint8Array): Promise<void> {
+  await withFile(await open(path, 'wx', 0o600), async (file) => {
+    await file.writeFile(content);
+    await file.sync();
+  });
+}
+
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return; // where a folder cannot be opened
+  await withFile(await open(path, 'r'), (file) => file.sync());
+}
+
+async function withFile(file: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await use(file);
+  } finally {
+    await file.close();
+  }
+}
