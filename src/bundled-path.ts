@@ -9,4 +9,6 @@ export function bundledPath(name: 'index' | 'activation' | 'payload-converter'):
 }
 
 /** Modules that all workflows of a worker share, by path: loaded once, not once for each run (B5). */
-export const preloadedPaths = [fileURLToPath(new URL(`./core/cel.${extension}`, import.meta.url))];
+export const preloadedPaths = ['cel', 'ed25519'].map((name) =>
+  fileURLToPath(new URL(`./core/${name}.${extension}`, import.meta.url)),
+);

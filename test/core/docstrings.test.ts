@@ -7,15 +7,16 @@ import * as library from '../../src/index.ts';
 const core = new URL('../../src/core/', import.meta.url);
 const examples = readdirSync(core).flatMap((file) =>
   [...readFileSync(new URL(file, core), 'utf8').matchAll(/ \* @example\n(.*?) \*\/\n(?:export )?\w+ (\w+)/gs)].map(
-    ([, text = '', name = '']) => [name, text.replaceAll(/^ \* ?/gm, '')] as const,
+    ([, text = '', name = '']) => [name, text.replaceAll(/^ \* ?/gm, ''), file] as const,
   ),
 );
 
-/** Runs the example in a realm of its own, with the library's names; gives pairs of what came out and what is written. */
-function outcomes(text: string): [unknown, unknown][] {
+/** Runs the example in a realm of its own, with the names of the library and its file; gives what came out and what is written. */
+async function outcomes(text: string, file: string): Promise<[unknown, unknown][]> {
   const checked = text.replaceAll(/^(.*?);? \/\/ => (.*)$/gm, 'pairs.push([($1), ($2)]);');
   const pairs: [unknown, unknown][] = [];
-  runInNewContext(checked, { ...library, pairs });
+  const own = (await import(new URL(file, core).href)) as object;
+  runInNewContext(checked, { ...library, ...own, pairs });
   return pairs.map((pair) => JSON.parse(JSON.stringify(pair)) as [unknown, unknown]);
 }
 
@@ -25,8 +26,8 @@ test('there are examples', () => {
   );
 });
 
-test.each(examples)('%s', (_, text) => {
-  const pairs = outcomes(text);
+test.each(examples)('%s', async (_, text, file) => {
+  const pairs = await outcomes(text, file);
   expect(pairs.length).toBeGreaterThan(0);
   for (const [actual, written] of pairs) expect(actual).toEqual(written);
 });

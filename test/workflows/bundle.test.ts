@@ -15,6 +15,7 @@ const allowedPackages = [
   '@bufbuild/protobuf',
   '@bufbuild/re2',
   '@isaacs/nonrecursive-glob-match',
+  '@noble/ed25519',
   '@noble/hashes',
   '@temporalio/common',
   '@temporalio/workflow',
