@@ -5,6 +5,7 @@
  */
 import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from './core/approval.ts';
 import type { JournalEntry } from './core/journal-entry.ts';
+import type { BookedVote } from './core/ledger-state.ts';
 import type { Mode } from './core/modes.ts';
 import type { Json, JsonObject } from './core/tool-call.ts';
 
@@ -19,18 +20,31 @@ export type {
 } from './core/approval.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/approval-index.ts';
 export type { Assessment } from './core/assessment.ts';
-export type { ParsedDecision as Decision } from './core/decision.ts';
+export type { ParsedDecision as Decision, WishedScope as GrantScope } from './core/decision.ts';
+export type { Grant } from './core/grants.ts';
 export type { JournalEntry } from './core/journal-entry.ts';
 
 export const workflowType = 'agentRun';
 export const defaultTaskQueue = 'countersign';
 export const decideName = 'decide';
-export const queryNames = { run: 'run', approvals: 'approvals', transcript: 'transcript' } as const;
+/** Signals that a run takes; all but `close` are updates as well. */
+export const messageNames = {
+  decide: decideName,
+  setPolicy: 'setPolicy',
+  revoke: 'revoke',
+  extend: 'extend',
+  delegate: 'delegate',
+  close: 'close',
+} as const;
+export const queryNames = { run: 'run', approvals: 'approvals', grants: 'grants', transcript: 'transcript' } as const;
 export const memoName = 'approvals';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
   callModel: 'countersign.callModel',
   arbitrate: 'countersign.arbitrate',
+  checkEdit: 'countersign.checkEdit',
+  readPolicy: 'countersign.readPolicy',
+  notify: 'countersign.notify',
 } as const;
 
 /** Search attributes that a cluster must have registered; `countersign setup` registers them. */
@@ -83,7 +97,11 @@ export interface RunResult {
 /** What query `approvals` with a request id answers: settled ones included. */
 export interface ApprovalDetails extends ApprovalRequest {
   settled?: Settlement;
+  /** Answers so far, where more than one is needed. */
+  votes?: ReviewerVote[];
 }
+
+export type ReviewerVote = Omit<BookedVote, 'said'>;
 
 /** The first argument of every tool activity: the proof that this call passed the gate (I1). */
 export interface Permit {

@@ -18,7 +18,10 @@ import {
 import { arbitrate } from './activities/arbitrate.ts';
 import { createCallModel } from './activities/call-model.ts';
 import { callTool } from './activities/call-tool.ts';
+import { createCheckEdit } from './activities/check-edit.ts';
 import { createLoadAgent } from './activities/load-agent.ts';
+import { notify } from './activities/notify.ts';
+import { readPolicy } from './activities/read-policy.ts';
 import { secondGate } from './activities/second-gate.ts';
 import { checkAssessors, type Assessor } from './agents/assessor.ts';
 import type { Agent } from './agents/define-agent.ts';
@@ -138,6 +141,9 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
           ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
         }),
         [activityNames.arbitrate]: arbitrate,
+        [activityNames.checkEdit]: createCheckEdit(registry, { assessors: options.assessors ?? [] }),
+        [activityNames.readPolicy]: readPolicy,
+        [activityNames.notify]: notify,
       },
       interceptors: {
         // A bundle made by `bundleWorkflows` holds ours already.

@@ -1,6 +1,7 @@
 import type { Assessment } from './assessment.ts';
+import type { Identity } from './entitlement.ts';
 import type { ProblemCode } from './problem.ts';
-import type { JsonObject, Risk } from './tool-call.ts';
+import type { Json, JsonObject, Risk } from './tool-call.ts';
 
 /** How one call's question was settled, exactly once (I3, I15). */
 export type OutcomeName =
@@ -45,6 +46,8 @@ export interface ApprovalRequest {
   /** 64 hex: what exactly would run (contract section 2). */
   digest: string;
   lineage: string[];
+  /** The request in whose place this one stands, and why. */
+  replaces?: { requestId: string; by: 'edit' | 'reset' };
   metadata: JsonObject;
   reviewers: string[];
   /** `part`: arguments are left out of this view; query `approvals` with the id for all of it. */
@@ -53,10 +56,22 @@ export interface ApprovalRequest {
 
 export interface Settlement {
   outcome: OutcomeName;
+  /** Whether the tool runs: approved, superseded by what allows it, or expired where that allows it. */
+  runs: boolean;
   reason?: string;
+  /** Whose word settled it. */
   reviewerId?: string;
+  identity?: Identity;
   decisionId?: string;
   settledAt: string;
+  /** For `superseded`: by what. With `edit` and `reset` the call's question stays open in request `byId`. */
+  by?: 'policy' | 'grant' | 'edit' | 'reset';
+  /** The rule, the grant or the request that took its place. */
+  byId?: string | null;
+  /** For `responded`: what the model gets. */
+  response?: Json;
+  /** What runs in the place of the call that was asked about (I9). */
+  edited?: { arguments: JsonObject; digest: string };
 }
 
 /** What the sender of a decision learns. */
@@ -64,6 +79,14 @@ export interface Receipt {
   requestId: string;
   accepted: boolean;
   outcome?: OutcomeName;
+  /** While a quorum is not complete. */
+  votes?: { have: number; need: number };
+  /** What "always" left behind. */
+  grantId?: string;
+  /** Other requests that this settled (I14). */
+  settled?: { requestId: string; outcome: OutcomeName }[];
+  /** The request in which the call's question goes on, after an edit. */
+  successor?: string;
   /** Who settled it, when it was already settled. */
   settledBy?: string;
   code?: ProblemCode;

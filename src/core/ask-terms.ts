@@ -11,6 +11,10 @@ import type { Risk, Severity } from './tool-call.ts';
 
 /** Who has to approve, as one rule wants it. All requirements of a request have to be met, each by itself. */
 export interface Requirement {
+  /** Whose directory says who belongs to a group: a run's own must not fill a group that its ceiling names. */
+  layer: 'ceiling' | 'parent' | 'run';
+  /** For layer `parent`: which of `parents`, from 0. */
+  parent?: number;
   /** Names, or `group:NAME`; empty: anyone. See `reviewersAt`. */
   reviewers: readonly string[];
   /** Approvals by those. */
@@ -93,6 +97,13 @@ export function reviewersAt({ reviewers, escalate }: Requirement, waitedMs: numb
   return [...new Set([...reviewers, ...added])];
 }
 
+/** Whether what `one` demands of reviewers is what `other` does; times aside. */
+export function sameDemands(one: AskTerms, other: AskTerms): boolean {
+  const demands = ({ requirements, named, veto, verified, allowSelf }: AskTerms): string =>
+    JSON.stringify([requirements, named, veto, verified, allowSelf]);
+  return demands(one) === demands(other);
+}
+
 type Asking = NonNullable<Ruling['ask']>['by'];
 
 function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean {
@@ -101,18 +112,22 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
 
 /** Those that say something; one that asks for any approval is met when another is. Each once: a command has parts. */
 function requirementsOf(asking: Asking): Requirement[] {
-  const all = asking.map(({ reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({
-    reviewers,
-    quorum,
-    oneOfEach,
-    escalate,
-  }));
+  const all = asking.map(
+    ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({
+      layer: layer === 'agent' ? 'run' : layer,
+      ...(parent !== undefined && { parent }),
+      reviewers,
+      quorum,
+      oneOfEach,
+      escalate,
+    }),
+  );
   const distinct = new Map(all.map((each) => [JSON.stringify(each), each]));
   const demanding = [...distinct.values()].filter(
     ({ reviewers, quorum, oneOfEach, escalate }) =>
       quorum > 1 || [reviewers, oneOfEach, escalate].some((list) => list.length > 0),
   );
-  return demanding.length > 0 ? demanding : [{ reviewers: [], quorum: 1, oneOfEach: [], escalate: [] }];
+  return demanding.length > 0 ? demanding : [{ layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate: [] }];
 }
 
 /** Policy section 6: never for what could do harm. A risk that is not known could. */
@@ -121,15 +136,21 @@ function mayRunUnanswered(severity: Severity, risk: Risk): boolean {
 }
 
 /**
- * The ceiling has to say so, and the run's side too where it has a policy: each by all its rules that ask, a silent one
- * by its policy. What says nothing denies.
+ * The ceiling has to say so, and each parent and the run's side too where they have a policy: each by all its rules that
+ * ask, a silent one by its policy. What says nothing denies.
  */
-function allowsOnTimeout({ ceiling, run }: PolicyLayers, asking: Asking): boolean {
+function allowsOnTimeout({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): boolean {
   const allows = (policy: Policy, by: Asking): boolean => {
     const { onTimeout: byPolicy = 'deny' } = policy.approval;
     return by.length === 0 ? byPolicy === 'allow' : by.every(({ onTimeout = byPolicy }) => onTimeout === 'allow');
   };
   const ofCeiling = asking.filter(({ layer }) => layer === 'ceiling');
-  const ofRun = asking.filter(({ layer }) => layer !== 'ceiling');
-  return ceiling !== undefined && allows(ceiling, ofCeiling) && (run === undefined || allows(run, ofRun));
+  const ofRun = asking.filter(({ layer }) => layer === 'agent' || layer === 'run');
+  const ofParent = (index: number) => asking.filter(({ parent }) => parent === index);
+  return (
+    ceiling !== undefined &&
+    allows(ceiling, ofCeiling) &&
+    parents.every((policy, index) => allows(policy, ofParent(index))) &&
+    (run === undefined || allows(run, ofRun))
+  );
 }

@@ -30,6 +30,11 @@ export function policyDigest(layers: PolicyLayers): string {
   return sha256Hex(canonicalJson(layers as unknown as Json));
 }
 
+/** The same over any JSON value. */
+export function jsonDigest(value: Json): string {
+  return sha256Hex(canonicalJson(value));
+}
+
 /** SHA-256 in plain JavaScript: the workflow sandbox has no crypto. */
 function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));

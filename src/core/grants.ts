@@ -1,5 +1,6 @@
 /** Grants: what a reviewer's "always" leaves behind (policy section 3). Here they are matched; the ledger makes them. */
 import { affordable, compileFieldGlob, type CallSubjects } from './matching.ts';
+import type { Identity } from './entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { Risk } from './tool-call.ts';
 
@@ -15,6 +16,11 @@ export interface Grant {
   expiresAtMs?: number;
   /** Absent: any number of times. */
   usesLeft?: number;
+  /** Whose votes made it: it answers only where theirs would. */
+  by?: { reviewerId?: string; identity: Identity }[];
+  /** The request that left it behind, and when. */
+  requestId?: string;
+  grantedAt?: string;
 }
 
 /** `call`: the same digest. `arguments`: every glob fits, and there is one. `tool`: any call of the tool. */

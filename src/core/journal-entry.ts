@@ -1,4 +1,6 @@
-import type { OutcomeName, Ran } from './approval.ts';
+import type { OutcomeName, Ran, Settlement } from './approval.ts';
+import type { Identity } from './entitlement.ts';
+import type { GrantScope } from './grants.ts';
 import type { Action } from './policy.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Severity } from './tool-call.ts';
@@ -7,7 +9,21 @@ import type { Severity } from './tool-call.ts';
 export interface JournalEntry {
   /** Dense over the whole chain of the run, from 1. */
   seq: number;
-  kind: 'ruling' | 'opened' | 'settled' | 'ran' | 'refused';
+  kind:
+    | 'ruling'
+    | 'opened'
+    | 'vote'
+    | 'settled'
+    | 'ran'
+    | 'refused'
+    | 'grant'
+    | 'revoked'
+    | 'policy'
+    | 'extended'
+    | 'delegated'
+    | 'warned'
+    | 'reminded'
+    | 'escalated';
   at: string;
   engine: number;
   callId?: string;
@@ -22,7 +38,18 @@ export interface JournalEntry {
   reason?: string;
   reviewerId?: string;
   /** `claimed`: a name in a raw signal or update, believed unless the rule demands more. */
-  identity?: 'claimed' | 'anonymous';
+  identity?: Identity;
+  /** Of a vote. */
+  approved?: boolean;
+  /** Of a settled request: whether its tool runs. */
+  runs?: boolean;
+  by?: Settlement['by'];
+  byId?: string | null;
+  grantId?: string;
+  /** Of a grant. */
+  scope?: GrantScope;
+  /** Reviewers who are asked besides, or to whom a seat went. */
+  to?: readonly string[];
   decisionId?: string;
   digest?: string;
   policyDigest?: string;

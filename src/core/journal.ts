@@ -2,8 +2,10 @@
  * The journal read back: what the run's ledger decided, from the entries that history keeps, without the policy
  * (design section 6). Readers only read: nothing is decided again here.
  */
-import type { CallOutcome, OutcomeName } from './approval.ts';
+import type { CallOutcome, OutcomeName, Settlement } from './approval.ts';
+import type { Identity } from './entitlement.ts';
 import type { JournalEntry } from './journal-entry.ts';
+import { isReplaced } from './is-replaced.ts';
 
 export interface ProjectedRequest {
   requestId: string;
@@ -13,11 +15,18 @@ export interface ProjectedRequest {
   openedAt: string;
   deadline: string | null;
   rule: string | null;
+  /** Answers before the one that settled it. */
+  votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string }[];
   outcome?: OutcomeName;
+  runs?: boolean;
   settledAt?: string;
   reason?: string;
   reviewerId?: string;
+  identity?: Identity;
   decisionId?: string;
+  /** What superseded it, or carries its question on. */
+  by?: Settlement['by'];
+  byId?: string | null;
 }
 
 export interface Projection {
@@ -44,12 +53,16 @@ export function projectJournal(entries: JournalEntry[], ended = false): Projecti
     const { kind, callId = '', requestId = '', toolName = '', outcome } = entry;
     const request = requests.get(requestId);
     if (kind === 'opened') requests.set(requestId, opened(entry));
+    else if (kind === 'vote' && request !== undefined) vote(request, entry);
+    else if (kind === 'extended' && request !== undefined) request.deadline = entry.deadline ?? null;
     else if (kind === 'refused') refusals++;
     else if (kind === 'ruling' && outcome !== undefined) {
       outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
     } else if (kind === 'settled' && outcome !== undefined) {
       if (request !== undefined) settle(request, entry);
-      outcomes.set(callId, { callId, toolName, requestId, outcome, ran: outcome === 'approved' ? 'pending' : 'no' });
+      // What carries the question on settles the call.
+      if (isReplaced(entry)) continue;
+      outcomes.set(callId, { callId, toolName, requestId, outcome, ran: entry.runs === true ? 'pending' : 'no' });
     } else if (kind === 'ran' && entry.ran !== undefined) {
       const known = outcomes.get(callId);
       if (known !== undefined) outcomes.set(callId, { ...known, ran: entry.ran });
@@ -64,12 +77,15 @@ function opened(entry: JournalEntry): ProjectedRequest {
   return { requestId, callId, toolName, digest, openedAt: at, deadline, rule };
 }
 
-function settle(request: ProjectedRequest, { outcome, at, reason, reviewerId, decisionId }: JournalEntry): void {
-  request.outcome = outcome;
-  request.settledAt = at;
-  if (reason !== undefined) request.reason = reason;
-  if (reviewerId !== undefined) request.reviewerId = reviewerId;
-  if (decisionId !== undefined) request.decisionId = decisionId;
+function vote(request: ProjectedRequest, { reviewerId, identity, approved = false, at }: JournalEntry): void {
+  const cast = { ...(reviewerId !== undefined && { reviewerId }), ...(identity && { identity }), approved, at };
+  request.votes = [...(request.votes ?? []), cast];
+}
+
+function settle(request: ProjectedRequest, entry: JournalEntry): void {
+  const { outcome, at, runs, reason, reviewerId, identity, decisionId, by, byId } = entry;
+  const known = { outcome, settledAt: at, runs, reason, reviewerId, identity, decisionId, by, byId };
+  Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
 function gapsOf(ordered: JournalEntry[]): [number, number][] {

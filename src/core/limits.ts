@@ -58,12 +58,19 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
   return Math.min(...(written.length === 0 ? [fallback] : written), bound);
 }
 
+/** The longest that a request may wait, extensions included, in milliseconds; null: for ever. */
+export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number | null {
+  const { maxTimeoutMs = defaultMaxTimeoutMs } = ceiling?.approval ?? {};
+  // A parent has a longest one if it was a ceiling when the agent above began.
+  const all = [maxTimeoutMs, ...parents.map(({ approval }) => approval.maxTimeoutMs ?? null)];
+  const longestMs = Math.min(...all.map(orForEver));
+  return longestMs === Infinity ? null : longestMs;
+}
+
 function timeoutOf(
   { ceiling, parents = [], run }: PolicyLayers,
   asking: NonNullable<Ruling['ask']>['by'],
 ): number | null {
-  const maxTimeoutMs =
-    ceiling?.approval.maxTimeoutMs === undefined ? defaultMaxTimeoutMs : ceiling.approval.maxTimeoutMs;
   const ofCeiling = asking.filter(({ layer }) => layer === 'ceiling');
   const ofRun = asking.filter(({ layer }) => layer === 'agent' || layer === 'run');
   const ofParent = (index: number) => asking.filter(({ parent }) => parent === index);
@@ -72,9 +79,11 @@ function timeoutOf(
     ...parents.flatMap(({ approval }, index) => ownOr(ofParent(index), approval.timeoutMs)),
     ...ownOr(ofRun, run?.approval.timeoutMs),
   ];
-  // A parent has a longest one if it was a ceiling when the agent above began.
-  const longestMs = [maxTimeoutMs, ...parents.map(({ approval }) => approval.maxTimeoutMs ?? null)];
-  const timeoutMs = smallest(writtenMs.map(orForEver), defaultTimeoutMs, Math.min(...longestMs.map(orForEver)));
+  const timeoutMs = smallest(
+    writtenMs.map(orForEver),
+    defaultTimeoutMs,
+    orForEver(longestWaitMs({ ceiling, parents })),
+  );
   return timeoutMs === Infinity ? null : timeoutMs;
 }
 

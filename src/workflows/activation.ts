@@ -4,14 +4,22 @@
  * is per run: the sandbox gives each workflow its own instance of every module.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
-import { decideName } from '../contract.ts';
+import { messageNames } from '../contract.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
 export const reservedSignalName = 'countersign.reserved';
 const reservedPrefix = '__temporal_';
 
-const state = { installed: false, number: 0, listeners: new Set<() => void>(), eventIds: [] as string[] };
+const named: readonly string[] = Object.values(messageNames);
+
+const state = {
+  installed: false,
+  number: 0,
+  resetBy: undefined as string | undefined,
+  listeners: new Set<() => void>(),
+  eventIds: new Map<string, string[]>(),
+};
 
 export const activation = {
   /** False on a worker that was not made by `createWorker`: the gate refuses to work there. */
@@ -22,13 +30,20 @@ export const activation = {
   get number(): number {
     return state.number;
   },
+  /**
+   * Set in the activation in which `temporal workflow reset` took the run up again: a text that no other reset has.
+   * What comes in this activation and after was sent to the run as it was before (I7).
+   */
+  get resetBy(): string | undefined {
+    return state.resetBy;
+  },
   /** Calls `listener` at the start of every activation, before its signals are handled. */
   onStart(listener: () => void): void {
     state.listeners.add(listener);
   },
 };
 
-/** The history event that brought the `decide` signal now being handled: the second argument of its handler. */
+/** The history event that brought the signal of ours now being handled: the second argument of its handler. */
 export type SignalEventId = string;
 
 export function interceptors(): WorkflowInterceptors {
@@ -44,12 +59,16 @@ export function interceptors(): WorkflowInterceptors {
           // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
           if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
           state.number++;
+          state.resetBy = jobs
+            .find((job) => job.updateRandomSeed != null)
+            ?.updateRandomSeed?.randomnessSeed?.toString();
           for (const { signalWorkflow } of jobs) {
             if (signalWorkflow == null) continue;
             if (signalWorkflow.signalName?.startsWith(reservedPrefix)) signalWorkflow.signalName = reservedSignalName;
-            if (signalWorkflow.signalName === decideName) {
-              state.eventIds.push(signalWorkflow.originatingEventId?.toString() ?? '');
-            }
+            const name = signalWorkflow.signalName ?? '';
+            if (!named.includes(name)) continue;
+            const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
+            state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
           }
           for (const listener of state.listeners) listener();
           return next(input);
@@ -59,9 +78,10 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [
       {
         handleSignal(input, next) {
-          if (input.signalName !== decideName) return next(input);
+          const eventIds = state.eventIds.get(input.signalName);
+          if (eventIds === undefined) return next(input);
           // Signals of one name are handled in the order of their events.
-          return next({ ...input, args: [input.args[0], state.eventIds.shift() ?? ''] });
+          return next({ ...input, args: [input.args[0], eventIds.shift() ?? ''] });
         },
       },
     ],

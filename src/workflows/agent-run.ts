@@ -125,7 +125,10 @@ class AgentRun {
       outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
     };
     const summary = text.trim() === '' ? lastUserText(messages) : text;
-    this.#state.calls = calls.map((each, index) => this.#admit(each, `${turn}.${index + 1}`, summary));
+    this.#state.calls = [];
+    for (const [index, wish] of calls.entries()) {
+      this.#state.calls.push(this.#admitInTurn(wish, `${turn}.${index + 1}`, summary));
+    }
     const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({
       id,
       name,
@@ -136,6 +139,22 @@ class AgentRun {
       { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) },
     ];
     return text;
+  }
+
+  /** Where calls are asked about one after another, one that comes after an open question is held until that is settled. */
+  #admitInTurn(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
+    const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
+    if (!isHeld) return this.#admit(wish, callId, contextSummary);
+    const { id: modelCallId, tool, args, raw } = wish;
+    return { modelCallId, tool, written: args ?? raw ?? {}, state: 'held', held: { wish, callId, contextSummary } };
+  }
+
+  #admitHeld(): void {
+    const { calls } = this.#state;
+    for (const [index, { held }] of calls.entries()) {
+      if (held === undefined || calls.slice(0, index).some(isUnanswered)) continue;
+      calls[index] = this.#admit(held.wish, held.callId, held.contextSummary);
+    }
   }
 
   #admit(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
@@ -152,7 +171,8 @@ class AgentRun {
     const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment });
     if (admission.kind === 'allowed') return { ...turnCall, call, state: 'ready' };
     if (admission.kind === 'asked') return { ...turnCall, call, state: 'asked', requestId: admission.requestId };
-    return { ...turnCall, call, state: 'done', content: admission.content };
+    const { content, isError } = admission;
+    return { ...turnCall, call, state: 'done', content, ...(isError && { isError }) };
   }
 
   /** Runs what may run and waits for the rest, until every call of the turn has its answer. */
@@ -161,6 +181,7 @@ class AgentRun {
     while (calls.some(({ state }) => state !== 'done')) {
       await this.#gate.until(() => this.#canGoOn());
       for (const each of calls) this.#settle(each);
+      this.#admitHeld();
       if (!this.#wantsRollOver) for (const each of calls) this.#start(each);
       else if (this.#idle) await this.#rollOver();
     }
@@ -197,10 +218,14 @@ class AgentRun {
   #settle(each: TurnCall): void {
     if (each.state !== 'asked') return;
     const settlement = this.#gate.settlement(each.requestId!);
-    if (settlement?.outcome === 'approved') each.state = 'ready';
-    else if (settlement !== undefined) {
-      each.state = 'done';
-      each.content = this.#gate.sentence(each.requestId!);
+    if (settlement === undefined) return;
+    if (settlement.runs) {
+      const { notice, ...call } = this.#gate.approved(each.call!, each.requestId!);
+      Object.assign(each, { state: 'ready', call, ...(notice !== undefined && { notice }) });
+    } else {
+      const content = this.#gate.sentence(each.requestId!);
+      const isError = this.#gate.isToldAsError(settlement.outcome);
+      Object.assign(each, { state: 'done', content, ...(isError && { isError }) });
     }
   }
 
@@ -219,7 +244,8 @@ class AgentRun {
           each.state = 'ready';
           return;
         }
-        Object.assign(each, { state: 'done', content, isError });
+        const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
+        Object.assign(each, { state: 'done', content: told, isError });
         this.#gate.finished(call.callId, ran);
       },
     );
@@ -263,6 +289,10 @@ class AgentRun {
 function answerOf({ modelCallId, tool, content, isError }: TurnCall): Message {
   const message = { role: 'tool', toolCallId: modelCallId, toolName: tool, content: content ?? '' } as const;
   return isError === true ? { ...message, isError } : message;
+}
+
+function isUnanswered({ state }: TurnCall): boolean {
+  return state === 'asked' || state === 'held';
 }
 
 function lastUserText(messages: Message[]): string {

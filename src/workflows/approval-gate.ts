@@ -8,36 +8,41 @@ import {
   condition,
   defineQuery,
   setHandler,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ApprovalDetails, Caller, Permit } from '../contract.ts';
 import { queryNames } from '../contract.ts';
+import { answerBefore } from '../core/admission.ts';
 import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
-import { assessRecorded } from '../core/assess-recorded.ts';
-import type { CompiledAssessRule } from '../core/assess-rule.ts';
-import { compileAssessRules } from '../core/assess-rule.ts';
 import type { Assessment } from '../core/assessment.ts';
 import { callDigest } from '../core/digest.ts';
+import type { Grant } from '../core/grants.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
+import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
-import { findRequest, iso } from '../core/ledger.ts';
-import { limitsOf } from '../core/limits.ts';
+import { findRequest } from '../core/ledger.ts';
+import { limitsOf, type Limits } from '../core/limits.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
-import type { CompiledLayers, Ruling } from '../core/ruling.ts';
-import { compilePolicy, evaluate } from '../core/ruling.ts';
-import { sentences, settledSentence } from '../core/sentences.ts';
+import type { PolicyChange } from '../core/run-side.ts';
+import { editedSentence, sentences, settledSentence } from '../core/sentences.ts';
+import { isReplaced } from '../core/is-replaced.ts';
 import type { ShellSplit } from '../core/shell-parts.ts';
 import { notSplit } from '../core/shell-parts.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
 import { activation } from './activation.ts';
+import { askAgain } from './ask-again.ts';
+import { bookRequest } from './book-request.ts';
 import type { BookSnapshot } from './book.ts';
 import { Book } from './book.ts';
+import { openControlDoors } from './control-doors.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { openDecisionDoor } from './decision-door.ts';
 import { IndexWriter } from './index-writer.ts';
+import { LadderClimber } from './ladder-climber.ts';
+import { closeOtherDoors } from './message-door.ts';
+import { RulesInForce } from './rules-in-force.ts';
 
 export interface GateOptions {
   agent: string;
@@ -45,6 +50,8 @@ export interface GateOptions {
   policies: PolicyLayers;
   caller?: Caller;
   metadata?: JsonObject;
+  /** The runs above this one, the highest first. Default: none. */
+  lineage?: string[];
   rollOver: RollOver;
 }
 
@@ -52,7 +59,7 @@ export interface GateOptions {
 export type Admission =
   | { kind: 'allowed' }
   | { kind: 'asked'; requestId: string }
-  | { kind: 'answered'; content: string; outcome: OutcomeName };
+  | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
 
 interface Waiting {
   predicate: () => boolean;
@@ -68,19 +75,16 @@ export interface CallFacts {
   assessment?: Assessment;
 }
 
-interface Governed {
-  options: GateOptions;
-  layers: CompiledLayers;
-  assessRules: CompiledAssessRule[];
-}
-
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
+const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 
 export class ApprovalGate {
   readonly #book: Book;
   readonly #watch: DeadlineWatch;
+  readonly #climber: LadderClimber;
   readonly #index: IndexWriter;
-  #governed: Governed | undefined;
+  #change: PolicyChange | undefined;
+  #inForce: RulesInForce | undefined;
   #waiting: Waiting[] = [];
 
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
@@ -89,21 +93,38 @@ export class ApprovalGate {
       throw misused('ApprovalGate needs a worker made by createWorker from countersign/worker');
     }
     this.#book = new Book(snapshot);
+    this.#change = snapshot?.change;
     this.#index = new IndexWriter(this.#book);
-    this.#watch = new DeadlineWatch(this.#book);
-    openDecisionDoor(this.#book, this.#watch);
+    this.#climber = new LadderClimber(this.#book);
+    this.#watch = new DeadlineWatch(this.#book, (requests) => this.#climber.climb(requests));
+    openDecisionDoor(this.#book, this.#watch, () => this.#rules);
+    openControlDoors(this.#book, this.#watch, {
+      current: () => this.#rules,
+      change: (change) => this.#enforce(this.#rules.options, change),
+    });
+    closeOtherDoors(this.#book);
     setHandler(approvalsQuery, (filter) => this.#find(filter));
+    setHandler(grantsQuery, () => this.ledger.grants);
+    activation.onStart(() => {
+      if (activation.resetBy !== undefined) askAgain(this.#book, activation.resetBy, Date.now());
+    });
     void CancellationScope.nonCancellable(() => this.#attend());
   }
 
-  /** Puts the gate under its policies, once. */
+  /** Puts the gate under its policies; once more where a run goes on as another agent. */
   govern(options: GateOptions): void {
-    const { ceiling, run } = options.policies;
-    const layers = {
-      ...(ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') }),
-      ...(run === undefined ? {} : { run: compilePolicy(run, 'run') }),
-    };
-    this.#governed = { options, layers, assessRules: compileAssessRules(options.policies) };
+    this.#enforce(options, this.#change);
+  }
+
+  #enforce(options: GateOptions, change: PolicyChange | undefined): void {
+    this.#change = change;
+    this.#inForce = new RulesInForce(options, change);
+    this.#book.directories = this.#inForce.directories;
+  }
+
+  /** The limits of the run as they stand. */
+  get limits(): Limits {
+    return limitsOf(this.#rules.policies);
   }
 
   get ledger(): Ledger {
@@ -112,7 +133,7 @@ export class ApprovalGate {
 
   /** True while the gate itself has an activity running: the run must not continue as new then. */
   get busy(): boolean {
-    return this.#watch.arbitrating;
+    return this.#watch.busy || this.#climber.busy;
   }
 
   /** True when this link has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */
@@ -122,47 +143,83 @@ export class ApprovalGate {
 
   /** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
   admit(call: ToolCall, tool: ToolDefinition, facts: CallFacts): Admission {
-    const { callId } = call;
-    const { name: toolName } = tool;
+    const { callId, args } = call;
+    const { name: toolName, risk, subject, definition } = tool;
     const digest = digestOf(call, tool);
     if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
-    const { ruling, assessment } = this.#rule(call, tool, facts, digest);
     const atMs = Date.now();
-    if (ruling.action === 'ask') {
-      const { timeoutMs, maxPending } = limitsOf(this.#rules.options.policies, ruling);
-      if (this.ledger.open.length >= maxPending) return this.refuse(callId, toolName, sentences.tooManyPending);
-      const deadlineMs = timeoutMs === null ? null : atMs + timeoutMs;
-      const { contextSummary } = facts;
-      const request = this.#request(call, tool, ruling, { digest, atMs, deadlineMs, contextSummary, assessment });
-      this.#book.apply({ kind: 'open', atMs, booked: { callId, deadlineMs, request }, ruling });
-      return { kind: 'asked', requestId: request.requestId };
-    }
-    const outcome = ruling.action === 'allow' ? 'allowed' : 'denied_by_policy';
+    const shell = shellOf(tool, facts);
+    const { assessment: assessed } = facts;
+    const ruled = {
+      definition,
+      ...(subject !== undefined && { subject }),
+      ...(shell !== undefined && { shell }),
+      ...(assessed !== undefined && { assessment: assessed }),
+    };
+    const ruledCase = this.#rules.rule(
+      { tool: toolName, args, risk, subject, shell, digest, assessed },
+      this.ledger,
+      atMs,
+    );
+    const { ruling, assessment, limits } = ruledCase;
     const { reversible } = assessment;
-    this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome, ruling, digest, reversible });
-    if (outcome === 'allowed') return { kind: 'allowed' };
-    return { kind: 'answered', content: sentences.deniedByPolicy(toolName, ruling.reason), outcome };
+    if (ruling.action === 'deny') {
+      this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
+      return this.#answered(sentences.deniedByPolicy(toolName, ruling.reason), 'denied_by_policy');
+    }
+    const answer = answerBefore(this.ledger, ruling, { tool: toolName, args, digest, reversible, atMs }, limits);
+    if (answer !== undefined) {
+      const { outcome, content, reason, grantId } = answer;
+      this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId });
+      return this.#answered(content, outcome);
+    }
+    if (ruling.action === 'allow') {
+      this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
+      return { kind: 'allowed' };
+    }
+    const { contextSummary } = facts;
+    const { options } = this.#rules;
+    const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, atMs };
+    const booked = bookRequest(options, { ...asked, lineage: options.lineage ?? [] });
+    this.#book.apply({ kind: 'open', atMs, booked, ruling });
+    return { kind: 'asked', requestId: booked.request.requestId };
   }
 
   /** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */
   refuse(callId: string, toolName: string, content: string): Admission {
     const reason = content.slice(0, 500);
     this.#book.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
-    return { kind: 'answered', content, outcome: 'refused' };
+    return this.#answered(content, 'refused');
   }
 
-  /** How an asked call was settled, or undefined while it is open. */
+  /**
+   * How an asked call was settled, or undefined while it is open. A request in whose place another stands is settled
+   * when that one is.
+   */
   settlement(requestId: string): Settlement | undefined {
-    const found = findRequest(this.ledger, requestId);
+    const found = this.#latest(requestId);
     return found !== undefined && 'settlement' in found ? found.settlement : undefined;
   }
 
   /** What the model is told of a request that was settled without the tool running. */
   sentence(requestId: string): string {
-    const found = findRequest(this.ledger, requestId);
+    const found = this.#latest(requestId);
     if (found === undefined || !('settlement' in found)) throw misused(`request ${requestId} is not settled`);
     const { deadlineMs, request, settlement } = found;
-    return settledSentence(settlement, deadlineMs === null ? null : deadlineMs - Date.parse(request.requestedAt));
+    const waitedMs = deadlineMs === null ? null : deadlineMs - openedAtMs(found);
+    return settledSentence(settlement, waitedMs, request.toolName);
+  }
+
+  /** Whether the model is told of such a denial as of an error (`approval.denied_as`). */
+  isToldAsError(outcome: OutcomeName): boolean {
+    return this.limits.deniedAs === 'error' && denials.includes(outcome);
+  }
+
+  /** The call as it is to run: with the arguments that a reviewer put in the place of those asked about (I9). */
+  approved(call: ToolCall, requestId: string): ToolCall & { notice?: string } {
+    const edited = this.settlement(requestId)?.edited;
+    if (edited === undefined) return call;
+    return { ...call, args: edited.arguments, notice: editedSentence(call.args, edited.arguments) };
   }
 
   /** The proof for the tool activity that this call passed; journal entries ride along (design section 6). */
@@ -172,7 +229,7 @@ export class ApprovalGate {
       workflowId: workflowInfo().workflowId,
       callId: call.callId,
       digest: callDigest({ tool: tool.name, args: call.args, definition: tool.definition }),
-      ...(requestId === undefined ? { outcome: 'allowed' } : { outcome: 'approved', requestId }),
+      ...this.#outcome(requestId),
       definition: tool.definition,
       agent,
       ...(caller === undefined ? {} : { caller }),
@@ -205,28 +262,32 @@ export class ApprovalGate {
 
   /** What the next link's constructor takes, and its memo. */
   snapshot(): { gate: BookSnapshot; memo: Record<string, unknown> } {
-    return { gate: { ledger: this.ledger, journal: this.takeJournal() }, memo: this.#index.memo() };
+    const change = this.#change;
+    const gate = { ledger: this.ledger, journal: this.takeJournal(), ...(change && { change }) };
+    return { gate, memo: this.#index.memo() };
   }
 
-  #rule(
-    { args }: ToolCall,
-    tool: ToolDefinition,
-    facts: CallFacts,
-    digest: string,
-  ): { ruling: Ruling; assessment: Assessment } {
-    const { layers, assessRules, options } = this.#rules;
-    const { name, risk, subject } = tool;
-    const call = { tool: name, args, risk, subject, ...shellOf(tool, facts) };
-    const assessment = assessRecorded(call, assessRules, facts.assessment === undefined ? [] : [facts.assessment]);
-    const { agent, caller, metadata } = options;
-    const { engine, counts } = this.ledger;
-    const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs: Date.now() };
-    return { ruling: evaluate(layers, call, context), assessment };
-  }
-
-  get #rules(): Governed {
-    if (this.#governed !== undefined) return this.#governed;
+  get #rules(): RulesInForce {
+    if (this.#inForce !== undefined) return this.#inForce;
     throw misused('ApprovalGate: call govern() before the first call');
+  }
+
+  #outcome(requestId: string | undefined): Pick<Permit, 'outcome' | 'requestId'> {
+    if (requestId === undefined) return { outcome: 'allowed' };
+    const latestId = this.#latest(requestId)?.request.requestId ?? requestId;
+    const isApproved = this.settlement(requestId)?.outcome === 'approved';
+    return { outcome: isApproved ? 'approved' : 'allowed', requestId: latestId };
+  }
+
+  #answered(content: string, outcome: OutcomeName): Admission {
+    return { kind: 'answered', content, outcome, isError: this.isToldAsError(outcome) };
+  }
+
+  /** The request, or the one that stands in its place. */
+  #latest(requestId: string): BookedRequest | SettledRequest | undefined {
+    const found = findRequest(this.ledger, requestId);
+    if (found === undefined || !('settlement' in found) || !isReplaced(found.settlement)) return found;
+    return this.#latest(found.settlement.byId!);
   }
 
   /**
@@ -253,53 +314,27 @@ export class ApprovalGate {
     }
   }
 
-  #request(
-    { args }: ToolCall,
-    { name, risk }: ToolDefinition,
-    ruling: Ruling,
-    facts: {
-      digest: string;
-      atMs: number;
-      deadlineMs: number | null;
-      contextSummary: string;
-      assessment: Assessment;
-    },
-  ): ApprovalRequest {
-    const { agent, caller, metadata } = this.#rules.options;
-    return {
-      requestId: uuid4().replaceAll('-', ''),
-      workflowId: workflowInfo().workflowId,
-      toolName: name,
-      arguments: args,
-      riskLevel: risk,
-      assessment: facts.assessment,
-      agentName: agent,
-      callerUserId: caller?.userId ?? null,
-      contextSummary: facts.contextSummary.slice(0, 500),
-      rule: ruling.rule,
-      reason: ruling.reason ?? (ruling.rule === null ? `Risk default for ${risk}` : `Rule ${ruling.rule} asks`),
-      requestedAt: iso(facts.atMs),
-      deadline: facts.deadlineMs === null ? null : iso(facts.deadlineMs),
-      digest: facts.digest,
-      lineage: [],
-      metadata: metadata ?? {},
-      reviewers: [],
-      shown: 'all',
-    };
-  }
-
   #find(filter: unknown): ApprovalRequest[] | ApprovalDetails | null {
     const requestId =
       typeof filter === 'object' && filter !== null && 'requestId' in filter ? filter.requestId : undefined;
-    if (requestId === undefined) return this.ledger.open.map(({ request }) => request);
+    if (requestId === undefined) return this.ledger.open.map((booked) => this.#view(booked));
     const found = typeof requestId === 'string' ? findRequest(this.ledger, requestId) : undefined;
-    return found === undefined ? null : detailsOf(found);
+    return found === undefined ? null : this.#view(found);
+  }
+
+  /** As reviewers may see it. */
+  #view(found: BookedRequest | SettledRequest): ApprovalDetails {
+    const { request, votes } = found;
+    const shown: ApprovalDetails = {
+      ...request,
+      ...(this.#inForce !== undefined && !this.limits.includeArguments && { arguments: {}, shown: 'part' }),
+      ...(votes.length > 0 && { votes: votes.map(({ said: _, ...vote }) => vote) }),
+    };
+    return 'settlement' in found ? { ...shown, settled: found.settlement } : shown;
   }
 }
 
-function detailsOf(found: BookedRequest | SettledRequest): ApprovalDetails {
-  return 'settlement' in found ? { ...found.request, settled: found.settlement } : found.request;
-}
+const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];
 
 /** Arguments that have no canonical JSON cannot be approved: what would run could not be told. */
 function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
@@ -311,9 +346,9 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
 }
 
 /** A split that is missing, or that is of another argument than the run recorded as the subject, splits nothing (I2). */
-function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): { shell?: ShellSplit } {
-  if (shellSubject !== true) return {};
-  return { shell: shell !== undefined && shell.argument === subject ? shell : notSplit };
+function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
+  if (shellSubject !== true) return undefined;
+  return shell !== undefined && shell.argument === subject ? shell : notSplit;
 }
 
 function misused(message: string): ApplicationFailure {

@@ -1,12 +1,11 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Receipt } from '../core/approval.ts';
-import type { ParsedDecision } from '../core/decision.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
-import type { Ledger, LedgerCommand } from '../core/ledger.ts';
+import type { Directories, Ledger, LedgerCommand } from '../core/ledger.ts';
 import { emptyLedger, reduce } from '../core/ledger.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { engine } from '../core/ruling.ts';
-import { sizeOf } from '../core/undecodable.ts';
+import type { PolicyChange } from '../core/run-side.ts';
 import { activation } from './activation.ts';
 
 /** What continue-as-new carries of a gate (I11). */
@@ -14,6 +13,8 @@ export interface BookSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
+  /** What `setPolicy` last changed. */
+  change?: PolicyChange;
 }
 
 /** The run's ledger as it stands, and the journal entries that wait for a payload. Signal, update and timer all write here. */
@@ -24,9 +25,11 @@ export class Book {
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
   /** Updates that this link accepted; the server counts them for each link. */
   updates = 0;
+  /** Who belongs to which group, by the rules in force. */
+  directories: Directories = {};
 
   constructor(snapshot?: BookSnapshot) {
-    this.#ledger = snapshot?.ledger ?? emptyLedger(engine);
+    this.#ledger = { ...emptyLedger(engine), ...snapshot?.ledger };
     this.#journal = snapshot?.journal ?? [];
   }
 
@@ -35,22 +38,29 @@ export class Book {
   }
 
   apply(command: LedgerCommand): Receipt | undefined {
-    const { ledger, entries, receipt } = reduce(this.#ledger, command);
+    const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
     this.#journal.push(...entries);
     return receipt;
   }
 
-  /** Applies a decision as of `atMs`, and counts it if it changed nothing. */
-  decide(decision: ParsedDecision, atMs: number): Receipt {
-    const receipt = this.apply({ kind: 'decide', atMs, decision })!;
-    if (receipt.code !== undefined) this.refuse(receipt.code, sizeOf(decision), decision.requestId);
+  /** What somebody is told who asks for `command`; what changed nothing is counted. */
+  answer(command: LedgerCommand, size: number): Receipt {
+    const requestId = requestIdOf(command);
+    const receipt = this.apply(command) ?? { requestId, accepted: true, message: 'done' };
+    if (receipt.code !== undefined) this.refuse(receipt.code, size, requestId === '' ? undefined : requestId);
     return receipt;
   }
 
-  /** What `decide` would answer now; changes nothing. */
-  preview(decision: ParsedDecision): Receipt {
-    return reduce(this.#ledger, { kind: 'decide', atMs: Date.now(), decision }).receipt!;
+  /** What `answer` would say now; changes nothing. */
+  preview(command: LedgerCommand): Receipt {
+    return (
+      reduce(this.#ledger, command, this.directories).receipt ?? {
+        requestId: requestIdOf(command),
+        accepted: true,
+        message: 'done',
+      }
+    );
   }
 
   /** Counts what changed nothing: its code and size, never its content (I4). */
@@ -88,4 +98,9 @@ export class Book {
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     return continueAsNewSuggested || historyLength >= budget.historyEvents || this.updates >= budget.updates;
   }
+}
+
+function requestIdOf(command: LedgerCommand): string {
+  if (command.kind === 'decide') return command.decision.requestId;
+  return 'requestId' in command ? command.requestId : '';
 }

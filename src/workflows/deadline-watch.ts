@@ -1,22 +1,27 @@
 /**
- * Exact deadlines (I6). A decision handled when workflow time is not past the deadline counts. In the first
- * activation past it the decision may have been recorded before or after: it is parked, and one activity reads the
- * recorded time of its event. In any later activation it is late. Signals are handled before timers in one
- * activation, so none of this can be left to the order of handlers.
+ * Exact deadlines (I6) and the steps before them. What is sent when workflow time is not past the deadline counts. In
+ * the first activation past it, it may have been recorded before or after: it is parked, and one activity reads the
+ * recorded time of its event. In any later activation it is late. Signals are handled before timers in one activation,
+ * so none of this can be left to the order of handlers.
  */
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Arbitrate } from '../activities/arbitrate.ts';
 import { activityNames } from '../contract.ts';
-import type { ParsedDecision } from '../core/decision.ts';
+import { nextStepAtMs } from '../core/ladder.ts';
+import type { BookedRequest } from '../core/ledger.ts';
 import { activation } from './activation.ts';
 import type { Book } from './book.ts';
 import { SharedTimer } from './shared-timer.ts';
 
-interface Closing {
-  /** The first activation past the deadline: only its decisions are ambiguous. */
-  activation: number;
-  parked: { decision: ParsedDecision; eventId: string }[];
-  state: 'collecting' | 'arbitrating';
+/** `collecting`: in the first activation past the deadline. `disputed`: an activity reads when something was sent. */
+type Closing = 'collecting' | 'disputed' | 'due';
+
+/** What to do once it is known when its event was recorded; infinity: that could not be found out. */
+interface Parked {
+  eventId: string;
+  /** The requests whose deadline it came too near to. */
+  requestIds: string[];
+  apply: (atMs: number) => void;
 }
 
 const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
@@ -26,45 +31,63 @@ const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
 
 export class DeadlineWatch {
   readonly #book: Book;
+  readonly #climb: (requests: readonly BookedRequest[]) => void;
   readonly #closing = new Map<string, Closing>();
+  readonly #held = new Map<string, number>();
   readonly #timer = new SharedTimer();
+  #parked: Parked[] = [];
 
-  constructor(book: Book) {
+  /** `climb` takes the steps of these open requests that are due. */
+  constructor(book: Book, climb: (requests: readonly BookedRequest[]) => void) {
     this.#book = book;
+    this.#climb = climb;
     activation.onStart(() => this.#noteTime());
     // The activation that made this object has begun already.
     this.#noteTime();
   }
 
-  get arbitrating(): boolean {
-    return this.#closing.size > 0;
+  /** True while something that is under way may still settle a request: the run must not continue as new then. */
+  get busy(): boolean {
+    return this.#closing.size > 0 || this.#held.size > 0;
   }
 
   get needsAttention(): boolean {
-    return this.#collecting().length > 0 || !this.#timer.serves(this.#nextAtMs());
+    return this.#parked.length > 0 || this.#ripe().length > 0 || !this.#timer.serves(this.#nextAtMs());
   }
 
-  /** Keeps a decision whose place before or after the deadline is not known yet. False: it is not such a one. */
-  park(decision: ParsedDecision, eventId: string): boolean {
-    const closing = this.#closing.get(decision.requestId);
-    if (closing?.state !== 'collecting' || closing.activation !== activation.number) return false;
-    closing.parked.push({ decision, eventId });
+  /** Keeps what concerns these requests if its place before or after a deadline is not known yet. False: it is known. */
+  park(concerned: readonly string[], eventId: string, apply: Parked['apply']): boolean {
+    const requestIds = concerned.filter(
+      (requestId) =>
+        this.#closing.get(requestId) === 'collecting' ||
+        this.#parked.some((parked) => parked.requestIds.includes(requestId)),
+    );
+    if (requestIds.length === 0) return false;
+    for (const requestId of requestIds) this.#closing.set(requestId, 'disputed');
+    this.#parked.push({ eventId, requestIds, apply });
     return true;
+  }
+
+  /** Keeps requests from expiring while what was sent in time is being looked into. Returns what lets them go. */
+  hold(requestIds: readonly string[]): () => void {
+    for (const requestId of requestIds) this.#held.set(requestId, (this.#held.get(requestId) ?? 0) + 1);
+    return () => {
+      for (const requestId of requestIds) {
+        const holds = this.#held.get(requestId)! - 1;
+        if (holds === 0) this.#held.delete(requestId);
+        else this.#held.set(requestId, holds);
+      }
+    };
   }
 
   /** Called once all signals of the activation were handled: expires what nobody answered, and arms the timer. */
   attend(): void {
-    const disputed: [string, Closing][] = [];
-    for (const [requestId, closing] of this.#collecting()) {
-      if (closing.parked.length > 0) {
-        closing.state = 'arbitrating';
-        disputed.push([requestId, closing]);
-      } else {
-        this.#closing.delete(requestId);
-        this.#expire(requestId);
-      }
+    if (this.#parked.length > 0) void this.#arbitrate();
+    for (const [requestId] of this.#ripe()) {
+      if (this.#held.has(requestId)) this.#closing.set(requestId, 'due');
+      else this.#expire(requestId);
     }
-    if (disputed.length > 0) void this.#arbitrate(disputed);
+    this.#climb(this.#waiting());
     this.#timer.arm(this.#nextAtMs(), this.#summary());
   }
 
@@ -72,12 +95,13 @@ export class DeadlineWatch {
     const nowMs = Date.now();
     for (const { deadlineMs, request } of this.#book.ledger.open) {
       if (deadlineMs === null || nowMs <= deadlineMs || this.#closing.has(request.requestId)) continue;
-      this.#closing.set(request.requestId, { activation: activation.number, parked: [], state: 'collecting' });
+      this.#closing.set(request.requestId, 'collecting');
     }
   }
 
-  async #arbitrate(disputed: [string, Closing][]): Promise<void> {
-    const parked = disputed.flatMap(([, closing]) => closing.parked);
+  async #arbitrate(): Promise<void> {
+    const parked = this.#parked;
+    this.#parked = [];
     const eventIds = [...new Set(parked.map(({ eventId }) => eventId))];
     let recordedAtMs: Record<string, number> = {};
     try {
@@ -85,34 +109,43 @@ export class DeadlineWatch {
     } catch {
       // Nothing is known of when they came: fail closed (I2).
     }
-    for (const { decision, eventId } of parked) {
-      this.#book.decide(decision, recordedAtMs[eventId] ?? Number.POSITIVE_INFINITY);
-    }
-    for (const [requestId] of disputed) {
-      this.#closing.delete(requestId);
-      this.#expire(requestId);
+    for (const { eventId, apply } of parked) apply(recordedAtMs[eventId] ?? Number.POSITIVE_INFINITY);
+    for (const requestId of new Set(parked.flatMap(({ requestIds }) => requestIds))) {
+      this.#closing.set(requestId, 'due');
     }
   }
 
-  /** Does nothing to a request that a decision has settled. */
+  /** Does nothing to a request that something has settled, or given more time. */
   #expire(requestId: string): void {
-    this.#book.apply({ kind: 'expire', atMs: Date.now(), requestId });
+    this.#closing.delete(requestId);
+    const booked = this.#book.ledger.open.find(({ request }) => request.requestId === requestId);
+    const atMs = Date.now();
+    if (booked?.deadlineMs == null || atMs <= booked.deadlineMs) return;
+    this.#book.apply({ kind: 'expire', atMs, requestId });
   }
 
-  #collecting(): [string, Closing][] {
-    return [...this.#closing].filter(([, { state }]) => state === 'collecting');
-  }
-
-  /** One millisecond past the earliest deadline, since the deadline itself is in time. */
-  #nextAtMs(): number | null {
-    const dues = this.#book.ledger.open.flatMap(({ deadlineMs, request }) =>
-      deadlineMs === null || this.#closing.has(request.requestId) ? [] : [deadlineMs],
+  /** Past their deadline, and nothing is under way that could still be in time. */
+  #ripe(): [string, Closing][] {
+    return [...this.#closing].filter(
+      ([requestId, state]) => state === 'collecting' || (state === 'due' && !this.#held.has(requestId)),
     );
-    return dues.length === 0 ? null : Math.min(...dues) + 1;
+  }
+
+  #waiting(): BookedRequest[] {
+    return this.#book.ledger.open.filter(({ request }) => !this.#closing.has(request.requestId));
+  }
+
+  /** The earliest step, or one millisecond past the earliest deadline, since the deadline itself is in time. */
+  #nextAtMs(): number | null {
+    const dues = this.#waiting().flatMap((booked) => {
+      const { deadlineMs } = booked;
+      return [nextStepAtMs(booked), deadlineMs === null ? null : deadlineMs + 1].filter((dueMs) => dueMs !== null);
+    });
+    return dues.length === 0 ? null : Math.min(...dues);
   }
 
   #summary(): string {
-    const open = this.#book.ledger.open;
+    const { open } = this.#book.ledger;
     return open.length === 1
       ? `Deadline of ${open[0]!.request.toolName}`
       : `Earliest deadline of ${open.length} approvals`;

@@ -1,80 +1,130 @@
-/**
- * Where decisions come in: signal `decide`, update `decide`, and every signal under another name. Total: whatever
- * arrives, the run goes on, and what changes nothing is refused by update and counted by signal (I4, I5).
- */
-import {
-  ApplicationFailure,
-  defineSignal,
-  defineUpdate,
-  setDefaultSignalHandler,
-  setHandler,
-} from '@temporalio/workflow';
-import { decideName } from '../contract.ts';
+/** Decisions: by signal and by update, one or many, with edited arguments or without. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { CheckEdit } from '../activities/check-edit.ts';
+import { activityNames, decideName } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
-import { maxDecisions, parseDecision } from '../core/decision.ts';
+import { parseDecision, type ParsedDecision } from '../core/decision.ts';
+import { callDigest } from '../core/digest.ts';
+import type { Voter } from '../core/entitlement.ts';
+import type { BookedRequest, CheckedEdit } from '../core/ledger.ts';
+import { findRequest } from '../core/ledger.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import { isUndecodable, sizeOf } from '../core/undecodable.ts';
+import { sizeOf } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
+import { openDoor } from './message-door.ts';
+import { bookRequest } from './book-request.ts';
+import type { RulesInForce } from './rules-in-force.ts';
+import { senderOf } from './sender.ts';
 
-/** The second argument is the history event that brought the signal; the interceptor of `activation.ts` adds it. */
-const decideSignal = defineSignal<[unknown, string?]>(decideName);
-const decideUpdate = defineUpdate<Receipt | Receipt[], [unknown]>(decideName);
+const checkEdit = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
+  startToCloseTimeout: '1m',
+  retry: { maximumAttempts: 5 },
+  summary: 'Are the edited arguments good?',
+})[activityNames.checkEdit];
 
-export function openDecisionDoor(book: Book, watch: DeadlineWatch): void {
-  setHandler(decideSignal, (payload, eventId) => onSignal(payload, eventId ?? ''));
-  setHandler(decideUpdate, onUpdate, { validator: validate });
-  // A signal under any other name would be buffered in silence: record it instead.
-  setDefaultSignalHandler((_name, ...payloads) => {
-    const size = payloads.reduce<number>((sum, each) => sum + sizeOf(each), 0);
-    book.refuse(payloads.some(isUndecodable) ? 'undecodable' : 'invalid_decision', size);
-  });
+/** `rules`: those in force when it is called. */
+export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => RulesInForce): void {
+  const edited = new Set<string>();
+  openDoor<ParsedDecision>(
+    {
+      name: decideName,
+      takesLists: true,
+      read: (value) => {
+        const parsed = parseDecision(value);
+        return 'problem' in parsed ? parsed : { message: parsed.decision };
+      },
+      concerns: ({ requestId }) => [requestId],
+      preview: (decision) => {
+        const { reviewerId, signature } = decision;
+        // A signature takes milliseconds to check: that is for the handler.
+        const voter: Voter = signature === undefined ? voterOf(reviewerId) : { reviewerId, identity: 'verified' };
+        return book.preview({ kind: 'decide', atMs: Date.now(), decision, voter });
+      },
+      apply,
+    },
+    book,
+    watch,
+  );
 
-  function onSignal(payload: unknown, eventId: string): void {
+  function apply(decision: ParsedDecision, atMs: number): Receipt | Promise<Receipt> {
+    const sender = senderOf(decision);
+    if ('problem' in sender) return refuse(decision, sender.problem.code, sender.problem.message);
+    const command = { kind: 'decide', atMs, decision, voter: sender.voter } as const;
+    const { modifiedArguments } = decision;
+    const isRefused = book.preview(command).code !== undefined;
+    const open = book.ledger.open.find(({ request }) => request.requestId === decision.requestId);
+    if (modifiedArguments === undefined || isRefused || open === undefined)
+      return book.answer(command, sizeOf(decision));
+    return applyEdited(decision, sender.voter, atMs, open);
+  }
+
+  /** The request does not expire, nor the run continue as new, while the edit is looked into; others may answer it. */
+  async function applyEdited(
+    decision: ParsedDecision,
+    voter: Voter,
+    atMs: number,
+    { request, ruled }: BookedRequest,
+  ): Promise<Receipt> {
+    const { requestId, modifiedArguments = {} } = decision;
+    if (edited.has(requestId)) {
+      return refuse(decision, 'rate_limited', `another edit of request ${requestId} is being checked: repeat it`);
+    }
+    edited.add(requestId);
+    const release = watch.hold([requestId]);
     try {
-      if (isUndecodable(payload)) return book.refuse('undecodable', sizeOf(payload));
-      const items: unknown[] = Array.isArray(payload) ? payload : [payload];
-      if (items.length === 0 || items.length > maxDecisions) return book.refuse('invalid_decision', sizeOf(payload));
-      for (const item of items) {
-        const parsed = parseDecision(item);
-        if ('problem' in parsed) book.refuse(parsed.problem.code, sizeOf(item));
-        else if (!watch.park(parsed.decision, eventId)) book.decide(parsed.decision, Date.now());
+      const { agentName: agent, toolName: tool } = request;
+      const checked = await checkEdit({ agent, tool, args: modifiedArguments });
+      if ('problem' in checked) return refuse(decision, 'arguments_invalid', checked.problem);
+      const { args, shell, assessment } = checked;
+      const digest = callDigest({ tool, args, definition: ruled.definition });
+      const command = { kind: 'decide', atMs, decision, voter } as const;
+      const size = sizeOf(decision);
+      const found = findRequest(book.ledger, requestId);
+      if (digest === request.digest || found === undefined || 'settlement' in found) return book.answer(command, size);
+      const call = { tool, args, risk: request.riskLevel, ...ruled, ...(shell && { shell }), digest };
+      const ruledCase = rules().rule({ ...call, assessed: assessment }, book.ledger, atMs);
+      const { ruling } = ruledCase;
+      if (ruling.action === 'deny') {
+        return refuse(decision, 'denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
       }
+      const edit: CheckedEdit = {
+        arguments: args,
+        digest,
+        ...(ruling.action === 'ask' && {
+          asked: {
+            ruling,
+            successor: bookRequest(rules().options, {
+              callId: found.callId,
+              tool,
+              args,
+              risk: request.riskLevel,
+              ruled: { ...ruled, ...(shell && { shell }), ...(assessment && { assessment }) },
+              digest,
+              ruledCase,
+              contextSummary: request.contextSummary,
+              lineage: request.lineage,
+              replaces: { requestId, by: 'edit' },
+              atMs,
+            }),
+          },
+        }),
+      };
+      return book.answer({ ...command, edit }, size);
     } catch {
-      book.refuse('internal', 0);
+      return refuse(decision, 'internal', `the edit of request ${requestId} could not be checked: repeat it`);
+    } finally {
+      edited.delete(requestId);
+      release();
     }
   }
 
-  /** Refuses before anything enters history. Validators do not run on replay: they change nothing. */
-  function validate(payload: unknown): void {
-    if (isUndecodable(payload)) throw failure('undecodable', `the decision could not be decoded: ${payload.why}`);
-    if (Array.isArray(payload)) {
-      if (payload.length > 0 && payload.length <= maxDecisions) return;
-      throw failure('invalid_decision', `a list holds 1 to ${maxDecisions} decisions, not ${payload.length}`);
-    }
-    const parsed = parseDecision(payload);
-    const receipt = 'problem' in parsed ? misshapen(parsed.problem) : book.preview(parsed.decision);
-    if (receipt.code !== undefined) throw failure(receipt.code, receipt.message, receipt);
-  }
-
-  function onUpdate(payload: unknown): Receipt | Receipt[] {
-    book.updates++;
-    return Array.isArray(payload) ? payload.map((item) => settleOne(item)) : settleOne(payload);
-  }
-
-  function settleOne(payload: unknown): Receipt {
-    const parsed = parseDecision(payload);
-    if ('decision' in parsed) return book.decide(parsed.decision, Date.now());
-    book.refuse(parsed.problem.code, sizeOf(payload));
-    return misshapen(parsed.problem);
+  function refuse({ requestId, ...rest }: ParsedDecision, code: ProblemCode, message: string): Receipt {
+    book.refuse(code, sizeOf({ requestId, ...rest }), requestId);
+    return { requestId, accepted: false, code, message };
   }
 }
 
-function misshapen(problem: { code: ProblemCode; message: string }): Receipt {
-  return { requestId: '', accepted: false, ...problem };
-}
-
-function failure(code: ProblemCode, message: string, receipt?: Receipt): ApplicationFailure {
-  const details = receipt === undefined ? [] : [receipt];
-  return ApplicationFailure.create({ message, type: code, nonRetryable: true, details });
+function voterOf(reviewerId: string | undefined): Voter {
+  return reviewerId === undefined ? { identity: 'anonymous' } : { reviewerId, identity: 'claimed' };
 }

@@ -1,3 +1,4 @@
+import type { ModelCall } from '../activities/model-turn.ts';
 import type { Message, Usage } from '../contract.ts';
 import type { RunConfig } from '../core/run-config.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
@@ -12,8 +13,12 @@ export interface TurnCall {
   written: Json;
   /** Present when the arguments were good. */
   call?: ToolCall;
-  state: 'asked' | 'ready' | 'running' | 'done';
+  state: 'held' | 'asked' | 'ready' | 'running' | 'done';
+  /** What waits for the gate until an earlier call of the turn has its answer. */
+  held?: { wish: ModelCall; callId: string; contextSummary: string };
   requestId?: string;
+  /** What the model is told of a reviewer's changes before the result. */
+  notice?: string;
   content?: string;
   isError?: boolean;
   /** How often the tool was not started for want of its arguments. */

@@ -5,7 +5,8 @@ import type { PolicyLayers } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
 
 const minute = 60_000;
-const anyone = { reviewers: [], quorum: 1, oneOfEach: [], escalate: [] };
+const anyone = { layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate: [] } as const;
+const ofCeiling = { ...anyone, layer: 'ceiling' } as const;
 
 function policyOf(document: object, ceiling: boolean) {
   const parsed = parsePolicy(document, { ceiling, unserved: 'accept' });
@@ -72,11 +73,20 @@ const cases: [keyof AskTerms, string, object | undefined, object | undefined, un
     asks(finance),
     asks(ann),
     [
-      { ...anyone, ...finance },
+      { ...ofCeiling, ...finance },
       { ...anyone, ...ann },
     ],
   ],
-  ['requirements', 'both layers the same: once', asks(ann), asks(ann), [{ ...anyone, ...ann }]],
+  [
+    'requirements',
+    'both layers the same: each by its own directory',
+    asks(ann),
+    asks(ann),
+    [
+      { ...ofCeiling, ...ann },
+      { ...anyone, ...ann },
+    ],
+  ],
   ['requirements', 'one layer demands, the other asks anyone', silent, asks(ann), [{ ...anyone, ...ann }]],
   ['requirements', 'the ceiling’s risk default asks too', {}, asks(ann), [{ ...anyone, ...ann }]],
   ['requirements', 'a quorum of anyone', none, asks({ quorum: 2 }), [{ ...anyone, quorum: 2 }]],
@@ -93,7 +103,7 @@ const cases: [keyof AskTerms, string, object | undefined, object | undefined, un
     asks(ann),
     asks({ reviewers: ['bob'], escalate: [{ after: '1m', to: ['eve'] }] }),
     [
-      { ...anyone, ...ann },
+      { ...ofCeiling, ...ann },
       { ...anyone, reviewers: ['bob'], escalate: [{ afterMs: minute, to: ['eve'] }] },
     ],
   ],
@@ -174,14 +184,14 @@ describe('commands', () => {
   ];
 
   test.each<[string, string[], Partial<AskTerms>]>([
-    ['one part', ['git push'], { requirements: [{ ...anyone, ...ann }], veto: false, onTimeout: 'allow' }],
+    ['one part', ['git push'], { requirements: [{ ...ofCeiling, ...ann }], veto: false, onTimeout: 'allow' }],
     [
       'each part has its requirement',
       ['git push', 'make x'],
       {
         requirements: [
-          { ...anyone, ...ann },
-          { ...anyone, reviewers: ['bob'] },
+          { ...ofCeiling, ...ann },
+          { ...ofCeiling, reviewers: ['bob'] },
         ],
         onTimeout: 'deny',
       },
@@ -229,5 +239,5 @@ test.each<[string, string[], number, string[]]>([
     { afterMs: minute, to: ['bob', 'ann'] },
     { afterMs: 2 * minute, to: ['eve', 'bob'] },
   ];
-  expect(reviewersAt({ reviewers, quorum: 1, oneOfEach: [], escalate }, waitedMs)).toEqual(expected);
+  expect(reviewersAt({ layer: 'run', reviewers, quorum: 1, oneOfEach: [], escalate }, waitedMs)).toEqual(expected);
 });

@@ -20,6 +20,10 @@ const decide = (number: number, fields: Partial<ParsedDecision> = {}, atMs = 0):
   kind: 'decide',
   atMs,
   decision: { requestId: requestIdOf(number), approved: true, ...fields },
+  voter:
+    fields.reviewerId === undefined
+      ? { identity: 'anonymous' }
+      : { reviewerId: fields.reviewerId, identity: 'claimed' },
 });
 
 function reduceAll(

@@ -1,8 +1,11 @@
 import type { ApprovalRequest } from '../../src/core/approval.ts';
+import { askTermsOf, type AskTerms } from '../../src/core/ask-terms.ts';
 import { defaultAssessment } from '../../src/core/assessment.ts';
 import type { BookedRequest } from '../../src/core/ledger.ts';
 import { iso } from '../../src/core/ledger.ts';
 import type { Ruling } from '../../src/core/ruling.ts';
+
+export const askRuling: Ruling = { action: 'ask', rule: null, layer: 'default', severity: 'medium', engine: 1 };
 
 /** The id of request number `number`. */
 export const requestIdOf = (number: number): string => number.toString(16).padStart(32, '0');
@@ -13,6 +16,7 @@ export function bookedRequest(
   number: number,
   deadlineMs: number | null = null,
   fields: Partial<ApprovalRequest> = {},
+  terms: Partial<AskTerms> = {},
 ): BookedRequest {
   return {
     callId: `1.${number}`,
@@ -38,7 +42,10 @@ export function bookedRequest(
       shown: 'all',
       ...fields,
     },
+    terms: { ...askTermsOf({}, askRuling, { risk: 'write' }), ...terms },
+    votes: [],
+    delegations: [],
+    ladderMs: -1,
+    ruled: { definition: 'd'.repeat(64) },
   };
 }
-
-export const askRuling: Ruling = { action: 'ask', rule: null, layer: 'default', severity: 'medium', engine: 1 };

@@ -94,7 +94,11 @@ describe('decisions that change nothing (I4)', () => {
     ['no payload', () => [], 'invalid_decision'],
     ['an empty list', () => [[]], 'invalid_decision'],
     ['an id that is no text', () => [{ requestId: 7, approved: true }], 'invalid_decision'],
-    ['a field not built yet', (requestId) => [{ requestId, approved: true, always: true }], 'invalid_decision'],
+    [
+      'edited to what is no object',
+      (requestId) => [{ requestId, approved: true, modifiedArguments: [1] }],
+      'invalid_decision',
+    ],
     ['an unknown field', (requestId) => [{ requestId, approved: true, approver: 'me' }], 'invalid_decision'],
     ['another digest', (requestId) => [{ requestId, approved: true, digest: '0'.repeat(64) }], 'digest_mismatch'],
     ['a reason too long', (requestId) => [{ requestId, approved: true, reason: 'x'.repeat(2_001) }], 'too_large'],

@@ -111,6 +111,7 @@ describe('renderApproval', () => {
   test('a settled one says how, and offers no answer', () => {
     const settled = {
       outcome: 'denied',
+      runs: false,
       reason: 'no',
       reviewerId: 'ann',
       settledAt: '2026-01-02T02:59:30.000Z',
@@ -135,7 +136,7 @@ describe('renderApproval', () => {
       deadline: hostile,
       digest: hostile,
       arguments: { [hostile]: hostile },
-      settled: { outcome: 'denied', reason: hostile, reviewerId: hostile, settledAt: hostile } as const,
+      settled: { outcome: 'denied', runs: false, reason: hostile, reviewerId: hostile, settledAt: hostile } as const,
     };
     expect(renderApproval(output, bad, {}, nowMs)).toMatch(/^[\x20-\x7e\n]+$/);
     const { settled: _, ...open } = bad;

@@ -1,0 +1,38 @@
+import { Context } from '@temporalio/activity';
+import type { Assessor } from '../agents/assessor.ts';
+import type { Registry } from '../agents/registry.ts';
+import type { Assessment } from '../core/assessment.ts';
+import type { ShellSplit } from '../core/shell-parts.ts';
+import type { JsonObject } from '../core/tool-call.ts';
+import { assessCalls } from './assess-calls.ts';
+import { checkCalls } from './check-calls.ts';
+
+export interface CheckEditInput {
+  agent: string;
+  tool: string;
+  /** As the reviewer wrote them. */
+  args: JsonObject;
+}
+
+/** `args`: parsed by the tool's schema. `problem`: why they cannot run, with the place. */
+export type CheckEditResult =
+  { args: JsonObject; shell?: ShellSplit & { argument: string }; assessment?: Assessment } | { problem: string };
+
+export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
+
+/** The activity `countersign.checkEdit`: edited arguments go through what a model's do, no less (I9). */
+export function createCheckEdit(
+  registry: Registry,
+  { assessors = [] }: { assessors?: readonly Assessor[] } = {},
+): CheckEdit {
+  return async ({ agent, tool, args }) => {
+    const toolNamed = (name: string) => registry.tool(name);
+    const asked = { id: 'edit', tool, arguments: JSON.stringify(args) };
+    const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, toolNamed);
+    const { cancellationSignal: signal } = Context.current();
+    const [call] = await assessCalls(checked, { toolNamed, assessors, agent, signal });
+    if (call?.args === undefined) return { problem: (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '') };
+    const { shell, assessment } = call;
+    return { args: call.args, ...(shell && { shell }), ...(assessment && { assessment }) };
+  };
+}

@@ -1,0 +1,20 @@
+import { parsePolicy } from '../core/parse-policy.ts';
+import type { Policy } from '../core/policy.ts';
+import type { JsonObject } from '../core/tool-call.ts';
+
+export interface ReadPolicyInput {
+  policy: JsonObject;
+  /** The longest time-out that the run's ceiling allows; null permits `never`. */
+  maxTimeoutMs?: number | null;
+}
+
+/** `problem`: the first thing that is wrong, and where. */
+export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } | { problem: string }>;
+
+/** The activity `countersign.readPolicy`: a policy sent to a running run is read outside of it, and recorded (I12). */
+export const readPolicy: ReadPolicy = async ({ policy: document, maxTimeoutMs }) => {
+  const parsed = parsePolicy(document, { ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
+  if ('policy' in parsed) return { policy: parsed.policy };
+  const { path, message } = parsed.problems[0]!;
+  return { problem: path === undefined || path === '' ? message : `${path}: ${message}` };
+};

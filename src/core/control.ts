@@ -1,0 +1,142 @@
+/**
+ * What else may be sent to a running run: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (contract section 1).
+ * Each reader is total: any value gives a message or one sentence (I4).
+ */
+import {
+  isObject,
+  isRequestId,
+  kindOf,
+  requestIdSentence,
+  signatureProblem,
+  type MessageSignature,
+} from './decision.ts';
+import { modes, type Mode } from './modes.ts';
+import type { Problem } from './problem.ts';
+import type { JsonObject } from './tool-call.ts';
+
+/** Who sends it: `by` is claimed like a decision's `reviewerId`. */
+interface Signed {
+  by?: string;
+  reason?: string;
+  signature?: MessageSignature;
+}
+
+export interface ExtendMessage extends Signed {
+  requestId: string;
+  /** Milliseconds since 1970, from an ISO 8601 instant. */
+  untilMs: number;
+}
+
+export interface DelegateMessage extends Signed {
+  requestId: string;
+  to: string;
+}
+
+export interface RevokeMessage extends Signed {
+  grants: string[] | 'all';
+}
+
+export interface SetPolicyMessage extends Signed {
+  /** A policy document; read by `countersign.readPolicy`. */
+  policy?: JsonObject;
+  mode?: Mode;
+}
+
+export type CloseMessage = Pick<Signed, 'by' | 'reason'>;
+
+type Read<Message> = { message: Message } | { problem: Problem };
+
+const longest = { by: 200, reason: 2_000, to: 200 } as const;
+const maxRevoked = 100;
+
+export function readExtend(value: unknown): Read<ExtendMessage> {
+  const fields = readFields(value, 'an extension', ['requestId', 'until']);
+  if ('problem' in fields) return fields;
+  const { requestId, until, ...signed } = fields.message;
+  if (!isRequestId(requestId)) return invalid(requestIdSentence);
+  const untilMs = instantMs(until);
+  if (untilMs === undefined) return invalid(`'until' must be an instant in UTC such as 2030-01-31T12:00:00Z`);
+  return { message: { requestId, untilMs, ...(signed as Signed) } };
+}
+
+export function readDelegate(value: unknown): Read<DelegateMessage> {
+  const fields = readFields(value, 'a delegation', ['requestId', 'to']);
+  if ('problem' in fields) return fields;
+  const { requestId, to, ...signed } = fields.message;
+  if (!isRequestId(requestId)) return invalid(requestIdSentence);
+  if (typeof to !== 'string' || to.trim() === '' || to.startsWith('group:')) {
+    return invalid(`'to' must be the name of one person`);
+  }
+  return { message: { requestId, to, ...(signed as Signed) } };
+}
+
+export function readRevoke(value: unknown): Read<RevokeMessage> {
+  const fields = readFields(value, 'a revocation', ['grants']);
+  if ('problem' in fields) return fields;
+  const { grants, ...signed } = fields.message;
+  const isList = Array.isArray(grants) && grants.length > 0 && grants.length <= maxRevoked;
+  if (grants !== 'all' && !(isList && grants.every((id) => typeof id === 'string'))) {
+    return invalid(`'grants' must be "all" or a list of 1 to ${maxRevoked} grant ids`);
+  }
+  return { message: { grants: grants as RevokeMessage['grants'], ...(signed as Signed) } };
+}
+
+export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
+  const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
+  if ('problem' in fields) return fields;
+  const { policy, mode, channels, ...signed } = fields.message;
+  if (channels !== undefined) return unfit(`'channels' is not supported by this version`);
+  if (policy === undefined && mode === undefined) return unfit(`a change of policy needs 'policy' or 'mode'`);
+  if (policy !== undefined && !isObject(policy)) return unfit(`'policy' must be an object, not ${kindOf(policy)}`);
+  if (mode !== undefined && !modes.some((known) => known === mode)) {
+    return unfit(`'mode' must be one of ${modes.join(', ')}`);
+  }
+  return { message: { ...(fields.message as SetPolicyMessage), ...(signed as Signed) } };
+}
+
+export function readClose(value: unknown): Read<CloseMessage> {
+  if (value === undefined || value === null) return { message: {} };
+  return readFields(value, 'a close', []);
+}
+
+/** The fields that are there, texts within bounds; an unknown one is refused, never ignored. */
+function readFields(value: unknown, what: string, own: readonly string[]): Read<Record<string, unknown>> {
+  if (!isObject(value)) return invalid(`${what} is an object, not ${kindOf(value)}`);
+  const message: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    if (!own.includes(key) && !['by', 'reason', 'signature'].includes(key)) {
+      return invalid(`unknown field '${key.slice(0, 40)}'`);
+    }
+    if (key === 'signature') {
+      const problem = signatureProblem(field);
+      if (problem !== undefined) return { problem };
+    }
+    if (Object.hasOwn(longest, key)) {
+      if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`);
+      const most = longest[key as keyof typeof longest];
+      if (field.length > most) {
+        return { problem: { code: 'too_large', message: `'${key}' is longer than ${most} characters` } };
+      }
+    }
+    message[key] = field;
+  }
+  return { message };
+}
+
+const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
+
+function instantMs(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !instantShape.test(value)) return undefined;
+  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock: the instant is given
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+function invalid(message: string): { problem: Problem } {
+  return { problem: { code: 'invalid_decision', message } };
+}
+
+function unfit(message: string): { problem: Problem } {
+  return { problem: { code: 'policy_invalid', message } };
+}

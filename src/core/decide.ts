@@ -1,0 +1,239 @@
+/**
+ * One decision and what it does to the ledger: a vote, and with the last one that is needed the request's settlement,
+ * the grant it leaves behind, and the other requests that this answers.
+ */
+import type { OutcomeName, Receipt, Settlement } from './approval.ts';
+import { sameDemands } from './ask-terms.ts';
+import type { ParsedDecision } from './decision.ts';
+import { jsonDigest } from './digest.ts';
+import { entitlement, tally, type Voter } from './entitlement.ts';
+import type { BookedRequest, BookedVote, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+import { iso, journaled, openRequest, refusal, unchanged, withRequest } from './ledger-state.ts';
+import { makeGrant } from './make-grant.ts';
+import { openRequestOf } from './open-request.ts';
+import { panelOf } from './panel.ts';
+import { settle } from './settle.ts';
+import type { Ruling } from './ruling.ts';
+import type { Json, JsonObject } from './tool-call.ts';
+
+/** What was found out about edited arguments before their decision is applied (I9). */
+export interface CheckedEdit {
+  arguments: JsonObject;
+  digest: string;
+  /** Where the edited call has to be asked about: the request in which it would be, and the ruling that asks. */
+  asked?: { successor: BookedRequest; ruling: Ruling };
+}
+
+export interface DecideCommand {
+  kind: 'decide';
+  atMs: number;
+  decision: ParsedDecision;
+  /** Who says it. Absent: nobody. */
+  voter?: Voter;
+  edit?: CheckedEdit;
+}
+
+export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
+  const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
+  const { requestId, approved } = decision;
+  const booked = openRequest(ledger, requestId);
+  if (booked === undefined) return answerSettled(ledger, decision);
+  const said = jsonDigest(decision as unknown as Json);
+  const { decisionId } = decision;
+  const again = decisionId === undefined ? undefined : booked.votes.find((vote) => vote.decisionId === decisionId);
+  if (again?.said === said) return unchanged(ledger, votedReceipt(booked, directories, atMs));
+  if (booked.deadlineMs !== null && atMs > booked.deadlineMs) {
+    return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${booked.request.deadline}`);
+  }
+  if (decision.digest !== undefined && decision.digest !== booked.request.digest) {
+    const message = `the digest is not that of request ${requestId}: look at it again`;
+    return refusal(ledger, requestId, 'digest_mismatch', message);
+  }
+  const panel = panelOf(booked, directories, atMs);
+  // Who answers in the tool's place lets the run go on as if it had run: that is no less than an approval.
+  const problem = entitlement(panel, voter, approved || decision.response !== undefined);
+  if (problem !== undefined) return refusal(ledger, requestId, problem.code, problem.message);
+  const person = voter.reviewerId?.normalize('NFC');
+  const earlier = booked.votes.find(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
+  if (earlier !== undefined && (approved || !earlier.approved)) {
+    const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
+    return refusal(ledger, requestId, 'already_settled', message);
+  }
+  const vote = { ...voter, approved, at: iso(atMs), said, ...textsOf(decision) };
+  if (edit !== undefined) return decideEdited(ledger, booked, vote, edit, command, directories);
+  const voted = { ...booked, votes: [...booked.votes.filter((each) => each !== earlier), vote] };
+  if (decision.response !== undefined) {
+    if (!panel.veto) {
+      const message = `request ${requestId} needs votes: nobody answers it alone in the tool's place`;
+      return refusal(ledger, requestId, 'not_entitled', message);
+    }
+    return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);
+  }
+  const { outcome } = tally(panel, voted.votes);
+  if (outcome === undefined) return keepVote(ledger, voted, vote, atMs, directories);
+  return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
+}
+
+/** An edit that its author alone can approve settles the request; any other goes on in a request of its own. */
+function decideEdited(
+  ledger: Ledger,
+  booked: BookedRequest,
+  vote: BookedVote,
+  edit: CheckedEdit,
+  command: DecideCommand,
+  directories: Directories,
+): Reduction {
+  const { atMs, decision } = command;
+  const { digest, asked } = edit;
+  const edited = { arguments: edit.arguments, digest };
+  const alone = tally(panelOf(booked, directories, atMs), [vote]).outcome === 'approved';
+  if (asked === undefined || (alone && sameDemands(asked.successor.terms, booked.terms))) {
+    const voted = { ...booked, votes: [vote] };
+    return closeByVotes(ledger, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
+  }
+  const { successor, ruling } = asked;
+  const { requestId } = booked.request;
+  const successorId = successor.request.requestId;
+  const superseded = settle(
+    ledger,
+    booked,
+    { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...whoOf(vote) },
+    atMs,
+  );
+  const opened = chained(superseded, (next) => openRequestOf(next, successor, ruling, atMs));
+  const { modifiedArguments: _, digest: __, ...carried } = { ...decision, requestId: successorId };
+  const counted = chained(opened, (next) =>
+    decide(next, { ...command, decision: carried, edit: undefined }, directories),
+  );
+  const went = counted.receipt?.accepted === true ? counted.receipt : undefined;
+  const receipt: Receipt = {
+    ...went,
+    requestId,
+    accepted: true,
+    outcome: 'superseded',
+    successor: successorId,
+    message: `request ${requestId}: the edited call is request ${successorId}${went === undefined ? ', which others have to approve' : ''}`,
+  };
+  return { ...counted, receipt };
+}
+
+/** Keeps a vote that does not settle its request yet. */
+function keepVote(
+  ledger: Ledger,
+  voted: BookedRequest,
+  vote: BookedVote,
+  atMs: number,
+  directories: Directories,
+): Reduction {
+  const { requestId, toolName, digest } = voted.request;
+  const { approved, reason, reviewerId, identity, decisionId } = vote;
+  const receipt = votedReceipt(voted, directories, atMs);
+  return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
+    kind: 'vote',
+    callId: voted.callId,
+    requestId,
+    toolName,
+    approved,
+    reason,
+    reviewerId,
+    identity,
+    decisionId,
+    digest,
+  });
+}
+
+function closeByVotes(
+  ledger: Ledger,
+  voted: BookedRequest,
+  settlement: Omit<Settlement, 'settledAt'>,
+  vote: BookedVote,
+  atMs: number,
+  directories: Directories,
+): Reduction {
+  const closed = close(ledger, voted, settlement, vote, atMs);
+  const deciding = voted.votes.filter(({ approved }) => approved === vote.approved);
+  const asRun =
+    settlement.edited === undefined ? voted : { ...voted, request: { ...voted.request, ...settlement.edited } };
+  const { reduction, grantId, note, settled } = makeGrant(closed, asRun, deciding, atMs, directories);
+  const receipt = closed.receipt!;
+  return {
+    ...reduction,
+    receipt: {
+      ...receipt,
+      ...(grantId !== undefined && { grantId }),
+      ...(settled.length > 0 && { settled }),
+      message: `${receipt.message}${note}${settled.length === 0 ? '' : `; also settled: ${settled.map((each) => each.requestId).join(', ')}`}`,
+    },
+  };
+}
+
+function close(
+  ledger: Ledger,
+  voted: BookedRequest,
+  settlement: Omit<Settlement, 'settledAt'>,
+  vote: BookedVote,
+  atMs: number,
+): Reduction {
+  const { requestId } = voted.request;
+  const { outcome } = settlement;
+  const closed = settle(ledger, voted, { ...settlement, ...whoOf(vote), settledAt: iso(atMs) }, atMs);
+  return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
+}
+
+/** A decision for a request that is not open: the original receipt for a retry, a refusal for all else (I3, I4). */
+function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
+  const { requestId } = decision;
+  const settled = ledger.settled.find((each) => each.request.requestId === requestId);
+  const outcome = settled?.settlement.outcome ?? ledger.past.find((each) => each.requestId === requestId)?.outcome;
+  if (outcome === undefined) {
+    return refusal(ledger, requestId, 'unknown_request', `this run has no request ${requestId}`);
+  }
+  if (settled !== undefined && isRetry(settled, decision)) {
+    const message = receiptMessage(requestId, outcome);
+    return unchanged(ledger, { requestId, accepted: true, outcome, message });
+  }
+  const code = outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled';
+  const settledBy = settled?.settlement.reviewerId;
+  const by = settledBy === undefined ? '' : ` by ${settledBy}`;
+  const { receipt } = refusal(ledger, requestId, code, `request ${requestId} was already settled${by}: ${outcome}`);
+  return unchanged(ledger, { ...receipt!, outcome, ...(settledBy !== undefined && { settledBy }) });
+}
+
+function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
+  if (decision.decisionId === undefined) return false;
+  const said = jsonDigest(decision as unknown as Json);
+  return votes.some((vote) => vote.decisionId === decision.decisionId && vote.said === said);
+}
+
+function votedReceipt(booked: BookedRequest, directories: Directories, atMs: number): Receipt {
+  const { requestId } = booked.request;
+  const { have, need } = tally(panelOf(booked, directories, atMs), booked.votes);
+  const message = `request ${requestId}: recorded, ${have} of ${need} approvals`;
+  return { requestId, accepted: true, votes: { have, need }, message };
+}
+
+function textsOf({ reason, decisionId, always }: ParsedDecision): Partial<BookedVote> {
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(decisionId !== undefined && { decisionId }),
+    ...(always !== undefined && { always }),
+  };
+}
+
+function whoOf({ reason, reviewerId, identity, decisionId }: BookedVote): Partial<Settlement> {
+  return {
+    identity,
+    ...(reason !== undefined && { reason }),
+    ...(reviewerId !== undefined && { reviewerId }),
+    ...(decisionId !== undefined && { decisionId }),
+  };
+}
+
+function chained(reduction: Reduction, step: (ledger: Ledger) => Reduction): Reduction {
+  const next = step(reduction.ledger);
+  return { ...next, entries: [...reduction.entries, ...next.entries] };
+}
+
+function receiptMessage(requestId: string, outcome: OutcomeName): string {
+  return `request ${requestId}: ${outcome}`;
+}

@@ -1,0 +1,46 @@
+import { reviewersAt, type Requirement } from './ask-terms.ts';
+import type { Panel } from './entitlement.ts';
+import type { Directory } from './directory.ts';
+import { openedAtMs } from './ladder.ts';
+import type { BookedRequest, Directories } from './ledger-state.ts';
+import type { PolicyLayers } from './policy.ts';
+
+/** A request as far as it says who may answer it. */
+export type Asked = Pick<BookedRequest, 'terms' | 'delegations'> & {
+  request: Pick<BookedRequest['request'], 'requestedAt' | 'callerUserId'>;
+};
+
+/** Who may answer an open request at `atMs`: its requirements with the reviewers that were added until then. */
+export function panelOf(booked: Asked, directories: Directories, atMs: number): Panel {
+  const { requirements, named, veto, verified, allowSelf } = booked.terms;
+  const waitedMs = atMs - openedAtMs(booked);
+  return {
+    requirements: requirements.map((each) => ({
+      ...each,
+      reviewers: reviewersAt(each, waitedMs),
+      directory: directoryOf(each, directories),
+    })),
+    named,
+    veto,
+    verified,
+    allowSelf,
+    callerUserId: booked.request.callerUserId,
+    delegations: booked.delegations,
+  };
+}
+
+/** Those by whose word groups are filled, of the policies of a run. */
+export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Directories {
+  return {
+    ...(ceiling?.directory && { ceiling: ceiling.directory }),
+    ...(parents.length > 0 && { parents: parents.map(({ directory }) => directory) }),
+    ...(run?.directory && { run: run.directory }),
+  };
+}
+
+/** A layer below never fills a group that a layer above names. */
+function directoryOf({ layer, parent }: Requirement, directories: Directories): Directory | undefined {
+  const { ceiling, parents = [], run } = directories;
+  if (layer === 'ceiling') return ceiling;
+  return (layer === 'parent' ? parents[parent ?? 0] : run) ?? ceiling;
+}

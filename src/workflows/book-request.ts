@@ -1,0 +1,69 @@
+import { uuid4, workflowInfo } from '@temporalio/workflow';
+import type { ApprovalRequest } from '../core/approval.ts';
+import { reviewersAt, type AskTerms } from '../core/ask-terms.ts';
+import type { BookedRequest } from '../core/ledger.ts';
+import { iso } from '../core/ledger.ts';
+import type { JsonObject, Risk } from '../core/tool-call.ts';
+import type { GateOptions } from './approval-gate.ts';
+import type { RuledCase } from './rules-in-force.ts';
+
+/** A call that is to be asked about, and all that is known of it. */
+export interface CallToAsk {
+  callId: string;
+  tool: string;
+  args: JsonObject;
+  risk: Risk;
+  ruled: BookedRequest['ruled'];
+  digest: string;
+  ruledCase: RuledCase;
+  contextSummary: string;
+  lineage: string[];
+  replaces?: ApprovalRequest['replaces'];
+  /** Default: a new one. */
+  requestId?: string;
+  /** Workflow time of opening. */
+  atMs: number;
+}
+
+/** Makes the request that asks about a call, not open yet. Its id is new: nobody can have answered it (I4). */
+export function bookRequest(options: GateOptions, call: CallToAsk): BookedRequest {
+  const { tool, args, risk, ruledCase, digest, atMs, replaces } = call;
+  const { ruling, terms, assessment } = ruledCase;
+  const { agent, caller, metadata } = options;
+  const deadlineMs = terms.timeoutMs === null ? null : atMs + terms.timeoutMs;
+  return {
+    callId: call.callId,
+    deadlineMs,
+    request: {
+      requestId: call.requestId ?? uuid4().replaceAll('-', ''),
+      workflowId: workflowInfo().workflowId,
+      toolName: tool,
+      arguments: args,
+      riskLevel: risk,
+      assessment,
+      agentName: agent,
+      callerUserId: caller?.userId ?? null,
+      contextSummary: call.contextSummary.slice(0, 500),
+      rule: ruling.rule,
+      reason: ruling.reason ?? (ruling.rule === null ? `Risk default for ${risk}` : `Rule ${ruling.rule} asks`),
+      requestedAt: iso(atMs),
+      deadline: deadlineMs === null ? null : iso(deadlineMs),
+      digest,
+      lineage: call.lineage,
+      ...(replaces === undefined ? {} : { replaces }),
+      metadata: metadata ?? {},
+      reviewers: reviewersOf(terms, 0),
+      shown: 'all',
+    },
+    terms,
+    votes: [],
+    delegations: [],
+    ladderMs: atMs - 1,
+    ruled: call.ruled,
+  };
+}
+
+/** Everybody who is asked, that long after the request was opened. */
+export function reviewersOf({ requirements }: AskTerms, waitedMs: number): string[] {
+  return [...new Set(requirements.flatMap((each) => [...reviewersAt(each, waitedMs), ...each.oneOfEach]))];
+}

@@ -1,0 +1,210 @@
+/** What a reviewer or an operator sends besides decisions: more time, another seat, fewer grants, another policy. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { ReadPolicy } from '../activities/read-policy.ts';
+import { activityNames, messageNames } from '../contract.ts';
+import type { Receipt } from '../core/approval.ts';
+import { sameDemands } from '../core/ask-terms.ts';
+import {
+  readDelegate,
+  readExtend,
+  readRevoke,
+  readSetPolicy,
+  type DelegateMessage,
+  type ExtendMessage,
+  type RevokeMessage,
+  type SetPolicyMessage,
+} from '../core/control.ts';
+import { policyDigest } from '../core/digest.ts';
+import type { Voter } from '../core/entitlement.ts';
+import { openedAtMs } from '../core/ladder.ts';
+import type { BookedRequest, LedgerCommand } from '../core/ledger.ts';
+import { findRequest } from '../core/ledger.ts';
+import { longestWaitMs } from '../core/limits.ts';
+import type { ProblemCode } from '../core/problem.ts';
+import type { PolicyChange } from '../core/run-side.ts';
+import { sizeOf } from '../core/undecodable.ts';
+import { reviewersOf } from './book-request.ts';
+import type { Book } from './book.ts';
+import type { DeadlineWatch } from './deadline-watch.ts';
+import { openDoor } from './message-door.ts';
+import type { RulesInForce } from './rules-in-force.ts';
+import { senderOf } from './sender.ts';
+
+const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
+  startToCloseTimeout: '30s',
+  retry: { maximumAttempts: 5 },
+  summary: 'Is the new policy good?',
+})[activityNames.readPolicy];
+
+/** The rules of the run, as they are when they are looked at, and how to change them. */
+export interface ChangingRules {
+  current: () => RulesInForce;
+  change: (change: PolicyChange) => void;
+}
+
+type Control = ExtendMessage | DelegateMessage | RevokeMessage | SetPolicyMessage;
+
+export function openControlDoors(book: Book, watch: DeadlineWatch, rules: ChangingRules): void {
+  let lastChange: Promise<unknown> = Promise.resolve();
+  const ofOne = ({ requestId }: { requestId: string }): string[] => [requestId];
+  const ofAll = (): string[] => book.ledger.open.map(({ request }) => request.requestId);
+  const asIs = (): Receipt => ({ requestId: '', accepted: true, message: '' });
+
+  openDoor<ExtendMessage>(
+    {
+      name: messageNames.extend,
+      read: readExtend,
+      concerns: ofOne,
+      preview: asIs,
+      apply: (message, atMs) => answer(message, (voter) => extension(message, atMs, voter)),
+    },
+    book,
+    watch,
+  );
+  openDoor<DelegateMessage>(
+    {
+      name: messageNames.delegate,
+      read: readDelegate,
+      concerns: ofOne,
+      preview: asIs,
+      apply: (message, atMs) =>
+        answer(message, (voter) => ({ kind: 'delegate', atMs, ...pick(message), to: message.to, voter })),
+    },
+    book,
+    watch,
+  );
+  openDoor<RevokeMessage>(
+    { name: messageNames.revoke, read: readRevoke, concerns: () => [], preview: asIs, apply: revoke },
+    book,
+    watch,
+  );
+  openDoor<SetPolicyMessage>(
+    { name: messageNames.setPolicy, read: readSetPolicy, concerns: ofAll, preview: asIs, apply: setPolicy },
+    book,
+    watch,
+  );
+
+  function extension(message: ExtendMessage, atMs: number, voter: Voter): LedgerCommand {
+    const found = findRequest(book.ledger, message.requestId);
+    const longestMs = longestWaitMs(rules.current().policies);
+    const latestMs = longestMs === null || found === undefined ? null : openedAtMs(found) + longestMs;
+    return { kind: 'extend', atMs, ...pick(message), untilMs: message.untilMs, latestMs, voter };
+  }
+
+  function revoke(message: RevokeMessage, atMs: number): Receipt {
+    const { grants, reason } = message;
+    const gone = book.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+    // To lift a standing denial is to loosen.
+    if (gone.some(({ approved }) => !approved) && needsOperator()) return refuseUnsigned(message);
+    const receipt = answer(message, (voter) => ({ kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) }));
+    if (!receipt.accepted) return receipt;
+    const ids = gone.map(({ grantId }) => grantId);
+    return { ...receipt, message: ids.length === 0 ? 'there was no grant to revoke' : `revoked ${ids.join(', ')}` };
+  }
+
+  /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
+  async function setPolicy(message: SetPolicyMessage, atMs: number): Promise<Receipt> {
+    const { policy: document, mode, by: reviewerId, reason, signature } = message;
+    const sender = senderOf({ ...(reviewerId !== undefined && { reviewerId }), ...(signature && { signature }) });
+    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
+    if (needsOperator()) return refuseUnsigned(message);
+    const release = watch.hold(ofAll());
+    const before = lastChange;
+    let done = (): void => {};
+    lastChange = new Promise<void>((resolve) => (done = resolve));
+    try {
+      await before;
+      const { ceiling } = rules.current().policies;
+      const maxTimeoutMs = ceiling?.approval.maxTimeoutMs;
+      const read =
+        document === undefined
+          ? {}
+          : await readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
+      if ('problem' in read) return refuse(message, 'policy_invalid', `the new policy: ${read.problem}`);
+      rules.change({ ...read, ...(mode && { mode }) });
+      const digest = policyDigest(rules.current().policies);
+      book.apply({
+        kind: 'policy',
+        atMs: Date.now(),
+        policyDigest: digest,
+        voter: sender.voter,
+        ...(reason && { reason }),
+      });
+      const settled = reconsider(atMs, Math.min(atMs, Date.now()));
+      const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
+      return {
+        requestId: '',
+        accepted: true,
+        settled,
+        message: `the policy is ${digest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
+      };
+    } catch {
+      return refuse(message, 'internal', 'the new policy could not be read: send it again');
+    } finally {
+      release();
+      done();
+    }
+  }
+
+  /** Every request that was open at `sentAtMs` once more, under the rules as they are now; says which that settled (I14). */
+  function reconsider(sentAtMs: number, atMs: number): NonNullable<Receipt['settled']> {
+    const waiting = book.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || sentAtMs <= deadlineMs);
+    for (const booked of waiting) reconsiderOne(booked, atMs);
+    return waiting.flatMap(({ request: { requestId } }) => {
+      const found = findRequest(book.ledger, requestId);
+      return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
+    });
+  }
+
+  function reconsiderOne({ request, ruled, terms: before }: BookedRequest, atMs: number): void {
+    const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
+    const { assessment: assessed, subject, shell } = ruled;
+    const call = {
+      tool,
+      args,
+      risk,
+      digest,
+      assessed,
+      ...(subject !== undefined && { subject }),
+      ...(shell && { shell }),
+    };
+    const { ruling, terms, assessment } = rules.current().rule(call, book.ledger, atMs);
+    if (ruling.action !== 'ask') {
+      book.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
+      return;
+    }
+    if (sameDemands(before, terms) && request.rule === ruling.rule) return;
+    const { rule } = ruling;
+    const reason = ruling.reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
+    const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
+    book.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
+  }
+
+  function answer(message: Control, command: (voter: Voter) => LedgerCommand): Receipt {
+    const { by: reviewerId, signature } = message;
+    const sender = senderOf({ ...(reviewerId !== undefined && { reviewerId }), ...(signature && { signature }) });
+    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
+    return book.answer(command(sender.voter), sizeOf(message));
+  }
+
+  /** Where the ceiling names operators, only they loosen (I10). */
+  function needsOperator(): boolean {
+    const keys = Object.values(rules.current().policies.ceiling?.reviewerKeys ?? {});
+    return keys.some(({ operator }) => operator);
+  }
+
+  function refuseUnsigned(message: Control): Receipt {
+    const sentence = `the operator's policy lets nobody but an operator loosen what a run may do: sign the message`;
+    return refuse(message, 'not_permitted_by_ceiling', sentence);
+  }
+
+  function refuse(message: Control, code: ProblemCode, sentence: string): Receipt {
+    const requestId = 'requestId' in message ? message.requestId : '';
+    book.refuse(code, sizeOf(message), requestId === '' ? undefined : requestId);
+    return { requestId, accepted: false, code, message: sentence };
+  }
+}
+
+function pick({ requestId, reason }: ExtendMessage | DelegateMessage): { requestId: string; reason?: string } {
+  return { requestId, ...(reason !== undefined && { reason }) };
+}

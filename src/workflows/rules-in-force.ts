@@ -1,0 +1,80 @@
+import { assessRecorded } from '../core/assess-recorded.ts';
+import type { CompiledAssessRule } from '../core/assess-rule.ts';
+import { compileAssessRules } from '../core/assess-rule.ts';
+import type { Assessment } from '../core/assessment.ts';
+import { askTermsOf, type AskTerms } from '../core/ask-terms.ts';
+import type { Directories, Ledger } from '../core/ledger.ts';
+import { iso } from '../core/ledger.ts';
+import { limitsOf, type Limits } from '../core/limits.ts';
+import { grantAnswers } from '../core/make-grant.ts';
+import { directoriesOf } from '../core/panel.ts';
+import type { PolicyLayers } from '../core/policy.ts';
+import type { CompiledLayers, RuledCall, Ruling } from '../core/ruling.ts';
+import { compilePolicy, evaluate } from '../core/ruling.ts';
+import type { PolicyChange } from '../core/run-side.ts';
+import { changeRunSide } from '../core/run-side.ts';
+import type { GateOptions } from './approval-gate.ts';
+
+/** A call on which the rules in force are asked for their ruling. */
+export interface CallToRule extends RuledCall {
+  digest: string;
+  /** What the assessors said, recorded where the call was parsed. */
+  assessed?: Assessment;
+}
+
+/** What the rules say of one call. `terms` mean something where the ruling is an ask. */
+export interface RuledCase {
+  ruling: Ruling;
+  terms: AskTerms;
+  assessment: Assessment;
+  limits: Limits;
+}
+
+/** The policies of the run as they stand now, made ready: what it began with, and what `setPolicy` changed. */
+export class RulesInForce {
+  readonly options: GateOptions;
+  readonly policies: PolicyLayers;
+  readonly directories: Directories;
+  readonly #layers: CompiledLayers;
+  readonly #assessRules: CompiledAssessRule[];
+
+  constructor(options: GateOptions, change: PolicyChange | undefined) {
+    const { ceiling, parents, run: base } = options.policies;
+    const run = change === undefined ? base : changeRunSide(base, change);
+    this.options = options;
+    this.policies = {
+      ...(ceiling === undefined ? {} : { ceiling }),
+      ...(parents === undefined ? {} : { parents }),
+      ...(run === undefined ? {} : { run }),
+    };
+    this.directories = directoriesOf(this.policies);
+    this.#layers = {
+      ...(ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') }),
+      ...(parents === undefined ? {} : { parents: parents.map((parent) => compilePolicy(parent, 'parent')) }),
+      ...(run === undefined ? {} : { run: compilePolicy(run, 'run') }),
+    };
+    this.#assessRules = compileAssessRules(this.policies);
+  }
+
+  /** Rules on one call at `atMs`. Grants answer only where the reviewers that made them could have. */
+  rule(call: CallToRule, ledger: Ledger, atMs: number): RuledCase {
+    const { digest, assessed, ...ruled } = call;
+    const { agent, caller, metadata } = this.options;
+    const assessment = assessRecorded(ruled, this.#assessRules, assessed === undefined ? [] : [assessed]);
+    const { engine, counts } = ledger;
+    const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs };
+    const bare = evaluate(this.#layers, ruled, context);
+    const terms = askTermsOf(this.policies, bare, ruled);
+    const asked = {
+      terms,
+      delegations: [],
+      request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
+    };
+    const grants = ledger.grants.filter(
+      (grant) => grant.tool === call.tool && grant.approved && grantAnswers(grant, asked, this.directories, atMs),
+    );
+    const isAnswered = bare.action === 'ask' && grants.length > 0;
+    const ruling = isAnswered ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
+    return { ruling, terms, assessment, limits: limitsOf(this.policies, bare) };
+  }
+}
