@@ -39,7 +39,7 @@ export async function readPinnedTemporal(options: {
 }
 
 /** The user's cache folder for this project: `COUNTERSIGN_CACHE`, else what the platform prescribes. */
-function userCacheFolder(env: NodeJS.ProcessEnv): string {
+export function userCacheFolder(env: NodeJS.ProcessEnv): string {
   if (env.COUNTERSIGN_CACHE) return env.COUNTERSIGN_CACHE;
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'countersign');
   if (process.platform === 'win32') {

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { withFileLock } from '../../src/dev-server/file-lock.ts';
+import { userCacheFolder } from '../../src/dev-server/pinned-temporal.ts';
+import { reasonOf } from '../../src/dev-server/reason-of.ts';
+
+const run = promisify(execFile);
+const artifact = 'temporal-test-server';
+const version = '1.32.1';
+const buildTimeoutMs = 120_000;
+
+const project = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>countersign</groupId>
+  <artifactId>time-skipping</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency><groupId>io.temporal</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>
+  </dependencies>
+</project>
+`;
+
+/** What to execute, without the port. */
+export interface JavaServer {
+  command: string;
+  args: string[];
+}
+
+/**
+ * Temporal's time-skipping test server as Java runs it: from the user's cache, else fetched with Maven (33 MB, once).
+ * Or one sentence that says what is missing.
+ */
+export async function findJavaServer(env = process.env): Promise<JavaServer | { missing: string }> {
+  const cache = join(userCacheFolder(env), artifact);
+  const folder = join(cache, version);
+  const server = { command: 'java', args: ['-cp', join(folder, '*'), 'io.temporal.testserver.TestServer'] };
+  try {
+    await run('java', ['-version'], { env });
+    if (!(await isThere(folder))) {
+      await mkdir(cache, { recursive: true });
+      await withFileLock(join(cache, 'lock'), { onWait: () => undefined }, async () => {
+        if (!(await isThere(folder))) await fetchInto(folder, env);
+      });
+    }
+    return server;
+  } catch (error) {
+    return { missing: reasonOf(error) };
+  }
+}
+
+/** In one step, so that nobody ever meets half of it. */
+async function fetchInto(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const part = `${folder}-${randomUUID()}`;
+  try {
+    await mkdir(part);
+    await writeFile(join(part, 'pom.xml'), project);
+    const goals = ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=jars'];
+    await run('mvn', goals, { cwd: part, env, timeout: buildTimeoutMs });
+    await rename(join(part, 'jars'), folder);
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

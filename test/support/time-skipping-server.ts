@@ -1,0 +1,107 @@
+/**
+ * A server on which days pass in milliseconds, when a test says so and only then. For plain waiting: it enforces no
+ * size limits and no parent close, and its continue-as-new is not atomic; those are tested on the real server.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
+import { temporal } from '@temporalio/proto';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { searchAttributes } from '../../src/contract.ts';
+import { signalGroup, spawnBound } from '../../src/dev-server/bound-child.ts';
+import { freePort, loopback } from '../../src/dev-server/free-port.ts';
+import { reasonOf } from '../../src/dev-server/reason-of.ts';
+import type { JavaServer } from './time-skipping-java.ts';
+import { findJavaServer } from './time-skipping-java.ts';
+
+export interface TimeSkippingServer {
+  address: string;
+  /** Lets so many milliseconds pass, timers and all. */
+  skip(durationMs: number): Promise<void>;
+  nowMs(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** How to start one, or one sentence that says why there is none. */
+export type FoundTimeSkipping = { start: () => Promise<TimeSkippingServer> } | { missing: string };
+
+const downloadHost = 'https://temporal.download';
+const answerTimeoutMs = 5_000;
+const readyTimeoutMs = 60_000;
+
+/** Looks for what the SDK downloads, then for Java. */
+export async function findTimeSkipping(env = process.env): Promise<FoundTimeSkipping> {
+  const noDownload = await whyNoDownload(env);
+  if (noDownload === undefined) return { start: startDownloaded };
+  const java = await findJavaServer(env);
+  if (!('missing' in java)) return { start: () => startJava(java) };
+  return { missing: `no time-skipping server: ${noDownload}; with Java and Maven: ${java.missing}` };
+}
+
+async function whyNoDownload(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (env.COUNTERSIGN_TEMPORAL_DOWNLOAD === 'off') return 'the download is switched off';
+  try {
+    const { ok, status } = await fetch(downloadHost, { method: 'HEAD', signal: AbortSignal.timeout(answerTimeoutMs) });
+    return ok || status === 404 ? undefined : `${downloadHost} answered ${status}`;
+  } catch (error) {
+    return `the SDK's download failed (${reasonOf(error)})`;
+  }
+}
+
+async function startDownloaded(): Promise<TimeSkippingServer> {
+  const environment = await TestWorkflowEnvironment.createTimeSkipping();
+  return serverOf(environment.address, environment.connection, () => environment.teardown());
+}
+
+/** Not through the SDK: it gives a server five seconds, and on a busy machine Java takes longer. */
+async function startJava({ command, args }: JavaServer): Promise<TimeSkippingServer> {
+  const port = await freePort();
+  const child = spawnBound(command, [...args, String(port)], {});
+  child.stdout.resume();
+  child.stderr.resume();
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const address = `${loopback}:${port}`;
+  const connection = await connectWithin(address, readyTimeoutMs);
+  return serverOf(address, connection, async () => {
+    await connection.close();
+    signalGroup(child, 'SIGTERM');
+    await ended;
+  });
+}
+
+async function connectWithin(address: string, timeoutMs: number): Promise<Connection> {
+  const until = performance.now() + timeoutMs;
+  const testService = { [InternalConnectionOptionsSymbol]: { supportsTestService: true } };
+  for (;;) {
+    try {
+      return await Connection.connect({ address, connectTimeout: '1s', ...testService });
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+async function serverOf(
+  address: string,
+  connection: Connection,
+  close: () => Promise<void>,
+): Promise<TimeSkippingServer> {
+  const time = connection.testService!;
+  const types = temporal.api.enums.v1.IndexedValueType;
+  await connection.operatorService.addSearchAttributes({
+    namespace: 'default',
+    searchAttributes: Object.fromEntries(
+      Object.entries(searchAttributes).map(([name, type]) => [name, types[`INDEXED_VALUE_TYPE_${type}`]]),
+    ),
+  });
+  return {
+    address,
+    skip: async (durationMs) => {
+      await time.unlockTimeSkippingWithSleep({ duration: msToTs(durationMs) });
+    },
+    nowMs: async () => tsToMs((await time.getCurrentTime({})).time),
+    close,
+  };
+}
