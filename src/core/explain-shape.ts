@@ -29,6 +29,13 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
     return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
+  if (issue.code === 'invalid_union') {
+    // Of the branches, the one for values of this kind says more.
+    const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
+    if (closest !== undefined) {
+      return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
+    }
+  }
   if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
   // Where policyShape has its own sentence, that one stands.
   if (
@@ -67,13 +74,14 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
     const inner = unwrapped(shape);
     shape = inner.shape?.[String(key)] ?? inner.def.element ?? inner.def.valueType ?? inner;
   }
-  return Object.keys(unwrapped(shape).shape ?? {});
+  const found = unwrapped(shape);
+  return [found, ...(found.def.options ?? [])].flatMap((each) => Object.keys(each.shape ?? {}));
 }
 
 /** What zod's schemas have in common that is needed here. */
 interface Shape {
   shape?: Record<string, Shape>;
-  def: { innerType?: Shape; element?: Shape; valueType?: Shape };
+  def: { innerType?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };
 }
 
 function unwrapped(shape: Shape): Shape {

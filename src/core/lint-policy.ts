@@ -1,6 +1,7 @@
 /** What is allowed in a policy and still looks like a mistake. */
 import { compilePolicy, type CompiledRule } from './compiled-policy.ts';
 import { globMatches, type Glob } from './glob.ts';
+import { lintPeople } from './lint-people.ts';
 import type { Policy, Rule } from './policy.ts';
 
 export interface PolicyWarning {
@@ -14,7 +15,8 @@ export interface PolicyWarning {
 
 /**
  * Warnings about a policy that loads: rules that a later rule overrides in every case, grants they offer in vain,
- * time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run can lift.
+ * people and groups that its directory does not know, time-outs that allow, and, in an agent's policy (`of: 'agent'`),
+ * denies that a run can lift.
  *
  * @example
  * const { policy } = parsePolicy({ rules: [{ pattern: 'rm', action: 'deny' }, { pattern: '*', action: 'allow' }] });
@@ -41,7 +43,7 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
   if (policy.approval.onTimeout === 'allow') {
     warnings.push({ message: "'approval.on_timeout' is allow: a call runs when nobody answers" });
   }
-  return warnings;
+  return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
 }
 
 function shadowed(rule: CompiledRule, over: CompiledRule): string {

@@ -1,6 +1,7 @@
 import { isTooDeep } from './canonical-json.ts';
 import { formatDuration } from './duration.ts';
 import { explainShape, type ShapeProblem } from './explain-shape.ts';
+import { peopleProblems } from './people-problems.ts';
 import { milliseconds, normalForm, placedRules } from './policy-normal-form.ts';
 import { notYetServed, policyShape, type PolicyDocument } from './policy-shape.ts';
 import { maxDocumentDepth, readPolicyText, type PolicyText } from './policy-text.ts';
@@ -23,7 +24,7 @@ export interface PolicyProblem {
 export interface ParsePolicyOptions {
   /** Repeated in each problem. */
   file?: string;
-  /** True for the operator's policy, the only one in which `max_timeout` is allowed. Default false. */
+  /** True for the operator's policy, the only one that may hold `max_timeout` and `reviewer_keys`. Default false. */
   ceiling?: boolean;
   /**
    * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`. A time-out over it, or over 24 hours where it
@@ -73,7 +74,12 @@ export function parsePolicy(
   const shaped = policyShape.safeParse(document);
   const badKeys = keyProblems(document, byLastKey(options.unserved === 'accept' ? [] : notYetServed));
   const others = shaped.success
-    ? [...repeatedIds(shaped.data), ...timeoutProblems(shaped.data, options), ...exampleProblems(shaped.data)]
+    ? [
+        ...repeatedIds(shaped.data),
+        ...timeoutProblems(shaped.data, options),
+        ...peopleProblems(shaped.data, options),
+        ...exampleProblems(shaped.data),
+      ]
     : shaped.error.issues.flatMap((issue) => explainShape(issue, document));
   // What stands under a key that is refused is not worth a word.
   const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];

@@ -1,10 +1,12 @@
+import type { Directory } from './directory.ts';
 import { parseDuration } from './parse-duration.ts';
 import type { PolicyDocument, RuleDocument } from './policy-shape.ts';
 import type { ApprovalSettings, AskSettings, Policy, Rule } from './policy.ts';
 
 /** The normal form of a document that `policyShape` let in. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
-  const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact } = document;
+  const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory } = document;
+  const { reviewer_keys: reviewerKeys } = document;
   return {
     version: 1,
     ...(mode !== undefined && { mode }),
@@ -15,7 +17,26 @@ export function normalForm(document: PolicyDocument): Policy {
       assess: assess.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
     }),
     ...(redact !== undefined && { redact: { patterns: redact.patterns ?? [] } }),
+    ...(directory !== undefined && { directory: directoryOf(directory) }),
+    ...(reviewerKeys !== undefined && { reviewerKeys: keysOf(reviewerKeys) }),
   };
+}
+
+/** With all names in NFC. */
+export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
+  const persons = Object.entries(people).map(([name, { groups = [], keys = [] }]) => [
+    name.normalize('NFC'),
+    { groups: groups.map((group) => group.normalize('NFC')), keys },
+  ]);
+  return { people: Object.fromEntries(persons) as Directory['people'] };
+}
+
+function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable<Policy['reviewerKeys']> {
+  const entries = Object.entries(keys).map(([id, key]) => {
+    const { public_key: publicKey, operator = false } = typeof key === 'string' ? { public_key: key } : key;
+    return [id, { publicKey, operator }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Every rule in the order of the normal form, and where it stands in the document. */

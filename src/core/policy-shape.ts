@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { bytesFromBase64 } from './base64.ts';
 import { compileCondition, maxConditionLength, maxConditionWork, type ConditionVariables } from './condition.ts';
+import { groupOf } from './directory.ts';
+import { isPublicKey } from './ed25519.ts';
 import { compileFieldGlob, compilePattern } from './matching.ts';
 import { modes } from './modes.ts';
 import { durationSentence, parseDuration } from './parse-duration.ts';
@@ -49,35 +52,28 @@ const people = z
   .max(50, 'must have at most 50 items')
   .describe('Names, or `group:NAME`.');
 
-const ask = z
-  .strictObject({
-    reviewers: people.optional(),
-    quorum: count(1, 50).optional().describe('Approvals needed. Default 1.'),
-    one_of_each: people.optional().describe('Each of these must approve.'),
-    veto: z.boolean().optional().describe('One denial settles. Default true.'),
-    verified: z.boolean().optional().describe('Only verified reviewers count. Default false.'),
-    allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
-    timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
-    warn_before: finite.optional().describe('Warn that long before the deadline.'),
-    remind: finite.optional().describe('Remind that often.'),
-    escalate: z
-      .array(z.strictObject({ after: finite, to: people }))
-      .min(1, 'must have an item')
-      .max(20, 'must have at most 20 items')
-      .optional()
-      .describe('Who is asked besides, that long after the request was opened.'),
-    on_timeout: onTimeout.optional(),
-    always: z
-      .literal([false, ...grantKinds])
-      .optional()
-      .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
-  })
-  .superRefine(({ reviewers, quorum = 1 }, context) => {
-    if (reviewers === undefined || reviewers.some((name) => name.startsWith('group:'))) return;
-    const persons = new Set(reviewers).size;
-    if (quorum <= persons) return;
-    context.addIssue({ code: 'custom', path: ['quorum'], message: `is ${quorum}, of ${persons} reviewers` });
-  });
+const ask = z.strictObject({
+  reviewers: people.optional(),
+  quorum: count(1, 50).optional().describe('Approvals needed. Default 1.'),
+  one_of_each: people.optional().describe('Each of these must approve.'),
+  veto: z.boolean().optional().describe('One denial settles. Default true.'),
+  verified: z.boolean().optional().describe('Only verified reviewers count. Default false.'),
+  allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
+  timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
+  warn_before: finite.optional().describe('Warn that long before the deadline.'),
+  remind: finite.optional().describe('Remind that often.'),
+  escalate: z
+    .array(z.strictObject({ after: finite, to: people }))
+    .min(1, 'must have an item')
+    .max(20, 'must have at most 20 items')
+    .optional()
+    .describe('Who is asked besides, that long after the request was opened.'),
+  on_timeout: onTimeout.optional(),
+  always: z
+    .literal([false, ...grantKinds])
+    .optional()
+    .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
+});
 
 const example = z.union([z.string(), z.record(z.string(), z.json())]);
 const examples = z.array(example).max(100, 'must have at most 100 items').optional();
@@ -135,6 +131,46 @@ const expression = text(500).refine(
   'is not a regular expression in RE2 syntax, which has no look-around and no back-references',
 );
 
+const person = text(200).refine((name) => groupOf(name) === undefined, 'must not begin with group:');
+const group = text(190).refine((name) => groupOf(name) === undefined, 'is written without group: here');
+const keyId = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores');
+const most = (longest: number) => (value: object) => Object.keys(value).length <= longest;
+
+const directory = z
+  .strictObject({
+    people: z
+      .record(
+        person,
+        z.strictObject({
+          groups: z.array(group).max(50, 'must have at most 50 items').optional(),
+          keys: z.array(keyId).max(20, 'must have at most 20 items').optional(),
+        }),
+      )
+      .refine(most(1_000), 'must name at most 1000 people'),
+  })
+  .describe('Who belongs to the groups that rules name, and whose the keys of `reviewer_keys` are.');
+
+const publicKey = z
+  .string()
+  .refine(
+    (text) => isPublicKey(bytesFromBase64(text) ?? new Uint8Array()),
+    'must be an Ed25519 public key: its 32 bytes in base64',
+  )
+  .describe('An Ed25519 public key: its 32 bytes in base64.');
+const reviewerKeys = z
+  .record(
+    keyId,
+    z.union([
+      publicKey,
+      z.strictObject({
+        public_key: publicKey,
+        operator: z.boolean().optional().describe('Whether it may sign changes of policy. Default false.'),
+      }),
+    ]),
+  )
+  .refine(most(1_000), 'must have at most 1000 keys')
+  .describe('Ceiling only: the keys by which reviewers sign, by id.');
+
 const pendingReason = ': the ids of all open requests fit one search attribute';
 
 export const policyShape = z.strictObject({
@@ -184,6 +220,8 @@ export const policyShape = z.strictObject({
         .optional(),
     })
     .optional(),
+  directory: directory.optional(),
+  reviewer_keys: reviewerKeys.optional(),
 });
 
 export type PolicyDocument = z.infer<typeof policyShape>;
@@ -191,7 +229,7 @@ export type RuleDocument = z.infer<typeof rule>;
 
 /** Keys of the language that no part of this version knows, by the path of the map they stand in. */
 export const notYetSupported: Record<string, readonly string[]> = {
-  '': ['directory', 'channels', 'advisor', 'limits', 'mcp', 'reviewer_keys'],
+  '': ['channels', 'advisor', 'limits', 'mcp'],
 };
 
 /**

@@ -7,13 +7,13 @@ import type { Policy } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
 import { call, policy as anyPolicy } from './generate.ts';
 
-const policy = (text: string): Policy => {
-  const parsed = parsePolicy(text, { unserved: 'accept' });
+const policy = (text: string, ceiling = false): Policy => {
+  const parsed = parsePolicy(text, { unserved: 'accept', ceiling });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return parsed.policy;
 };
 const messages = (text: string, of?: 'ceiling' | 'agent' | 'run'): string[] =>
-  lintPolicy(policy(text), { ...(of && { of }) }).map(({ message }) => message);
+  lintPolicy(policy(text, of === 'ceiling'), { ...(of && { of }) }).map(({ message }) => message);
 
 describe('rules that can never decide', () => {
   test.each<[string, string, boolean]>([
@@ -79,6 +79,78 @@ describe('rules that can never decide', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+const people = 'directory: { people: { ann: { groups: [finance] }, bob: {} } }';
+const asks = (ask: string) => `rules: [{ id: r, pattern: a, action: ask, ask: { ${ask} } }]`;
+const key = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
+
+describe('people', () => {
+  test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
+    ['all known', `${people}\n${asks("reviewers: [bob, 'group:finance']")}`, 'run', []],
+    [
+      'a person nobody knows',
+      `${people}\n${asks('reviewers: [ann, zoe]')}`,
+      'run',
+      ["rule r asks 'zoe', whom the directory does not know"],
+    ],
+    [
+      'a group without anybody',
+      `${people}\n${asks("one_of_each: ['group:legal', ann]")}`,
+      'ceiling',
+      ["rule r asks 'group:legal', where the directory has nobody"],
+    ],
+    [
+      'added later',
+      `${people}\n${asks("reviewers: [ann], escalate: [{ after: 5m, to: ['group:cfo'] }]")}`,
+      'run',
+      ["rule r asks 'group:cfo', where the directory has nobody"],
+    ],
+    [
+      'named twice, told once',
+      `${people}\n${asks('reviewers: [zoe], one_of_each: [zoe]')}`,
+      'run',
+      ["rule r asks 'zoe', whom the directory does not know"],
+    ],
+    [
+      'a name of every object',
+      `${people}\n${asks('reviewers: [ann, constructor]')}`,
+      'run',
+      ["rule r asks 'constructor', whom the directory does not know"],
+    ],
+    ['a run’s group may be the ceiling’s', asks("reviewers: ['group:finance']"), 'run', []],
+    [
+      'a ceiling’s may not be anybody’s',
+      asks("reviewers: ['group:finance', zoe]"),
+      'ceiling',
+      ["rule r asks 'group:finance', and the policy has no directory"],
+    ],
+    ['names need no directory', asks('reviewers: [zoe]'), 'ceiling', []],
+    [
+      'a key that is nobody’s',
+      `${people}\nreviewer_keys: { k1: ${key} }`,
+      'ceiling',
+      ["key 'k1' is nobody's in the directory: it signs nothing"],
+    ],
+    [
+      'an operator’s key that is nobody’s',
+      `reviewer_keys: { k1: { public_key: ${key}, operator: true } }`,
+      'ceiling',
+      [],
+    ],
+    ['somebody’s key', `directory: { people: { ann: { keys: [k1] } } }\nreviewer_keys: { k1: ${key} }`, 'ceiling', []],
+    [
+      'keys of a run’s people',
+      'directory: { people: { ann: { keys: [k1] } } }',
+      'run',
+      ["the keys of 'ann' do not count: only those in the ceiling's directory do"],
+    ],
+  ])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
+
+  test('a warning about a rule says which', () => {
+    const [warning] = lintPolicy(policy(`${people}\n${asks('reviewers: [zoe]')}`));
+    expect(warning).toMatchObject({ index: 0, rule: 'r' });
   });
 });
 

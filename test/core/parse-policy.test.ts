@@ -67,7 +67,7 @@ describe('refused, with line and column', () => {
     [
       'unknown key',
       'rules: []\nrule: []',
-      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact",
+      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact, directory, reviewer_keys",
     ],
     ['unknown key of a rule', 'rules:\n  - pattern: a\n    action: ask\n    reson: x', "4:5 unknown key 'reson'"],
     [
@@ -137,7 +137,7 @@ describe('refused, with line and column', () => {
   test('every problem at once, in the order of the text', () => {
     expect(lines('version: 3\nfoo: 1\nrules:\n  - { pattern: " a", action: no }\n')).toEqual([
       "p.yaml:1:10 'version' must be 1, not 3",
-      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact",
+      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact, directory, reviewer_keys",
       "p.yaml:4:16 'pattern' begins or ends with a blank",
       "p.yaml:4:30 'action' must be one of allow, ask, deny, not 'no'",
     ]);
@@ -153,7 +153,7 @@ describe('refused, with line and column', () => {
 });
 
 describe('what the language has and a run does not serve', () => {
-  const nowhere = ['directory', 'channels', 'advisor', 'limits', 'mcp', 'reviewer_keys'];
+  const nowhere = ['channels', 'advisor', 'limits', 'mcp'];
   const inAsk = {
     reviewers: ['ann', 'group:finance'],
     quorum: 2,

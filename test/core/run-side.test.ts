@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parsePolicy } from '../../src/core/parse-policy.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
@@ -42,6 +42,27 @@ test('each risk default and each limit comes from the later source that wrote it
 
 test('a ceiling’s own limit does not come in from below', () => {
   expect(mergeRunSide({ ...agent, approval: { maxTimeoutMs: null } })!.approval).toEqual({});
+});
+
+describe('the directory', () => {
+  const people = (text: string) => policy(`directory: { people: { ${text} } }`);
+  const ofAgent = people('ann: { groups: [finance] }, bob: {}');
+  const ofInput = people('ann: {}');
+  test.each<[string, Policy | undefined, Policy | undefined, string[] | undefined]>([
+    ['of the agent', ofAgent, input, ['ann', 'bob']],
+    ['of the input', agent, ofInput, ['ann']],
+    ['of both: the input’s, whole', ofAgent, ofInput, ['ann']],
+    ['of nobody', agent, input, undefined],
+  ])('%s', (_, agentPolicy, inputPolicy, expected) => {
+    const { directory } = mergeRunSide(agentPolicy, inputPolicy)!;
+    expect(directory && Object.keys(directory.people)).toEqual(expected);
+    if (inputPolicy === ofInput) expect(directory).toEqual(ofInput.directory);
+  });
+});
+
+test('keys of reviewers do not come in from below', () => {
+  const forged = { ...input, reviewerKeys: { k: { publicKey: 'x', operator: true } } };
+  expect(mergeRunSide(forged, forged)).not.toHaveProperty('reviewerKeys');
 });
 
 test('one of the two alone is the run’s side; neither is none', () => {
