@@ -7,6 +7,7 @@ import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from '
 import type { JournalEntry } from './core/journal-entry.ts';
 import type { BookedVote } from './core/ledger-state.ts';
 import type { Mode } from './core/modes.ts';
+import type { Policy } from './core/policy.ts';
 import type { Json, JsonObject } from './core/tool-call.ts';
 
 export type {
@@ -74,6 +75,16 @@ export interface RunInput {
   mode?: Mode;
   caller?: Caller;
   metadata?: JsonObject;
+  /** Only in the input of a nested run, written by the run that starts it; refused in any other. */
+  parent?: ParentOfRun;
+}
+
+/** What a nested run inherits. It only ever tightens: whoever forges it binds their own run (I10). */
+export interface ParentOfRun {
+  /** Workflow ids of the runs above, the root's first. */
+  lineage: string[];
+  /** What binds them, outermost first. */
+  policies: Policy[];
 }
 
 export type RunStatusName = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
@@ -123,6 +134,7 @@ export interface Permit {
 /** The answer of query `run`. */
 export interface RunStatus {
   workflowId: string;
+  /** The agent that is in charge now, after a handoff the one it was handed to. */
   agent: string;
   status: RunStatusName;
   turn: number;
@@ -130,6 +142,8 @@ export interface RunStatus {
   usage: Usage;
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
   outcomes: CallOutcome[];
+  /** Nested runs that this one waits for; absent if there are none. */
+  nested?: { callId: string; agent: string; workflowId: string }[];
   /** Decisions that changed nothing: the last 50 as `{ code, requestId?, size }`, and how many there were. */
   refused: { last: RefusedDecision[]; total: number };
 }

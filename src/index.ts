@@ -1,5 +1,7 @@
 /** `countersign`: define tools, agents and models; read and try policies. Re-exports only. */
 export type { Assessor, AssessorCall } from './agents/assessor.ts';
+export { agentTool } from './agents/agent-tool.ts';
+export type { AgentToolOptions } from './agents/agent-tool.ts';
 export { defineAgent, isAgent } from './agents/define-agent.ts';
 export type { Agent, AgentOptions } from './agents/define-agent.ts';
 export { defineTool, isTool } from './agents/define-tool.ts';

@@ -128,7 +128,9 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
         : { workflowBundle: options.workflowBundle }),
       dataConverter: { payloadConverterPath: bundledPath('payload-converter'), externalStorage },
       activities: {
-        ...Object.fromEntries(registry.tools.map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)])),
+        ...Object.fromEntries(
+          registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
+        ),
         [activityNames.loadAgent]: createLoadAgent({
           registry,
           agentPolicies,
@@ -176,6 +178,11 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     await connection.close();
     throw error;
   }
+}
+
+/** A call of an agent is a run, and a handoff is a step of its own. */
+function isActivity({ agent, handoff }: Tool): boolean {
+  return agent === undefined && handoff === undefined;
 }
 
 /** Bundles the workflows of this package, or of a module of one's own that exports them and `agentRun`. */

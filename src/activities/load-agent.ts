@@ -1,16 +1,20 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
+import type { Agent } from '../agents/define-agent.ts';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
+import { canonicalJson } from '../core/canonical-json.ts';
 import { policyDigest } from '../core/digest.ts';
 import { parsePolicy } from '../core/parse-policy.ts';
 import { modes } from '../core/modes.ts';
 import type { Policy } from '../core/policy.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import type { RollOver, RunConfig } from '../core/run-config.ts';
+import type { AgentConfig, RollOver, RunConfig } from '../core/run-config.ts';
 import type { SizeLimits } from '../core/size-limits.ts';
 import { mergeRunSide } from '../core/run-side.ts';
+import type { Json } from '../core/tool-call.ts';
+import { parentOfRun } from './parent-of-run.ts';
 
 export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
 
@@ -52,8 +56,11 @@ const runInputShape = z.strictObject({
   metadata: json
     .refine((value) => JSON.stringify(value).length <= 4_000, 'at most 4,000 characters of JSON')
     .optional(),
+  parent: parentOfRun.optional(),
 });
 const notYet = ['session'];
+/** It is carried through continue-as-new, beside a transcript. */
+const maxConfigBytes = 1_000_000;
 
 /**
  * Checks a run's input and fixes, for the whole run, what its agent is: tools, policies, limits (I12). The ceiling is
@@ -67,29 +74,58 @@ export function createLoadAgent({
   sizeLimits,
 }: LoadAgentOptions): LoadAgent {
   return async (input) => {
-    const { agent: name, policy: document, mode } = checkInput(input);
+    const { agent: name, policy: document, mode, parent } = checkInput(input);
     const agent = registry.agent(name);
     if (agent === undefined) {
       const known = registry.agents.map((each) => `'${each.name}'`).join(', ') || 'none';
       throw refused('agent_unknown', `No agent '${name}' on this worker; it has: ${known}`);
     }
-    const run = mergeRunSide(
-      agentPolicies.get(agent.name),
-      document === undefined ? undefined : runPolicy(document, ceiling),
-      mode,
-    );
-    const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
-    return {
-      agent: agent.name,
-      instructions: agent.instructions,
-      tools: agent.tools.map(definitionOf),
-      maxTurns: agent.maxTurns,
-      ...policies,
-      policyDigest: policyDigest(policies),
+    const inputPolicy = document === undefined ? undefined : runPolicy(document, ceiling);
+    const parents = (parent?.policies as Policy[] | undefined)?.filter((policy) => !isSame(policy, ceiling)) ?? [];
+    const above = { ...(ceiling === undefined ? {} : { ceiling }), ...(parents.length === 0 ? {} : { parents }) };
+    const configOf = (each: Agent): AgentConfig => {
+      const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);
+      const own = run === undefined ? {} : { run };
+      const { name: agentName, instructions, maxTurns } = each;
+      const tools = registry.toolsOf(each).map(definitionOf);
+      return {
+        agent: agentName,
+        instructions,
+        tools,
+        maxTurns,
+        ...own,
+        policyDigest: policyDigest({ ...above, ...own }),
+      };
+    };
+    const handoffs = reachableFrom(agent, registry).map(configOf);
+    const config = {
+      ...configOf(agent),
+      ...above,
+      ...(handoffs.length === 0 ? {} : { handoffs }),
       rollOver,
       ...(sizeLimits === undefined ? {} : { sizeLimits }),
     };
+    const bytes = Buffer.byteLength(JSON.stringify(config));
+    if (bytes > maxConfigBytes) {
+      const what = `Agent '${name}', all it hands over to and their policies`;
+      throw refused('too_large', `${what} have ${bytes} bytes of definitions; at most ${maxConfigBytes}`);
+    }
+    return config;
   };
+}
+
+/** The agents that a run of this one can be handed over to, it itself not among them. */
+function reachableFrom(first: Agent, registry: Registry): Agent[] {
+  const found = new Set([first]);
+  // A set that grows while it is walked is walked to its new end.
+  for (const agent of found) for (const { handoff } of registry.toolsOf(agent)) if (handoff) found.add(handoff);
+  return [...found].slice(1);
+}
+
+function isSame(policy: Policy, ceiling: Policy | undefined): boolean {
+  return (
+    ceiling !== undefined && canonicalJson(policy as unknown as Json) === canonicalJson(ceiling as unknown as Json)
+  );
 }
 
 function checkInput(input: unknown): z.infer<typeof runInputShape> {

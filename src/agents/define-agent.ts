@@ -10,11 +10,19 @@ export interface AgentOptions {
   instructions: string;
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
-  /** Default none. */
+  /** What it is good for: told to the models of agents that call it or hand over to it. */
+  description?: string;
+  /** Default none. `agentTool(other)` makes another agent one. */
   tools?: readonly Tool[];
+  /**
+   * Agents that a run of this one can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From the
+   * next turn on the run goes on with the other's instructions, tools and policy, and the same transcript. A function
+   * where agents hand over to each other: it is called when a worker is made. Default none.
+   */
+  handoffs?: readonly Agent[] | (() => readonly Agent[]);
   /** A policy file's text (YAML or JSON), or the document as an object; it can only tighten the operator's ceiling. */
   policy?: string | object;
-  /** Model calls in one run; default 50. */
+  /** Model calls in a run that starts with this agent; default 50. */
   maxTurns?: number;
 }
 
@@ -25,7 +33,10 @@ export interface Agent {
   readonly name: string;
   readonly instructions: string;
   readonly model: LanguageModelV4;
+  readonly description?: string;
   readonly tools: readonly Tool[];
+  /** Unchecked where it was given as a function: `createRegistry` reads it. */
+  readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
 }
@@ -37,7 +48,9 @@ const optionNames = [
   'name',
   'instructions',
   'model',
+  'description',
   'tools',
+  'handoffs',
   'policy',
   'maxTurns',
 ] as const satisfies (keyof AgentOptions)[];
@@ -45,17 +58,24 @@ const optionNames = [
 /** Declares an agent. Throws a `DefinitionError`, one sentence, for what cannot work. */
 export function defineAgent(options: AgentOptions): Agent {
   checkOptions('defineAgent', options, optionNames);
-  const { name, instructions, model, tools = [], policy, maxTurns = defaultMaxTurns } = options;
+  const { name, instructions, model, description, tools = [], handoffs = [], policy } = options;
+  const { maxTurns = defaultMaxTurns } = options;
   checkAgentName(name);
   const place = `agent '${name}'`;
   if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
   checkModel(place, model);
   if (!Array.isArray(tools) || !tools.every(isTool)) {
-    throw new DefinitionError(`${place}: tools must be a list of what defineTool returned`);
+    throw new DefinitionError(`${place}: tools must be a list of what defineTool or agentTool returned`);
   }
   const names = tools.map((tool: Tool) => tool.name);
   const twice = names.find((each, index) => names.indexOf(each) !== index);
   if (twice !== undefined) throw new DefinitionError(`${place}: tool name '${twice}' is used twice`);
+  if (description !== undefined && typeof description !== 'string') {
+    throw new DefinitionError(`${place}: description must be text`);
+  }
+  if (typeof handoffs !== 'function' && (!Array.isArray(handoffs) || !handoffs.every(isAgent))) {
+    throw new DefinitionError(`${place}: handoffs must be a list of what defineAgent returned`);
+  }
   if (policy !== undefined && typeof policy !== 'string' && (typeof policy !== 'object' || policy === null)) {
     throw new DefinitionError(`${place}: policy must be the text of a policy file or an object`);
   }
@@ -65,7 +85,9 @@ export function defineAgent(options: AgentOptions): Agent {
     name,
     instructions,
     model,
+    ...(description === undefined ? {} : { description }),
     tools: Object.freeze([...tools]),
+    handoffs: typeof handoffs === 'function' ? handoffs : () => handoffs,
     ...(policy === undefined ? {} : { policy }),
     maxTurns,
   });

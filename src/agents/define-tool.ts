@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Caller } from '../contract.ts';
 import { risks, type JsonObject, type Risk } from '../core/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import type { Agent } from './define-agent.ts';
 import { DefinitionError } from './definition-error.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 
@@ -61,6 +62,10 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   /** Null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;
   readonly timeoutMs: number;
+  /** Of what `agentTool` returned: the agent whose run a call starts. */
+  readonly agent?: Agent;
+  /** Of a tool that hands a run over: to whom. */
+  readonly handoff?: Agent;
   // A method, not a property: a list of tools with different arguments is a `Tool[]`.
   execute(args: z.output<Schema>, context: ToolContext): unknown;
 }

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import { activityNames, memoName } from '../contract.ts';
+import { activityNames, memoName, workflowType } from '../contract.ts';
 import type { Projection } from '../core/journal.ts';
 import { projectJournal } from '../core/journal.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
@@ -32,11 +32,13 @@ export function journalIn(event: Event): JournalEntry[] {
 function carriersOf(event: Event): Payload[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
   const activity = scheduled?.activityType?.name ?? '';
+  const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
   return [
     unwritten.has(activity) ? undefined : scheduled?.input?.payloads?.[0],
     activity === activityNames.callModel ? scheduled?.input?.payloads?.[1] : undefined,
     event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
     event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads?.[1],
+    nested?.workflowType?.name === workflowType ? nested.input?.payloads?.[1] : undefined,
     event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
     event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
   ].filter((payload): payload is Payload => payload != null);

@@ -21,7 +21,13 @@ export type ApprovalSummary = Pick<
   | 'requestedAt'
   | 'deadline'
   | 'digest'
-> & { argumentNames: string[]; severity: Severity; shown: 'part' };
+> & {
+  argumentNames: string[];
+  severity: Severity;
+  shown: 'part';
+  /** Of a nested run: workflow ids of the runs above it, the root's first. */
+  lineage?: string[];
+};
 
 export interface ApprovalIndex {
   ids: string[];
@@ -96,6 +102,7 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
     ),
     severity: request.assessment.severity,
     shown: 'part',
+    ...(request.lineage.length > 0 && { lineage: request.lineage }),
   };
 }
 

@@ -2,21 +2,29 @@ import type { Policy } from './policy.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { ToolDefinition } from './tool-call.ts';
 
-/**
- * Everything a run needs to know about its agent, recorded in history once, at the start of the run:
- * a deploy or an edited file changes neither its tools nor its policy (I12).
- */
-export interface RunConfig {
+/** One agent as a run recorded it. */
+export interface AgentConfig {
   agent: string;
   instructions: string;
   tools: ToolDefinition[];
   maxTurns: number;
-  /** The operator's policy, as the worker had it; the starter of a run cannot name it (I1, I10). */
-  ceiling?: Policy;
   /** The agent's policy and `RunInput.policy`, read as one. */
   run?: Policy;
-  /** SHA-256 of both policies' canonical JSON. */
+  /** SHA-256 of the canonical JSON of all policies that bind this agent. */
   policyDigest: string;
+}
+
+/**
+ * Everything a run needs to know about its agent, recorded in history once, at the start of the run:
+ * a deploy or an edited file changes neither its tools nor its policy (I12).
+ */
+export interface RunConfig extends AgentConfig {
+  /** The operator's policy, as the worker had it; the starter of a run cannot name it (I1, I10). */
+  ceiling?: Policy;
+  /** Of a nested run: what binds the runs above it, the root's first, and is not this ceiling. */
+  parents?: Policy[];
+  /** The other agents that this run may be handed over to, directly or through one another. */
+  handoffs?: AgentConfig[];
   rollOver: RollOver;
   /** Where large payloads travel by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;

@@ -37,4 +37,8 @@ export interface ToolDefinition {
   timeoutMs: number;
   /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`. */
   definition: string;
+  /** The nested agent whose run the call starts; such a tool has no activity. */
+  agent?: string;
+  /** The agent that the call hands the run over to; it has no activity either. */
+  handoff?: string;
 }

@@ -19,10 +19,17 @@ import type { CallModelInput, CallModelResult, JournalCarrier, ModelCall } from 
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../contract.ts';
 import { activityNames, queryNames } from '../contract.ts';
 import { byteLength } from '../core/approval-index.ts';
+import { bindingPolicies, nestedRunId, nestingProblem } from '../core/nesting.ts';
+import type { AgentConfig } from '../core/run-config.ts';
+import { sentences } from '../core/sentences.ts';
+import type { ToolCall } from '../core/tool-call.ts';
 import { type SizeLimits, inlineLimits } from '../core/size-limits.ts';
 import { ApprovalGate } from './approval-gate.ts';
 import { failRun } from './fail-run.ts';
+import type { NestedRun } from './run-nested.ts';
+import { runNested } from './run-nested.ts';
 import type { Carried, RunState, TurnCall } from './run-state.ts';
+import { agentOf } from './run-state.ts';
 import { runTool } from './run-tool.ts';
 import { readInput, startOf } from './start-of.ts';
 
@@ -69,6 +76,7 @@ class AgentRun {
   readonly #gate: ApprovalGate;
   #loaded: RunState | undefined;
   #running = 0;
+  #nestedInTurn = 0;
   #ended: RunStatusName | undefined;
 
   constructor(input: RunInput, gate: ApprovalGate) {
@@ -80,9 +88,7 @@ class AgentRun {
 
   async toEnd(state: RunState): Promise<RunResult> {
     this.#loaded = state;
-    const { ceiling, run, agent, rollOver } = state.config;
-    const { caller, metadata } = this.#input;
-    this.#gate.govern({ agent, policies: { ceiling, run }, caller, metadata, rollOver });
+    this.#govern();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finishCalls();
       if (this.#state.turn >= this.#state.config.maxTurns) {
@@ -98,6 +104,15 @@ class AgentRun {
     }
   }
 
+  /** Puts the gate under the policies of the agent in charge. */
+  #govern(): void {
+    const { ceiling, parents, rollOver } = this.#state.config;
+    const { agent, run } = this.#agent;
+    const { caller, metadata } = this.#input;
+    const policies = { ceiling, parents, run };
+    this.#gate.govern({ agent, policies, caller, metadata, lineage: this.#lineage, rollOver });
+  }
+
   /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */
   toolsEnd(): Promise<void> {
     return condition(() => this.#running === 0);
@@ -106,13 +121,14 @@ class AgentRun {
   /** Asks the model, writes down what it said, and passes each of its calls through the gate (I1). */
   async #modelTurn(): Promise<string> {
     const { config, messages } = this.#state;
+    const { agent, instructions, tools } = this.#agent;
     const turn = this.#state.turn + 1;
-    const { text, calls, usage } = await callModel.executeWithOptions({ summary: `turn ${turn} of ${config.agent}` }, [
+    const { text, calls, usage } = await callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}` }, [
       {
-        agent: config.agent,
+        agent,
         turn,
-        instructions: config.instructions,
-        tools: config.tools.map(({ name, description, schema }) => ({ name, description, schema })),
+        instructions,
+        tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
         messages,
         ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
       },
@@ -125,6 +141,7 @@ class AgentRun {
       outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
     };
     const summary = text.trim() === '' ? lastUserText(messages) : text;
+    this.#nestedInTurn = 0;
     this.#state.calls = [];
     for (const [index, wish] of calls.entries()) {
       this.#state.calls.push(this.#admitInTurn(wish, `${turn}.${index + 1}`, summary));
@@ -166,6 +183,12 @@ class AgentRun {
       this.#gate.refuse(callId, wish.tool, content);
       return { ...turnCall, state: 'done', content };
     }
+    const problem = tool.agent === undefined ? undefined : this.#nestingProblem(callId);
+    if (problem !== undefined) {
+      const content = sentences.failed(problem);
+      this.#gate.refuse(callId, wish.tool, content);
+      return { ...turnCall, state: 'done', content };
+    }
     const call = { callId, tool: wish.tool, args: wish.args };
     const { shell, assessment } = wish;
     const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment });
@@ -187,6 +210,11 @@ class AgentRun {
     }
     this.#state.messages = [...this.#state.messages, ...calls.map(answerOf)];
     this.#state.calls = [];
+    const { next } = this.#state;
+    if (next === undefined) return;
+    this.#state.agent = next;
+    delete this.#state.next;
+    this.#govern();
   }
 
   #canGoOn(): boolean {
@@ -200,6 +228,15 @@ class AgentRun {
 
   get #state(): RunState {
     return this.#loaded!;
+  }
+
+  get #agent(): AgentConfig {
+    return agentOf(this.#state);
+  }
+
+  /** Workflow ids of the runs above this one, the root's first. */
+  get #lineage(): string[] {
+    return this.#input.parent?.lineage ?? [];
   }
 
   get #wantsRollOver(): boolean {
@@ -233,26 +270,63 @@ class AgentRun {
     const { call, requestId } = each;
     const tool = this.#tool(each.tool);
     if (each.state !== 'ready' || call === undefined || tool === undefined) return;
+    if (tool.handoff !== undefined) return this.#handOver(each, call, tool.handoff);
     each.state = 'running';
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
-    void runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups).then(
-      ({ content, isError, ran, unread }) => {
-        this.#running--;
-        if (unread === true) each.unread = (each.unread ?? 0) + 1;
-        if (unread === true && each.unread! < startsForUnread) {
-          each.state = 'ready';
-          return;
-        }
-        const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
-        Object.assign(each, { state: 'done', content: told, isError });
-        this.#gate.finished(call.callId, ran);
-      },
-    );
+    const ending =
+      tool.agent === undefined
+        ? runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups)
+        : runNested(this.#nestedRun(call, tool.agent));
+    void ending.then(({ content, isError, ran, unread }) => {
+      this.#running--;
+      if (unread === true) each.unread = (each.unread ?? 0) + 1;
+      if (unread === true && each.unread! < startsForUnread) {
+        each.state = 'ready';
+        return;
+      }
+      const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
+      Object.assign(each, { state: 'done', content: told, isError });
+      this.#gate.finished(call.callId, ran);
+    });
+  }
+
+  /** The other agent is in charge from the next turn on; what was asked beside the handoff stays this one's. */
+  #handOver(each: TurnCall, { callId }: ToolCall, target: string): void {
+    const isFirst = this.#state.next === undefined;
+    this.#state.next ??= target;
+    const content = isFirst
+      ? `Agent '${target}' takes over.`
+      : sentences.failed(`the run is being handed over to '${this.#state.next}': one handoff in a turn`);
+    Object.assign(each, { state: 'done', content, isError: !isFirst });
+    this.#gate.finished(callId, isFirst ? 'yes' : 'no');
+  }
+
+  #nestedRun({ callId, args }: ToolCall, agent: string): NestedRun {
+    const { workflowId } = workflowInfo();
+    const { caller, metadata } = this.#input;
+    const parent = { lineage: [...this.#lineage, workflowId], policies: bindingPolicies(this.#gate.policies) };
+    const input = {
+      agent,
+      input: args['input'] as string,
+      ...(caller && { caller }),
+      ...(metadata && { metadata }),
+      parent,
+    };
+    const { resultBytes } = this.#limits;
+    return { workflowId: nestedRunId(workflowId, callId), input, resultBytes, journal: this.#gate.takeJournal() };
+  }
+
+  #nestingProblem(callId: string): string | undefined {
+    return nestingProblem({
+      depth: this.#lineage.length,
+      before: this.#nestedInTurn++,
+      workflowId: nestedRunId(workflowInfo().workflowId, callId),
+    });
   }
 
   #tool(name: string) {
-    return this.#state.config.tools.find((tool) => tool.name === name);
+    return this.#agent.tools.find((tool) => tool.name === name);
   }
 
   /** Continues as new with everything open; the original deadlines go along (I11). */
@@ -260,7 +334,10 @@ class AgentRun {
     const state = { ...this.#state, links: this.#state.links + 1 };
     const { gate, memo } = this.#gate.snapshot();
     const carried: Carried = { state, gate };
-    return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#input, carried);
+    const { parent, ...input } = this.#input;
+    // What binds this run is in its state already.
+    const bare = parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };
+    return makeContinueAsNewFunc<typeof agentRun>({ memo })(bare, carried);
   }
 
   #result(status: RunStatusName, output: string): RunResult {
@@ -274,15 +351,26 @@ class AgentRun {
     const { counts, open, outcomes, refused } = this.#gate.ledger;
     return {
       workflowId: workflowInfo().workflowId,
-      agent: this.#input.agent,
+      agent: this.#loaded === undefined ? this.#input.agent : this.#agent.agent,
       status: this.#ended ?? (open.length > 0 ? 'waiting' : 'running'),
       turn,
       links,
       usage,
       counts: { ...counts, open: open.length, refused: refused.total },
       outcomes,
+      ...this.#nested(),
       refused,
     };
+  }
+
+  #nested(): Pick<RunStatus, 'nested'> {
+    const { workflowId } = workflowInfo();
+    const nested = (this.#loaded?.calls ?? []).flatMap(({ state, tool, call }) => {
+      const agent = state === 'running' ? this.#tool(tool)?.agent : undefined;
+      if (agent === undefined || call === undefined) return [];
+      return [{ callId: call.callId, agent, workflowId: nestedRunId(workflowId, call.callId) }];
+    });
+    return nested.length === 0 ? {} : { nested };
   }
 }
 

@@ -127,6 +127,11 @@ export class ApprovalGate {
     return limitsOf(this.#rules.policies);
   }
 
+  /** What binds the calls at present. */
+  get policies(): PolicyLayers {
+    return this.#rules.policies;
+  }
+
   get ledger(): Ledger {
     return this.#book.ledger;
   }

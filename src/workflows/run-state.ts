@@ -1,6 +1,6 @@
 import type { ModelCall } from '../activities/model-turn.ts';
 import type { Message, Usage } from '../contract.ts';
-import type { RunConfig } from '../core/run-config.ts';
+import type { AgentConfig, RunConfig } from '../core/run-config.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
 import type { BookSnapshot } from './book.ts';
 
@@ -28,6 +28,10 @@ export interface TurnCall {
 /** Everything of a run that is not in its gate; plain JSON, carried whole through continue-as-new (I11). */
 export interface RunState {
   config: RunConfig;
+  /** The agent in charge, once the run has been handed over; else the one it started with. */
+  agent?: string;
+  /** The agent that takes over at the next turn. */
+  next?: string;
   messages: Message[];
   /** Model calls made so far. */
   turn: number;
@@ -36,6 +40,11 @@ export interface RunState {
   usage: Usage;
   /** Links of the chain, this one included. */
   links: number;
+}
+
+/** The agent that is in charge now. */
+export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): AgentConfig {
+  return config.handoffs?.find((each) => each.agent === agent) ?? config;
 }
 
 /** The second argument of `agentRun`, written only by its own continue-as-new. */

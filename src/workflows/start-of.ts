@@ -1,5 +1,5 @@
-import { ApplicationFailure } from '@temporalio/workflow';
-import type { RunInput } from '../contract.ts';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { ParentOfRun, RunInput } from '../contract.ts';
 import { byteLength } from '../core/approval-index.ts';
 import type { RunConfig } from '../core/run-config.ts';
 import { isUndecodable } from '../core/undecodable.ts';
@@ -19,11 +19,25 @@ export function readInput(input: unknown): RunInput {
       'arguments_invalid',
     );
   }
-  const bytes = byteLength(JSON.stringify(input));
+  const { parent, ...rest } = input as RunInput;
+  const bytes = byteLength(JSON.stringify(rest));
   if (bytes > maxInputBytes) {
     throw ApplicationFailure.nonRetryable(`The run's input has ${bytes} bytes; at most ${maxInputBytes}`, 'too_large');
   }
+  if (parent !== undefined && !isFromParent(parent)) {
+    throw ApplicationFailure.nonRetryable(
+      `The run's 'parent' is written by the run that starts a nested one: leave it out`,
+      'arguments_invalid',
+    );
+  }
   return input as RunInput;
+}
+
+/** Only a workflow that started this one may say what binds it: to anybody else the field is not open (I10). */
+function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
+  const above = workflowInfo().parent?.workflowId;
+  const lineage: unknown = parent?.lineage;
+  return above !== undefined && Array.isArray(lineage) && lineage.at(-1) === above;
 }
 
 export function startOf({ input }: RunInput, config: RunConfig): RunState {

@@ -1,16 +1,16 @@
 import { createWorker } from '../../src/worker.ts';
+import { team } from './team.ts';
 import { testAgent } from './test-agent.ts';
 
-const { address, taskQueue, folder, bundle, maxConcurrentActivities } = JSON.parse(process.argv[2]!) as Record<
-  string,
-  string
-> & {
+const options = JSON.parse(process.argv[2]!) as Record<string, string> & {
   maxConcurrentActivities?: number;
+  team?: true;
 };
+const { address, taskQueue, folder, bundle, maxConcurrentActivities } = options;
 const worker = await createWorker({
   address,
   taskQueue,
-  agents: [testAgent(folder!)],
+  agents: options.team === true ? team(folder!) : [testAgent(folder!)],
   workflowBundle: { codePath: bundle! },
   ...(maxConcurrentActivities === undefined ? {} : { maxConcurrentActivities }),
 });

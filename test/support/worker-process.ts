@@ -18,6 +18,8 @@ export interface WorkerProcessOptions {
   taskQueue: string;
   folder: string;
   maxConcurrentActivities?: number;
+  /** The agents of `team`, not `testAgent` alone. */
+  team?: true;
 }
 
 const live = new Set<WorkerProcess>();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { Agent } from '../../src/agents/define-agent.ts';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
@@ -21,6 +22,8 @@ export interface World {
   folder: string;
   taskQueue: string;
   start(turns: Turns, input?: Partial<RunInput>): Promise<RunInTest>;
+  /** A run that something else started, such as a nested one. */
+  run(workflowId: string): RunInTest;
   /** Stops the worker, waiting until it has gone. */
   stopWorker(): Promise<void>;
   startWorker(options?: Partial<WorkerOptions>): Promise<void>;
@@ -40,6 +43,8 @@ export interface RunInTest {
 
 export interface WorldOptions extends Partial<WorkerOptions> {
   agentPolicy?: object;
+  /** Default: `testAgent` alone. */
+  agentsIn?: (folder: string) => Agent[];
   /** Default: the server that all durable tests share. */
   address?: string;
   /** False: the test runs workers of its own. */
@@ -48,6 +53,7 @@ export interface WorldOptions extends Partial<WorkerOptions> {
 
 export async function openWorld({
   agentPolicy,
+  agentsIn = (folder) => [testAgent(folder, agentPolicy)],
   address = sharedAddress(),
   worker = true,
   ...options
@@ -66,11 +72,12 @@ export async function openWorld({
       const handle = await client.session.client.workflow.start('agentRun', { workflowId, taskQueue, args });
       return runInTest(client, workflowId, handle);
     },
+    run: (workflowId) => runInTest(client, workflowId, client.session.client.workflow.getHandle(workflowId)),
     startWorker: async (more = {}) => {
       const created = await createWorker({
         address,
         taskQueue,
-        agents: [testAgent(folder, agentPolicy)],
+        agents: agentsIn(folder),
         workflowBundle: { codePath: testBundle() },
         shutdownGraceMs: 500,
         logLevel: 'ERROR',

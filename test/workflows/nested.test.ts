@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { countEvents } from '../../bench/event-counts.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+import { eventually } from '../support/eventually.ts';
+import { sharedAddress } from '../support/shared-server.ts';
+import { callOf, team } from '../support/team.ts';
+import { killWorkers, spawnWorker } from '../support/worker-process.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** An agent as a tool is a run of its own: it asks for itself, waits without an activity, and is never looser (I10). */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ agentsIn: (folder) => team(folder), maxConcurrentActivities: 1 });
+}, 60_000);
+afterAll(async () => {
+  await killWorkers();
+  await world.close();
+});
+
+const pay = (to: string, amount = 1) => ({ tool: 'pay', args: { to, amount } });
+const last = { text: '{{lastResult}}' };
+const once = (...calls: object[]): Turns => [{ calls }, last] as Turns;
+const yes = (requestId: string) => ({ requestId, approved: true });
+const rule = (pattern: string, action: string, more: JsonObject = {}): JsonObject => ({
+  version: 1,
+  rules: [{ pattern, action, ...more }],
+});
+const statusOf = async (run: RunInTest): Promise<string> => (await run.handle.describe()).status.name;
+
+test('its answer is the result of the call, and its run stays to be looked at', async () => {
+  const look = { tool: 'look', args: { what: 'sea' } };
+  const run = await world.start(once(callOf('researcher', { calls: [look] }, { text: 'I {{lastResult}}' })), {
+    caller: { userId: 'ann' },
+  });
+  const { output, outcomes } = await run.result();
+  expect(output).toBe('I saw sea');
+  expect(outcomes).toEqual([{ callId: '1.1', toolName: 'researcher', outcome: 'allowed', ran: 'yes' }]);
+  const nested = world.run(`${run.workflowId}/1.1`);
+  expect(await nested.result()).toMatchObject({ status: 'completed', output: 'I saw sea' });
+  expect(await nested.status()).toMatchObject({ agent: 'researcher' });
+});
+
+test('what it asks two levels deep is in the inbox by itself, with its lineage, and is decided by its id', async () => {
+  const deep = callOf('clerk', { calls: [pay('deep')] }, last);
+  const run = await world.start(once(callOf('researcher', { calls: [deep] }, last)), { caller: { userId: 'ann' } });
+  const clerk = world.run(`${run.workflowId}/1.1/1.1`);
+  const [request] = await eventually('the clerk asks', () => clerk.open().catch(() => undefined));
+  expect(request).toMatchObject({
+    workflowId: clerk.workflowId,
+    agentName: 'clerk',
+    callerUserId: 'ann',
+    lineage: [run.workflowId, `${run.workflowId}/1.1`],
+  });
+  const { approvals } = await eventually('the inbox lists it', async () => {
+    const list = await world.client.approvals.list({ agent: 'clerk' });
+    return list.approvals.some(({ requestId }) => requestId === request!.requestId) && list;
+  });
+  const row = approvals.find(({ requestId }) => requestId === request!.requestId);
+  expect(row).toMatchObject({ workflowId: clerk.workflowId, lineage: request!.lineage });
+  const above = await run.status();
+  expect(above).toMatchObject({ status: 'running', counts: { open: 0 } });
+  expect(above.nested).toEqual([{ callId: '1.1', agent: 'researcher', workflowId: `${run.workflowId}/1.1` }]);
+  // By the id of the request alone.
+  expect(await world.client.decide(yes(request!.requestId))).toMatchObject({ accepted: true, outcome: 'approved' });
+  expect((await run.result()).output).toBe('paid 1 to deep');
+  expect(world.ran().filter((line) => line === 'pay deep 1')).toHaveLength(1);
+  expect((await run.status()).nested).toBeUndefined();
+}, 60_000);
+
+test.each<[string, JsonObject, string]>([
+  ['deny', rule('pay', 'deny', { reason: 'Not from here' }), 'Denied: Not from here'],
+  ['mode', { version: 1, mode: 'plan' }, 'Denied: Read-only mode'],
+  [
+    'deny for it by name',
+    { version: 1, agents: { lax: { rules: [{ pattern: 'pay', action: 'deny' }] } } },
+    `Denied: Policy denies 'pay'`,
+  ],
+])('a %s of the calling run binds an agent that allows itself everything', async (_, policy, expected) => {
+  const run = await world.start(once(callOf('lax', { calls: [pay('bound')] }, last)), { policy });
+  expect((await run.result()).output).toBe(expected);
+  expect(world.ran()).not.toContain('pay bound 1');
+});
+
+test('where nothing binds the calling run, the risk defaults do, and so they bind what it calls', async () => {
+  const run = await world.start(once(callOf('lax', { calls: [{ tool: 'wipe' }] }, last)));
+  expect((await run.result()).output).toBe(`Denied: Policy denies 'wipe'`);
+});
+
+test('a deny binds through a run in between that allows', async () => {
+  const deep = callOf('clerk', { calls: [pay('through')] }, last);
+  const run = await world.start(once(callOf('researcher', { calls: [deep] }, last)), {
+    policy: {
+      version: 1,
+      rules: [
+        { pattern: '*', action: 'allow' },
+        { id: 'never', pattern: 'pay:through', action: 'deny' },
+      ],
+    },
+  });
+  expect((await run.result()).output).toBe(`Denied: Policy denies 'pay'`);
+});
+
+describe('the call itself passes the gate', () => {
+  const call = callOf('researcher', { text: 'found' });
+
+  test('asked and approved: it runs then, and not before', async () => {
+    const run = await world.start(once(call), { policy: rule('researcher', 'ask') });
+    const [request] = await run.open();
+    expect(request).toMatchObject({ toolName: 'researcher', arguments: call.args, lineage: [] });
+    await expect(world.run(`${run.workflowId}/1.1`).handle.describe()).rejects.toThrow();
+    await run.handle.signal('decide', yes(request!.requestId));
+    expect((await run.result()).output).toBe('found');
+  });
+
+  test('denied: no run is started', async () => {
+    const run = await world.start(once(call), { policy: rule('researcher', 'deny') });
+    expect((await run.result()).output).toBe(`Denied: Policy denies 'researcher'`);
+    await expect(world.run(`${run.workflowId}/1.1`).handle.describe()).rejects.toThrow();
+  });
+});
+
+describe('ends', () => {
+  const asking = (): Turns => once(callOf('researcher', { calls: [pay('ends')] }, last));
+  const asked = async () => {
+    const run = await world.start(asking());
+    const nested = world.run(`${run.workflowId}/1.1`);
+    const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
+    return { run, nested, requestId: request!.requestId };
+  };
+  const isCancelled = async ({ nested, requestId }: Awaited<ReturnType<typeof asked>>) => {
+    expect(await nested.handle.query('approvals')).toEqual([]);
+    expect(await nested.handle.query('approvals', { requestId })).toMatchObject({ settled: { outcome: 'cancelled' } });
+    const listed = (await nested.handle.describe()).searchAttributes['ApprovalIds'] ?? [];
+    expect(listed.filter((id) => id !== null)).toEqual([]);
+    expect(world.ran()).not.toContain('pay ends 1');
+  };
+
+  test('the calling run is cancelled: what the nested one asked is cancelled, before the calling one ends', async () => {
+    const all = await asked();
+    await all.run.handle.cancel();
+    await expect(all.run.handle.result()).rejects.toThrow();
+    expect([await statusOf(all.run), await statusOf(all.nested)]).toEqual(['CANCELLED', 'CANCELLED']);
+    await isCancelled(all);
+  });
+
+  test('the calling run is terminated: the same', async () => {
+    const all = await asked();
+    await all.run.handle.terminate('enough');
+    await eventually('the nested run is cancelled', async () => (await statusOf(all.nested)) === 'CANCELLED');
+    await isCancelled(all);
+  });
+
+  test('the nested run alone is cancelled: the calling model is told, and goes on', async () => {
+    const all = await asked();
+    await all.nested.handle.cancel();
+    const { output, outcomes } = await all.run.result();
+    expect(output).toBe(`Cancelled: the run of agent 'researcher' was cancelled`);
+    expect(outcomes).toMatchObject([{ callId: '1.1', outcome: 'allowed', ran: 'unknown' }]);
+    await isCancelled(all);
+  });
+
+  test('the nested run is terminated: nobody knows what it did', async () => {
+    const { run, nested } = await asked();
+    await nested.handle.terminate('enough');
+    const { output, outcomes } = await run.result();
+    expect(output).toMatch(/^Unknown: /);
+    expect(outcomes).toMatchObject([{ ran: 'unknown' }]);
+  });
+
+  test.each<[string, object[], string]>([
+    ['fails', [{ error: { status: 400 } }], `Error: agent 'lax': The model at `],
+    [
+      'does not come to an end',
+      Array.from({ length: 4 }, () => ({ calls: [{ tool: 'fly' }] })),
+      `Error: agent 'lax': Stopped after 3 turns`,
+    ],
+  ])('an agent that %s: the calling model is told', async (_, turns, expected) => {
+    const { output, outcomes } = await (await world.start(once(callOf('lax', ...turns)))).result();
+    expect(output.slice(0, expected.length)).toBe(expected);
+    expect(outcomes).toMatchObject([{ ran: 'yes' }]);
+  });
+});
+
+test('agents that call one another without end stop five deep', async () => {
+  // mirror hands its run over to tester, which calls mirror again.
+  const within = (depth: number): object[] => [
+    { calls: [{ tool: 'transfer_to_tester' }] },
+    { calls: [depth === 6 ? callOf('mirror', { text: 'too deep' }) : callOf('mirror', ...within(depth + 1))] },
+    last,
+  ];
+  const run = await world.start(once(callOf('mirror', ...within(1))));
+  expect((await run.result()).output).toBe('Error: agents may call agents 5 deep at most: do it without this tool');
+  const deepest = `${run.workflowId}/1.1${'/2.1'.repeat(4)}`;
+  expect(await world.run(deepest).result()).toMatchObject({ outcomes: [{}, { outcome: 'refused', ran: 'no' }] });
+}, 60_000);
+
+test('fifty that wait for a person leave the one activity slot free', async () => {
+  const calls = Array.from({ length: 50 }, (_, index) => callOf('clerk', { calls: [pay('slot', index)] }, last));
+  const run = await world.start([{ calls: [callOf('researcher', { calls }, { text: 'all done' })] }, last] as Turns);
+  const clerks = calls.map((_, index) => world.run(`${run.workflowId}/1.1/1.${index + 1}`));
+  const open = await eventually(
+    'all fifty ask',
+    async () => {
+      const each = await Promise.all(
+        clerks.map(({ handle }) => handle.query<{ requestId: string }[]>('approvals').catch(() => [])),
+      );
+      return each.every(({ length }) => length === 1) && each.flat();
+    },
+    120_000,
+  );
+  // Another run gets its turn, on the only slot.
+  expect((await (await world.start([{ text: 'meanwhile' }])).result()).output).toBe('meanwhile');
+  await Promise.all(clerks.map(({ handle }, index) => handle.signal('decide', yes(open[index]!.requestId))));
+  expect((await run.result()).output).toBe('all done');
+  expect(world.ran().filter((line) => line.startsWith('pay slot '))).toHaveLength(50);
+}, 240_000);
+
+test.each<[string, unknown]>([
+  ['one that binds nothing', { lineage: ['run-x'], policies: [] }],
+  ['one that is no object', 'run-x'],
+  ['null', null],
+])('a starter cannot say what is above a run: %s', async (_, parent) => {
+  const run = await world.start([{ text: 'hello' }], { parent: parent as never });
+  await expect(run.result()).rejects.toThrow(
+    `The run's 'parent' is written by the run that starts a nested one: leave it out`,
+  );
+});
+
+test('a call of an agent costs three events and two tasks more than its turns', async () => {
+  const run = await world.start(once(callOf('researcher', { text: 'found' })));
+  await run.result();
+  const counts = countEvents(await run.handle.fetchHistory());
+  expect(counts).toMatchObject({
+    startChildWorkflowExecutionInitiated: 1,
+    childWorkflowExecutionStarted: 1,
+    childWorkflowExecutionCompleted: 1,
+    // Its agent is loaded, its model speaks twice.
+    activityTaskScheduled: 3,
+    workflowTaskCompleted: 6,
+  });
+  expect(counts).not.toHaveProperty('timerStarted');
+  expect(counts).not.toHaveProperty('upsertWorkflowSearchAttributes');
+});
+
+test('kill -9 of the worker while it waits: its request waits for the next worker, and what is approved runs once', async () => {
+  const own = await openWorld({ worker: false });
+  const worker = () =>
+    spawnWorker({ address: sharedAddress(), taskQueue: own.taskQueue, folder: own.folder, team: true });
+  const first = await worker();
+  const run = await own.start(once(callOf('researcher', { calls: [pay('killed')] }, last)));
+  const nested = own.run(`${run.workflowId}/1.1`);
+  const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
+  await first.kill();
+  await nested.handle.signal('decide', yes(request!.requestId));
+  await worker();
+  expect((await run.result()).output).toBe('paid 1 to killed');
+  expect(own.ran()).toEqual(['pay killed 1']);
+  await killWorkers();
+  await own.close();
+}, 60_000);
+
+test('a nested run continues as new while it waits; the calling one only when none is open (I11)', async () => {
+  const own = await openWorld({ agentsIn: (folder) => team(folder), rollOver: { historyEvents: 40 } });
+  const calls = [callOf('researcher', { calls: [pay('rolled')] }, last), pay('above')];
+  const run = await own.start([{ calls }, last] as Turns, { policy: { version: 1, approval: { max_pending: 5 } } });
+  const nested = own.run(`${run.workflowId}/1.1`);
+  const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
+  const links = async (each: RunInTest): Promise<number> => (await each.status()).links;
+  await eventually('both have outgrown their link', async () => {
+    await Promise.all([run.handle.signal('noise'), nested.handle.signal('noise')]);
+    return (await links(nested)) >= 2 && (await run.handle.describe()).historyLength > 45;
+  });
+  expect(await links(run)).toBe(1);
+  expect((await nested.open())[0]).toEqual(request);
+  await nested.handle.signal('decide', yes(request!.requestId));
+  await eventually('the calling run continues as new', async () => (await links(run)) >= 2);
+  const [above] = await run.open();
+  await run.handle.signal('decide', yes(above!.requestId));
+  expect((await run.result()).outcomes).toMatchObject([
+    { toolName: 'researcher', ran: 'yes' },
+    { toolName: 'pay', outcome: 'approved', ran: 'yes' },
+  ]);
+  expect(own.ran().sort()).toEqual(['pay above 1', 'pay rolled 1']);
+  await own.close();
+}, 120_000);
