@@ -20,6 +20,7 @@ import {
   type CelValue,
 } from './cel.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
+import type { JsonObject } from './tool-call.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** In UTF-16 units. */
@@ -27,7 +28,7 @@ export const maxConditionLength = 1_000;
 /** What all conditions of one ruling may cost, in steps of about a microsecond. */
 export const maxConditionWork = 50_000;
 
-/** What a condition can read, by name. Numbers are CEL's doubles, as in JSON. */
+/** What a condition can read, by name; `args` best as `celArguments` gives them. Numbers are CEL's doubles, as in JSON. */
 export const conditionVariables = [
   'args',
   'tool',
@@ -63,9 +64,7 @@ const known = new Set(`${operators} ${functions}`.split(' '));
 let budget: ConditionBudget = { left: 0 };
 let paid: CelValue[] | undefined;
 let environment: ReturnType<typeof celEnv> | undefined;
-/** The arguments as CEL sees them, by what a ruling's conditions read: made once, not for each condition. */
-const converted = new WeakMap<ConditionVariables, Record<string, CelInput>>();
-let convertArguments: Evaluator | undefined;
+let convert: Evaluator | undefined;
 
 type Evaluator = (variables: Record<string, CelInput>) => CelValue | { message: string };
 
@@ -93,9 +92,9 @@ export function compileCondition(source: string): Condition | { problem: string 
       const outer = budget;
       budget = given;
       try {
-        const ready = withArgumentsConverted(variables);
-        const answer = isCelMap(ready.args) ? plain?.(ready.args, given) : undefined;
-        const result = answer ?? evaluator(ready);
+        const { args } = variables;
+        const answer = plain !== undefined && isCelMap(args) ? plain(args, given) : undefined;
+        const result = answer ?? evaluator(variables as Record<string, CelInput>);
         // The library turns what is thrown into a value, so the budget itself says that it ran out.
         if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
         if (isCelError(result)) return { problem: failure(result.message, source) };
@@ -108,17 +107,14 @@ export function compileCondition(source: string): Condition | { problem: string 
   };
 }
 
-function withArgumentsConverted(variables: ConditionVariables): Record<string, CelInput> {
-  let ready = converted.get(variables);
-  if (ready === undefined) {
-    convertArguments ??= plan((environment ??= boundedEnvironment()), parse('args')) as Evaluator;
-    ready = variables as unknown as Record<string, CelInput>;
-    const args = convertArguments(ready);
-    // What cannot be converted stays: each condition that reads it then says so.
-    if (isCelMap(args)) ready = { ...ready, args };
-    converted.set(variables, ready);
-  }
-  return ready;
+/**
+ * The arguments as CEL sees them, made once for all conditions of a ruling: for each, the library would do it again.
+ * What cannot be converted stays, and each condition that reads it says so.
+ */
+export function celArguments(args: JsonObject): unknown {
+  convert ??= plan((environment ??= boundedEnvironment()), parse('args')) as Evaluator;
+  const made = convert({ args: args as CelInput });
+  return isCelMap(made) ? made : args;
 }
 
 /** Checks names, and puts a step of the budget into each loop. Returns half a sentence about the first bad name. */

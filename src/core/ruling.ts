@@ -6,7 +6,7 @@
  */
 import { defaultAssessment, type Assessment } from './assessment.ts';
 import type { CompiledLayers } from './compiled-policy.ts';
-import { maxConditionWork, type ConditionVariables } from './condition.ts';
+import { celArguments, maxConditionWork, type ConditionVariables } from './condition.ts';
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type Answer, type LayerCall } from './layer-answer.ts';
 import { callSubjects } from './matching.ts';
@@ -155,7 +155,7 @@ export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
       ...(call.shell !== undefined && { held: new Map() }),
       variables: () =>
         (variables ??= {
-          args: call.args,
+          args: celArguments(call.args),
           tool: call.tool,
           risk: call.risk,
           severity,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compileCondition, maxConditionWork, type ConditionVariables } from '../../src/core/condition.ts';
+import { celArguments, compileCondition, maxConditionWork, type ConditionVariables } from '../../src/core/condition.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 
 const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}) => {
@@ -16,7 +16,7 @@ const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVa
     metadata: {},
     counts: { calls: 2, asks: 0, denials: 0, irreversible: 0 },
     ...others,
-    args,
+    args: celArguments(args),
   };
   return condition.holds(variables, budget);
 };
@@ -153,7 +153,9 @@ describe('hostile ones end', () => {
       fc.property(text, fc.dictionary(fc.string(), fc.jsonValue()), (source, args) => {
         const condition = compileCondition(source);
         if ('problem' in condition) return;
-        const result = condition.holds({ args } as unknown as ConditionVariables, { left: maxConditionWork });
+        const result = condition.holds({ args: celArguments(args as JsonObject) } as unknown as ConditionVariables, {
+          left: maxConditionWork,
+        });
         expect(typeof result === 'boolean' || typeof result.problem === 'string').toBe(true);
       }),
       { numRuns: 2_000 },

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compileCondition, type ConditionVariables } from '../../src/core/condition.ts';
+import { celArguments, compileCondition, type ConditionVariables } from '../../src/core/condition.ts';
 import { parse } from '../../src/core/cel.ts';
 import { plainComparison } from '../../src/core/plain-comparison.ts';
 import type { Json, JsonObject } from '../../src/core/tool-call.ts';
@@ -37,7 +37,7 @@ function answer(source: string, args: JsonObject, left: number): unknown {
   const condition = compileCondition(source);
   if ('problem' in condition) throw new Error(`${source}: ${condition.problem}`);
   const budget = { left };
-  const held = condition.holds({ args } as unknown as ConditionVariables, budget);
+  const held = condition.holds({ args: celArguments(args) } as unknown as ConditionVariables, budget);
   return [held, budget.left];
 }
 
