@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import { knownCeiling } from '../../src/core/known-ceiling.ts';
+import type { Action, Policy, Rule } from '../../src/core/policy.ts';
+import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
+
+const ceiling = (...rules: Rule[]): Policy => ({
+  version: 1,
+  mode: 'default',
+  rules,
+  riskDefaults: { write: 'allow' },
+  approval: { maxPending: 3 },
+});
+const rule = (action: Action, when?: string): Rule => ({
+  id: 'r',
+  pattern: 'pay',
+  action,
+  reason: 'Money',
+  ...(when !== undefined && { when }),
+});
+
+test.each([
+  ['deny', 'metadata.team == "x"'],
+  ['deny', 'counts.calls > 3'],
+  ['deny', 'args.n > 1 && severity == "high"'],
+  ['allow', 'severity == "safe"'],
+  ['ask', 'has(metadata.team)'],
+] as [Action, string][])(
+  '%s when %s: only the run knows, so the rule asks whenever its pattern matches',
+  (action, when) => {
+    const policy = ceiling(rule(action, when));
+    expect(knownCeiling(policy)).toEqual({ ...policy, rules: [rule('ask')] });
+  },
+);
+
+test.each([
+  ['deny', undefined],
+  ['allow', undefined],
+  ['deny', 'args.n > 1'],
+  ['allow', 'risk == "write" && tool == "pay" && agent == "ops"'],
+  ['deny', 'caller.userId == "ann"'],
+  // Words that only begin or end like one of those.
+  ['deny', 'args.severity_level == 1 && args.metadatas == 2 && args.discounts == 3'],
+] as [Action, string | undefined][])('%s when %s: stays as it is', (action, when) => {
+  const policy = ceiling(rule(action, when));
+  expect(knownCeiling(policy)).toEqual(policy);
+});
+
+test.each<[string, Rule[], Action]>([
+  ['it lifts a deny before it, as it may have in the run', [rule('deny'), rule('allow', 'severity == "low"')], 'ask'],
+  ['it denies nothing', [rule('deny', 'counts.calls > 3')], 'ask'],
+  ['a deny after it stands', [rule('allow', 'severity == "low"'), rule('deny')], 'deny'],
+])('%s', (_, rules, action) => {
+  const known = compilePolicy(knownCeiling(ceiling(...rules)), 'ceiling');
+  expect(evaluate({ ceiling: known }, { tool: 'pay', args: {}, risk: 'write' }).action).toBe(action);
+});
