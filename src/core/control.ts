@@ -14,8 +14,8 @@ import { modes, type Mode } from './modes.ts';
 import type { Problem } from './problem.ts';
 import type { JsonObject } from './tool-call.ts';
 
-/** Who sends it: `by` is claimed like a decision's `reviewerId`. */
-interface Signed {
+/** Who sends it: `by` is claimed like a decision's `reviewerId`. Messages are kept as they came: signatures cover them. */
+export interface Signed {
   by?: string;
   reason?: string;
   signature?: MessageSignature;
@@ -23,8 +23,8 @@ interface Signed {
 
 export interface ExtendMessage extends Signed {
   requestId: string;
-  /** Milliseconds since 1970, from an ISO 8601 instant. */
-  untilMs: number;
+  /** ISO 8601 UTC. */
+  until: string;
 }
 
 export interface DelegateMessage extends Signed {
@@ -54,9 +54,10 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   if ('problem' in fields) return fields;
   const { requestId, until, ...signed } = fields.message;
   if (!isRequestId(requestId)) return invalid(requestIdSentence);
-  const untilMs = instantMs(until);
-  if (untilMs === undefined) return invalid(`'until' must be an instant in UTC such as 2030-01-31T12:00:00Z`);
-  return { message: { requestId, untilMs, ...(signed as Signed) } };
+  if (instantMs(until) === undefined) {
+    return invalid(`'until' must be an instant in UTC such as 2030-01-31T12:00:00Z`);
+  }
+  return { message: { requestId, until: until as string, ...(signed as Signed) } };
 }
 
 export function readDelegate(value: unknown): Read<DelegateMessage> {
@@ -126,7 +127,8 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
 
 const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
 
-function instantMs(value: unknown): number | undefined {
+/** Milliseconds since 1970 of an ISO 8601 instant in UTC; undefined if it is none. */
+export function instantMs(value: unknown): number | undefined {
   if (typeof value !== 'string' || !instantShape.test(value)) return undefined;
   // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock: the instant is given
   const atMs = Date.parse(value);

@@ -64,6 +64,10 @@ export interface Ledger {
   grants: Grant[];
   /** Grants ever made: the next one's number. */
   granted: number;
+  /** Signatures that did not hold: each costs milliseconds to find out. */
+  badSignatures: number;
+  /** When the last message was signed by which an operator loosened something, in milliseconds: none comes twice. */
+  operatorMs: number;
   /** Reviewers' denials: how many for each tool, and the last `deniedKept` calls. */
   denied: { byTool: Record<string, number>; calls: { digest: string; reason?: string }[] };
 }
@@ -103,6 +107,8 @@ export function emptyLedger(engine: number): Ledger {
     refused: { last: [], total: 0 },
     grants: [],
     granted: 0,
+    badSignatures: 0,
+    operatorMs: 0,
     denied: { byTool: {}, calls: [] },
   };
 }

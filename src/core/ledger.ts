@@ -45,9 +45,11 @@ export type LedgerCommand =
   | DelegateCommand
   /** Steps of a waiting request, taken together (ladder.ts). `reviewers`: who is asked from now on. */
   | { kind: 'step'; atMs: number; requestId: string; steps: LadderStep[]; reviewers: string[] }
-  | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string }
-  | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string }
-  | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
+  | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
+  /** `operatorMs`: when an operator signed it. */
+  | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
+  /** `isForged`: its signature did not hold. */
+  | { kind: 'refuse'; atMs: number; refused: RefusedDecision; isForged?: boolean }
   | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
 
 /** The policy, a reviewer's earlier word or a limit answered: settled at once, with no request. */
@@ -113,7 +115,7 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
     case 'policy':
       return policy(ledger, command);
     case 'refuse':
-      return refuse(ledger, command.refused, command.atMs);
+      return refuse(ledger, command);
     case 'ran':
       return ran(ledger, command);
   }
@@ -223,11 +225,11 @@ function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>)
 }
 
 function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke' }>): Reduction {
-  const { atMs, grants, voter, reason } = command;
+  const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
   const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
   const missing = grants === 'all' ? undefined : grants.find((id) => !gone.some(({ grantId }) => grantId === id));
   if (missing !== undefined) return refusal(ledger, '', 'grant_unknown', `this run has no grant '${missing}'`);
-  const left = { ...ledger, grants: ledger.grants.filter((each) => !gone.includes(each)) };
+  const left = { ...ledger, operatorMs, grants: ledger.grants.filter((each) => !gone.includes(each)) };
   return gone.reduce(
     (reduction, { grantId, tool, approved }) =>
       journaled(reduction, atMs, { kind: 'revoked', grantId, toolName: tool, approved, reason, ...voter }),
@@ -236,13 +238,20 @@ function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke'
 }
 
 function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy' }>): Reduction {
-  const { atMs, policyDigest, voter, reason } = command;
-  return journaled(unchanged(ledger), atMs, { kind: 'policy', policyDigest, reason, ...voter });
+  const { atMs, policyDigest, voter, reason, operatorMs = ledger.operatorMs } = command;
+  return journaled(unchanged({ ...ledger, operatorMs }), atMs, { kind: 'policy', policyDigest, reason, ...voter });
 }
 
-function refuse(ledger: Ledger, refused: RefusedDecision, atMs: number): Reduction {
+function refuse(
+  ledger: Ledger,
+  { atMs, refused, isForged = false }: Extract<LedgerCommand, { kind: 'refuse' }>,
+): Reduction {
   const { last, total } = ledger.refused;
-  const next = { ...ledger, refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 } };
+  const next = {
+    ...ledger,
+    refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 },
+    badSignatures: ledger.badSignatures + (isForged ? 1 : 0),
+  };
   // A flood must not fill the journal either: past the first 50, only the count goes on (I4).
   if (total >= refusedKept) return unchanged(next);
   return journaled(unchanged(next), atMs, { kind: 'refused', ...refused });

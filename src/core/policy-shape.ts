@@ -236,18 +236,4 @@ export const notYetSupported: Record<string, readonly string[]> = {
  * Keys that this version reads, checks, explains and lints, but that a run does not serve yet: for a run they are
  * refused, never ignored. `*` is any item or name. A key leaves this list in the change that serves it.
  */
-export const notYetServed: readonly string[] = [
-  'redact',
-  ...Object.keys(ask.shape)
-    .filter((key) => key !== 'timeout')
-    .flatMap((key) => [`rules.*.ask.${key}`, `agents.*.rules.*.ask.${key}`]),
-  ...[
-    'on_timeout',
-    'max_retries_after_deny',
-    'max_irreversible_per_run',
-    'include_arguments',
-    'redact',
-    'batch',
-    'denied_as',
-  ].map((key) => `approval.${key}`),
-];
+export const notYetServed: readonly string[] = ['redact', 'approval.redact'];

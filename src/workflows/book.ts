@@ -48,7 +48,7 @@ export class Book {
   answer(command: LedgerCommand, size: number): Receipt {
     const requestId = requestIdOf(command);
     const receipt = this.apply(command) ?? { requestId, accepted: true, message: 'done' };
-    if (receipt.code !== undefined) this.refuse(receipt.code, size, requestId === '' ? undefined : requestId);
+    if (receipt.code !== undefined) this.refuse(receipt.code, size, requestId);
     return receipt;
   }
 
@@ -64,9 +64,9 @@ export class Book {
   }
 
   /** Counts what changed nothing: its code and size, never its content (I4). */
-  refuse(code: ProblemCode, size: number, requestId?: string): void {
-    const refused = { code, ...(requestId === undefined ? {} : { requestId }), size };
-    this.apply({ kind: 'refuse', atMs: Date.now(), refused });
+  refuse(code: ProblemCode, size: number, requestId?: string, isForged = false): void {
+    const refused = { code, ...(requestId === undefined || requestId === '' ? {} : { requestId }), size };
+    this.apply({ kind: 'refuse', atMs: Date.now(), refused, isForged });
   }
 
   /** The entries that no payload has carried yet; the caller writes them into the payload at hand (design section 6). */

@@ -5,6 +5,7 @@ import { activityNames, messageNames } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
 import { sameDemands } from '../core/ask-terms.ts';
 import {
+  instantMs,
   readDelegate,
   readExtend,
   readRevoke,
@@ -16,11 +17,12 @@ import {
 } from '../core/control.ts';
 import { policyDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
+import type { Sender } from '../core/identify.ts';
 import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, LedgerCommand } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import { longestWaitMs } from '../core/limits.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import { reviewersOf } from './book-request.ts';
@@ -56,7 +58,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       read: readExtend,
       concerns: ofOne,
       preview: asIs,
-      apply: (message, atMs) => answer(message, (voter) => extension(message, atMs, voter)),
+      apply: (message, atMs) => answer('extend', message, (voter) => extension(message, atMs, voter)),
     },
     book,
     watch,
@@ -68,7 +70,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       concerns: ofOne,
       preview: asIs,
       apply: (message, atMs) =>
-        answer(message, (voter) => ({ kind: 'delegate', atMs, ...pick(message), to: message.to, voter })),
+        answer('delegate', message, (voter) => ({ kind: 'delegate', atMs, ...pick(message), to: message.to, voter })),
     },
     book,
     watch,
@@ -88,15 +90,22 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     const found = findRequest(book.ledger, message.requestId);
     const longestMs = longestWaitMs(rules.current().policies);
     const latestMs = longestMs === null || found === undefined ? null : openedAtMs(found) + longestMs;
-    return { kind: 'extend', atMs, ...pick(message), untilMs: message.untilMs, latestMs, voter };
+    return { kind: 'extend', atMs, ...pick(message), untilMs: instantMs(message.until)!, latestMs, voter };
   }
 
   function revoke(message: RevokeMessage, atMs: number): Receipt {
     const { grants, reason } = message;
     const gone = book.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+    const sender = senderOf('revoke', message, rules.current(), book.ledger);
+    if ('problem' in sender) return refuseForged(message, sender.problem);
     // To lift a standing denial is to loosen.
-    if (gone.some(({ approved }) => !approved) && needsOperator()) return refuseUnsigned(message);
-    const receipt = answer(message, (voter) => ({ kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) }));
+    const loosened = gone.some(({ approved }) => !approved) ? loosening(message, sender) : {};
+    if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
+    const { voter } = sender;
+    const receipt = book.answer(
+      { kind: 'revoke', atMs: whole(atMs), grants, voter, ...loosened, ...(reason && { reason }) },
+      sizeOf(message),
+    );
     if (!receipt.accepted) return receipt;
     const ids = gone.map(({ grantId }) => grantId);
     return { ...receipt, message: ids.length === 0 ? 'there was no grant to revoke' : `revoked ${ids.join(', ')}` };
@@ -104,10 +113,11 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
 
   /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
   async function setPolicy(message: SetPolicyMessage, atMs: number): Promise<Receipt> {
-    const { policy: document, mode, by: reviewerId, reason, signature } = message;
-    const sender = senderOf({ ...(reviewerId !== undefined && { reviewerId }), ...(signature && { signature }) });
-    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
-    if (needsOperator()) return refuseUnsigned(message);
+    const { policy: document, mode, reason } = message;
+    const sender = senderOf('setPolicy', message, rules.current(), book.ledger);
+    if ('problem' in sender) return refuseForged(message, sender.problem);
+    const loosened = loosening(message, sender);
+    if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
     const release = watch.hold(ofAll());
     const before = lastChange;
     let done = (): void => {};
@@ -123,13 +133,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       if ('problem' in read) return refuse(message, 'policy_invalid', `the new policy: ${read.problem}`);
       rules.change({ ...read, ...(mode && { mode }) });
       const digest = policyDigest(rules.current().policies);
-      book.apply({
-        kind: 'policy',
-        atMs: Date.now(),
-        policyDigest: digest,
-        voter: sender.voter,
-        ...(reason && { reason }),
-      });
+      const { voter } = sender;
+      const change = { policyDigest: digest, voter, ...loosened, ...(reason && { reason }) };
+      book.apply({ kind: 'policy', atMs: Date.now(), ...change });
       const settled = reconsider(atMs, Math.min(atMs, Date.now()));
       const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
       return {
@@ -180,29 +186,49 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     book.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
   }
 
-  function answer(message: Control, command: (voter: Voter) => LedgerCommand): Receipt {
-    const { by: reviewerId, signature } = message;
-    const sender = senderOf({ ...(reviewerId !== undefined && { reviewerId }), ...(signature && { signature }) });
-    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
+  function answer(
+    action: 'extend' | 'delegate',
+    message: ExtendMessage | DelegateMessage,
+    command: (voter: Voter) => LedgerCommand,
+  ): Receipt {
+    const sender = senderOf(action, message, rules.current(), book.ledger);
+    if ('problem' in sender) return refuseForged(message, sender.problem);
     return book.answer(command(sender.voter), sizeOf(message));
   }
 
-  /** Where the ceiling names operators, only they loosen (I10). */
-  function needsOperator(): boolean {
+  /**
+   * Where the ceiling names operators, only they loosen (I10). A message of theirs counts once: one that was signed
+   * no later than the last does not come back.
+   */
+  function loosening(message: Control, { operator }: Sender): { operatorMs?: number } | Problem {
     const keys = Object.values(rules.current().policies.ceiling?.reviewerKeys ?? {});
-    return keys.some(({ operator }) => operator);
+    if (!keys.some((key) => key.operator)) return {};
+    const code = 'not_permitted_by_ceiling';
+    const operatorMs = instantMs(message.signature?.signedAt);
+    if (!operator || operatorMs === undefined) {
+      return {
+        code,
+        message: `only an operator loosens what this run may do: sign the message with an operator's key`,
+      };
+    }
+    if (operatorMs > book.ledger.operatorMs) return { operatorMs };
+    return { code, message: `a message signed no earlier than this one was applied already: sign it again` };
   }
 
-  function refuseUnsigned(message: Control): Receipt {
-    const sentence = `the operator's policy lets nobody but an operator loosen what a run may do: sign the message`;
-    return refuse(message, 'not_permitted_by_ceiling', sentence);
+  function refuseForged(message: Control, { code, message: sentence }: Problem): Receipt {
+    return refuse(message, code, sentence, true);
   }
 
-  function refuse(message: Control, code: ProblemCode, sentence: string): Receipt {
+  function refuse(message: Control, code: ProblemCode, sentence: string, isForged = false): Receipt {
     const requestId = 'requestId' in message ? message.requestId : '';
-    book.refuse(code, sizeOf(message), requestId === '' ? undefined : requestId);
+    book.refuse(code, sizeOf(message), requestId, isForged);
     return { requestId, accepted: false, code, message: sentence };
   }
+}
+
+/** When a message came whose time could not be found out: now. It concerns no deadline. */
+function whole(atMs: number): number {
+  return Math.min(atMs, Date.now());
 }
 
 function pick({ requestId, reason }: ExtendMessage | DelegateMessage): { requestId: string; reason?: string } {

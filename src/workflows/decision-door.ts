@@ -35,12 +35,8 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
         return 'problem' in parsed ? parsed : { message: parsed.decision };
       },
       concerns: ({ requestId }) => [requestId],
-      preview: (decision) => {
-        const { reviewerId, signature } = decision;
-        // A signature takes milliseconds to check: that is for the handler.
-        const voter: Voter = signature === undefined ? voterOf(reviewerId) : { reviewerId, identity: 'verified' };
-        return book.preview({ kind: 'decide', atMs: Date.now(), decision, voter });
-      },
+      preview: (decision) =>
+        book.preview({ kind: 'decide', atMs: Date.now(), decision, voter: supposedSender(decision) }),
       apply,
     },
     book,
@@ -48,14 +44,17 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
   );
 
   function apply(decision: ParsedDecision, atMs: number): Receipt | Promise<Receipt> {
-    const sender = senderOf(decision);
-    if ('problem' in sender) return refuse(decision, sender.problem.code, sender.problem.message);
-    const command = { kind: 'decide', atMs, decision, voter: sender.voter } as const;
-    const { modifiedArguments } = decision;
-    const isRefused = book.preview(command).code !== undefined;
+    const supposed = { kind: 'decide', atMs, decision, voter: supposedSender(decision) } as const;
+    // Whoever sent it: what would change nothing costs no look at its signature.
+    if (book.preview(supposed).code !== undefined) return book.answer(supposed, sizeOf(decision));
+    const sender = senderOf('decide', decision, rules(), book.ledger);
+    if ('problem' in sender) return refuse(decision, sender.problem.code, sender.problem.message, true);
+    const command = { ...supposed, voter: sender.voter };
     const open = book.ledger.open.find(({ request }) => request.requestId === decision.requestId);
-    if (modifiedArguments === undefined || isRefused || open === undefined)
+    const isRefused = book.preview(command).code !== undefined;
+    if (decision.modifiedArguments === undefined || isRefused || open === undefined) {
       return book.answer(command, sizeOf(decision));
+    }
     return applyEdited(decision, sender.voter, atMs, open);
   }
 
@@ -119,12 +118,17 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     }
   }
 
-  function refuse({ requestId, ...rest }: ParsedDecision, code: ProblemCode, message: string): Receipt {
-    book.refuse(code, sizeOf({ requestId, ...rest }), requestId);
+  function refuse(decision: ParsedDecision, code: ProblemCode, message: string, isForged = false): Receipt {
+    const { requestId } = decision;
+    book.refuse(code, sizeOf(decision), requestId, isForged);
     return { requestId, accepted: false, code, message };
   }
 }
 
-function voterOf(reviewerId: string | undefined): Voter {
-  return reviewerId === undefined ? { identity: 'anonymous' } : { reviewerId, identity: 'claimed' };
+/** Who it would be from if its signature held. */
+function supposedSender({ reviewerId, signature }: ParsedDecision): Voter {
+  if (signature !== undefined) return { ...(reviewerId !== undefined && { reviewerId }), identity: 'verified' };
+  return reviewerId === undefined || reviewerId === ''
+    ? { identity: 'anonymous' }
+    : { reviewerId, identity: 'claimed' };
 }

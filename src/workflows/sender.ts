@@ -1,16 +1,29 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { MessageSignature } from '../core/decision.ts';
-import type { Voter } from '../core/entitlement.ts';
+import { identify, type Sender } from '../core/identify.ts';
+import type { Ledger } from '../core/ledger.ts';
 import type { Problem } from '../core/problem.ts';
+import type { SignedAction } from '../core/signature.ts';
+import type { RulesInForce } from './rules-in-force.ts';
 
-/** Who sends a message, as far as it can be believed. */
-export function senderOf(message: {
-  reviewerId?: string;
-  signature?: MessageSignature;
-}): { voter: Voter } | { problem: Problem } {
-  const { reviewerId, signature } = message;
-  if (signature !== undefined) {
-    return { problem: { code: 'unverified_reviewer', message: 'signatures are not supported by this version' } };
+/**
+ * Signatures that may fail in one run before no more are checked: a check takes milliseconds, and a workflow task
+ * that takes seconds is repeated for ever. A count of the run, for what comes together differs when a run is replayed.
+ */
+const maxBadSignatures = 200;
+
+/** Who sends a message to this run, as far as it can be believed. */
+export function senderOf(
+  action: SignedAction,
+  message: { reviewerId?: string; by?: string; signature?: MessageSignature },
+  rules: RulesInForce,
+  { badSignatures }: Ledger,
+): Sender | { problem: Problem } {
+  if (message.signature !== undefined && badSignatures >= maxBadSignatures) {
+    return {
+      problem: { code: 'rate_limited', message: 'too many signatures did not hold: this run checks no more of them' },
+    };
   }
-  const isNamed = reviewerId !== undefined && reviewerId.trim() !== '';
-  return { voter: isNamed ? { reviewerId, identity: 'claimed' } : { identity: 'anonymous' } };
+  const { namespace, workflowId } = workflowInfo();
+  return identify({ action, message, namespace, workflowId }, rules.policies.ceiling);
 }

@@ -234,6 +234,7 @@ test('who reads the journal does not rule: no policy module is imported', () => 
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
     'client/journal-of.ts',
     'contract.ts',
+    'core/is-replaced.ts',
     'core/journal.ts',
   ]);
 });
