@@ -29,6 +29,8 @@ export interface JournalEntry {
   callId?: string;
   requestId?: string;
   toolName?: string;
+  /** Of a ruling and an opened request: whose call it was. */
+  agent?: string;
   action?: Action;
   outcome?: OutcomeName;
   ran?: Ran;

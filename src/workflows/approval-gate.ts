@@ -120,6 +120,7 @@ export class ApprovalGate {
     this.#change = change;
     this.#inForce = new RulesInForce(options, change);
     this.#book.directories = this.#inForce.directories;
+    this.#book.agent = options.agent;
   }
 
   /** The limits of the run as they stand. */

@@ -27,6 +27,8 @@ export class Book {
   updates = 0;
   /** Who belongs to which group, by the rules in force. */
   directories: Directories = {};
+  /** The agent in charge. */
+  agent: string | undefined;
 
   constructor(snapshot?: BookSnapshot) {
     this.#ledger = { ...emptyLedger(engine), ...snapshot?.ledger };
@@ -40,8 +42,14 @@ export class Book {
   apply(command: LedgerCommand): Receipt | undefined {
     const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
-    this.#journal.push(...entries);
+    this.#journal.push(...entries.map((entry) => this.#named(entry)));
     return receipt;
+  }
+
+  /** A run may be handed over: the entries of its calls say whose they were. */
+  #named(entry: JournalEntry): JournalEntry {
+    const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
+    return isOfCall && this.agent !== undefined ? { ...entry, agent: this.agent } : entry;
   }
 
   /** What somebody is told who asks for `command`; what changed nothing is counted. */
