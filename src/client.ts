@@ -4,7 +4,11 @@ export type { ClientOptions, CountersignClient, RunHandle } from './client/clien
 export type { DecideOptions } from './client/decide.ts';
 export type { HistoryChain, HistoryLink } from './client/history-chain.ts';
 export type { ApprovalFilter, ApprovalList } from './client/list-approvals.ts';
+export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';
+export type { ReviewerKey } from './client/reviewer-key.ts';
 export type { RunView } from './client/show-run.ts';
+export { signDecision, signMessage } from './client/sign-message.ts';
+export type { Signed, SigningOptions } from './client/sign-message.ts';
 export type { StartOptions } from './client/start-run.ts';
 export { ProblemError, isProblemError } from './core/problem.ts';
 export type { Problem, ProblemCode } from './core/problem.ts';

@@ -24,6 +24,7 @@ export { mergeRunSide } from './core/run-side.ts';
 export { splitShell } from './core/shell-split.ts';
 export type { ShellPart, ShellSplit } from './core/shell-parts.ts';
 export type { Grant, GrantScope } from './core/grants.ts';
+export type { Directory, Person } from './core/directory.ts';
 export type { Mode } from './core/modes.ts';
 export type { Action, ApprovalSettings, AskSettings, Policy, Rule } from './core/policy.ts';
 export { assess } from './core/assess.ts';

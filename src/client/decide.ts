@@ -72,6 +72,10 @@ async function place(
     const malformed = typeof source?.requestId === 'string' ? malformedRequestId(source.requestId) : undefined;
     return { refused: refusal(source, malformed ?? parsed.problem) };
   }
+  if (parsed.decision.signature !== undefined && parsed.decision.decisionId === undefined) {
+    const message = `a signed decision needs a 'decisionId' of its own: none can be added without breaking the signature`;
+    return { refused: refusal(source, { code: 'invalid_decision', message }) };
+  }
   const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };
   try {
     return { workflowId: knownRun ?? (await findRequest(session, decision.requestId)), decision };

@@ -27,7 +27,20 @@ export function identify(
   sent: Addressed & { message: Sent },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
 ): Sender | { problem: Problem } {
-  const { message, action } = sent;
+  const sender = presumedSender(sent, ceiling);
+  const { message, workflowId, namespace } = sent;
+  if ('problem' in sender || message.signature === undefined) return sender;
+  const { keyId } = message.signature;
+  const { publicKey } = ceiling!.reviewerKeys![keyId]!;
+  if (verifySignature({ ...sent, publicKey })) return sender;
+  return refused(`the signature is not that of key '${keyId}' over this message to '${workflowId}' in '${namespace}'`);
+}
+
+/** Who sent it if its signature holds: everything but the one check that costs something. */
+export function presumedSender(
+  { message, action }: Pick<Addressed, 'action'> & { message: Sent },
+  ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
+): Sender | { problem: Problem } {
   const name = (action === 'decide' ? message.reviewerId : message.by) ?? '';
   if (message.signature === undefined) {
     const voter: Voter = name === '' ? { identity: 'anonymous' } : { reviewerId: name, identity: 'claimed' };
@@ -44,13 +57,6 @@ export function identify(
   }
   if (name !== '' && name.normalize('NFC') !== owner) {
     return refused(`key '${keyId}' is not that of '${name}'`);
-  }
-  // Last, for it is the one check that costs something.
-  if (!verifySignature({ ...sent, publicKey: key.publicKey })) {
-    const { workflowId, namespace } = sent;
-    return refused(
-      `the signature is not that of key '${keyId}' over this message to '${workflowId}' in '${namespace}'`,
-    );
   }
   const voter: Voter = { ...(owner !== undefined && { reviewerId: owner }), identity: 'verified' };
   return { voter, operator: key.operator };
