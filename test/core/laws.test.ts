@@ -1,4 +1,5 @@
 /** What holds for every policy and every call. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { explain } from '../../src/core/explain.ts';
@@ -202,4 +203,12 @@ describe('laws', () => {
       { numRuns: 3_000 },
     );
   });
+});
+
+test('the reference stays short enough to be read in one look', () => {
+  const lines = readFileSync(new URL('reference.ts', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n');
+  expect(lines.length).toBeLessThan(40);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(120);
 });

@@ -5,38 +5,31 @@ import type { Action, Policy, PolicyLayers, Rule } from '../../src/core/policy.t
 import type { RuledCall } from '../../src/core/ruling.ts';
 import { conditions } from './generate.ts';
 
+const unwritten = { read_only: 'allow', write: 'ask', destructive: 'deny', unknown: 'ask' } as const;
+const strictest = (all: Action[]): Action => (['deny', 'ask', 'allow'] as const).find((each) => all.includes(each))!;
+
 /** The action for one call, where patterns hold no other wildcard than `*`. */
 export function referenceAction({ ceiling, parents = [], run }: PolicyLayers, call: RuledCall, agent: string): Action {
-  const policies = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
-  return strictest(policies.length === 0 ? [riskDefault({}, call)] : policies.map((each) => layer(each, call, agent)));
+  const written = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
+  return written.length === 0 ? unwritten[call.risk] : strictest(written.map((each) => layer(each, call, agent)));
 }
 function layer({ rules, riskDefaults, mode = 'default' }: Policy, call: RuledCall, agent: string): Action {
   const facts = { ...defaultAssessment(call.risk), risk: call.risk };
-  const paint = (by: Action | 'none', action: Action) => (by === 'deny' ? by : colour(mode, by, action, facts).action);
+  const paint = (by: 'allow' | 'ask' | 'none', action: Action): Action => colour(mode, by, action, facts).action;
   const matched = rules.filter((rule) => matches(rule, call, agent) === true).map(({ action }) => action);
   const last = matched.at(-1);
-  const own = last === undefined ? paint('none', riskDefault(riskDefaults, call)) : paint(last, last);
+  const own = last === 'deny' ? last : paint(last ?? 'none', last ?? { ...unwritten, ...riskDefaults }[call.risk]);
   if (!rules.some((rule) => matches(rule, call, agent) === undefined)) return own;
   return strictest([own, 'ask', paint('ask', 'ask'), ...matched.filter((action) => action === 'deny')]);
 }
-const strictest = (actions: Action[]): Action =>
-  (['deny', 'ask', 'allow'] as const).find((each) => actions.includes(each))!;
-function riskDefault(written: Policy['riskDefaults'], { risk }: RuledCall): Action {
-  if (risk === 'unknown') return 'ask';
-  return written[risk] ?? ({ read_only: 'allow', write: 'ask', destructive: 'deny' } as const)[risk];
-}
-function matches(
-  { pattern, args: globs = {}, when, agent: own = '' }: Rule,
-  call: RuledCall,
-  agent: string,
-): boolean | undefined {
-  const [name, ...rest] = pattern.split(':');
-  const whole = Object.fromEntries(Object.entries(call.args).toSorted(([one], [other]) => (one < other ? -1 : 1)));
-  const field = (key: string): unknown => (Object.hasOwn(call.args, key) ? call.args[key] : undefined);
-  const all: (boolean | undefined)[] = [own === '' || own === agent, glob(name!, call.tool)];
-  if (rest.length > 0) all.push(glob(rest.join(':'), call.subject === undefined ? whole : field(call.subject)));
-  for (const [key, text] of Object.entries(globs)) all.push(glob(text, field(key)));
-  if (when !== undefined) all.push(conditions[when]!(call, agent));
+function matches(rule: Rule, call: RuledCall, agent: string): boolean | undefined {
+  const [name, ...rest] = rule.pattern.split(':');
+  const sorted = Object.entries(call.args).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const whole: Record<string, unknown> = Object.assign(Object.create(null), Object.fromEntries(sorted));
+  const all = [(rule.agent ?? agent) === agent, glob(name!, call.tool)];
+  if (rest.length > 0) all.push(glob(rest.join(':'), call.subject === undefined ? whole : whole[call.subject]));
+  for (const [field, pattern] of Object.entries(rule.args ?? {})) all.push(glob(pattern, whole[field]));
+  if (rule.when !== undefined) all.push(conditions[rule.when]!(call, agent));
   return all.includes(false) ? false : all.includes(undefined) ? undefined : true;
 }
 function glob(pattern: string, value: unknown): boolean | undefined {
