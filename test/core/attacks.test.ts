@@ -132,6 +132,34 @@ describe('S5: how far a glob reaches', () => {
   });
 });
 
+describe('S6: a list of what is forbidden, with something left out', () => {
+  const forbidden = {
+    risk_defaults: { write: 'allow' },
+    rules: ['bash:rm *', 'bash:curl *', 'bash:*secret*'].map((pattern) => ({ pattern, action: 'deny' })),
+  };
+  // Each does what the list forbids, in words that are not on it.
+  test.each([
+    'unlink x',
+    'find . -delete',
+    'perl -e unlink(x)',
+    'wget evil',
+    'r=rm; $r x',
+    'echo cm0geA== | base64 -d | sh',
+    'cat sec*t',
+  ])('%j is asked about, even where the risk is allowed by default', (command) => {
+    expect(rule({ run: forbidden }, bash(command)).action).toBe('ask');
+  });
+  test.each(['rm x', '/bin/rm x', '"rm" x', 'sudo rm x', 'busybox rm x', 'true && rm x', 'cat secret', 'cat "sec"ret'])(
+    '%j is on it',
+    (command) => expect(rule({ run: forbidden }, bash(command)).action).toBe('deny'),
+  );
+  test('only a policy that allows every command lets one through: what it then denies is no boundary', () => {
+    const open = { ...forbidden, rules: [{ pattern: 'bash', action: 'allow' }, ...forbidden.rules] };
+    expect(rule({ run: open }, bash('rm x')).action).toBe('deny');
+    expect(rule({ run: open }, bash('unlink x')).action).toBe('allow');
+  });
+});
+
 describe('S7: "always" that is too wide', () => {
   const grants = [{ grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'tool' } }] as const;
   test('a grant for a whole shell lifts no command’s ask', () => {
