@@ -96,7 +96,7 @@ function decideEdited(
   const successorId = successor.request.requestId;
   const superseded = settle(
     ledger,
-    booked,
+    { ...booked, votes: [vote] },
     { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...whoOf(vote) },
     atMs,
   );

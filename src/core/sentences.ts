@@ -11,6 +11,7 @@ export const sentences = {
     `Denied: This action was permanently denied after ${attempts} attempts. Do not retry this tool.`,
   tooManyIrreversible: (most: number): string =>
     `Denied: This run may make at most ${most} calls that cannot be undone.`,
+  cancelled: (reason?: string): string => `Cancelled: ${reason ?? 'the run was cancelled'}`,
   tooManyPending: 'Denied: Too many pending approval requests.',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
   failed: (message: string): string => `Error: ${message}`,
@@ -21,7 +22,7 @@ export function settledSentence(settlement: Settlement, timeoutMs: number | null
   const { outcome, reason, response, by } = settlement;
   // A timeout is never reported as a human's denial, nor the other way round (I15).
   if (outcome === 'expired') return `Denied: no decision within ${formatDuration(timeoutMs ?? 0)}`;
-  if (outcome === 'cancelled') return `Cancelled: ${reason ?? 'the run was cancelled'}`;
+  if (outcome === 'cancelled') return sentences.cancelled(reason);
   if (outcome === 'responded') return typeof response === 'string' ? response : JSON.stringify(response ?? null);
   if (outcome === 'superseded' && by === 'policy') return sentences.deniedByPolicy(toolName, reason);
   return sentences.deniedByReviewer(reason);

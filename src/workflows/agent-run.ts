@@ -64,6 +64,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
       if (isCancellation(error)) {
         gate.cancelAll('the run was cancelled');
         await run.toolsEnd();
+        run.answerAll('the run was cancelled');
         gate.writeLast();
       }
       throw failRun(error, gate);
@@ -76,6 +77,8 @@ class AgentRun {
   readonly #gate: ApprovalGate;
   #loaded: RunState | undefined;
   #running = 0;
+  /** The model call at hand. */
+  #asking: CancellationScope | undefined;
   #nestedInTurn = 0;
   #ended: RunStatusName | undefined;
 
@@ -84,6 +87,7 @@ class AgentRun {
     this.#gate = gate;
     setHandler(runQuery, () => this.#status());
     setHandler(transcriptQuery, () => this.#loaded?.messages ?? []);
+    gate.onClose(() => this.#asking?.cancel());
   }
 
   async toEnd(state: RunState): Promise<RunResult> {
@@ -91,6 +95,7 @@ class AgentRun {
     this.#govern();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finishCalls();
+      if (this.#gate.closing !== undefined) return this.#result('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#state.turn >= this.#state.config.maxTurns) {
         return this.#result('limit', `Stopped after ${this.#state.turn} turns`);
       }
@@ -99,9 +104,41 @@ class AgentRun {
         return this.#result('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
       }
       if (this.#wantsRollOver) await this.#rollOver();
-      const text = await this.#modelTurn();
-      if (this.#state.calls.length === 0) return this.#result('completed', text);
+      const text = await this.#modelTurn().catch(this.#whenClosed);
+      if (text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined) {
+        return this.#result('completed', text);
+      }
     }
+  }
+
+  /** A model call that is given up because somebody closed the run is no failure. */
+  #whenClosed = (error: unknown): undefined => {
+    if (isCancellation(error) && this.#gate.closing !== undefined) return undefined;
+    throw error;
+  };
+
+  /** Whoever asked for a call is told what became of it, also where the run ends with its calls. */
+  answerAll(reason: string): void {
+    const { calls = [] } = this.#loaded ?? {};
+    for (const each of calls) {
+      this.#settle(each);
+      this.#giveUp(each, reason);
+    }
+    if (this.#loaded !== undefined) this.#writeAnswers();
+  }
+
+  /** A call that has no answer and will not run any more. */
+  #giveUp(each: TurnCall, reason: string): void {
+    if (each.state !== 'ready' && each.state !== 'held') return;
+    const { callId } = each.call ?? each.held!;
+    if (each.state === 'ready') this.#gate.finished(callId, 'no');
+    Object.assign(each, { state: 'done', content: sentences.cancelled(reason) });
+  }
+
+  #writeAnswers(): void {
+    const { calls, messages } = this.#state;
+    this.#state.messages = [...messages, ...calls.map(answerOf)];
+    this.#state.calls = [];
   }
 
   /** Puts the gate under the policies of the agent in charge. */
@@ -123,24 +160,28 @@ class AgentRun {
     const { config, messages } = this.#state;
     const { agent, instructions, tools } = this.#agent;
     const turn = this.#state.turn + 1;
-    const { text, calls, usage } = await callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}` }, [
-      {
-        agent,
-        turn,
-        instructions,
-        tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
-        messages,
-        ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
-      },
-      // A payload of its own: a large transcript may be kept elsewhere, the journal stays in history.
-      { journal: this.#gate.takeJournal() },
-    ]);
+    const scope = new CancellationScope();
+    this.#asking = scope;
+    const { text, calls, usage } = await scope.run(() =>
+      callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}` }, [
+        {
+          agent,
+          turn,
+          instructions,
+          tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
+          messages,
+          ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
+        },
+        // A payload of its own: a large transcript may be kept elsewhere, the journal stays in history.
+        { journal: this.#gate.takeJournal() },
+      ]),
+    );
     this.#state.turn = turn;
     this.#state.usage = {
       inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
       outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
     };
-    const summary = text.trim() === '' ? lastUserText(messages) : text;
+    const summary = text.trim() === '' ? lastText(messages, 'user') : text;
     this.#nestedInTurn = 0;
     this.#state.calls = [];
     for (const [index, wish] of calls.entries()) {
@@ -205,11 +246,12 @@ class AgentRun {
       await this.#gate.until(() => this.#canGoOn());
       for (const each of calls) this.#settle(each);
       this.#admitHeld();
+      const { closing } = this.#gate;
+      if (closing !== undefined) for (const each of calls) this.#giveUp(each, closing);
       if (!this.#wantsRollOver) for (const each of calls) this.#start(each);
       else if (this.#idle) await this.#rollOver();
     }
-    this.#state.messages = [...this.#state.messages, ...calls.map(answerOf)];
-    this.#state.calls = [];
+    this.#writeAnswers();
     const { next } = this.#state;
     if (next === undefined) return;
     this.#state.agent = next;
@@ -383,6 +425,6 @@ function isUnanswered({ state }: TurnCall): boolean {
   return state === 'asked' || state === 'held';
 }
 
-function lastUserText(messages: Message[]): string {
-  return messages.findLast(({ role }) => role === 'user')?.content ?? '';
+function lastText(messages: Message[], by: 'user' | 'assistant'): string {
+  return messages.findLast(({ role }) => role === by)?.content ?? '';
 }

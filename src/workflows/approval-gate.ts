@@ -7,14 +7,16 @@ import {
   CancellationScope,
   condition,
   defineQuery,
+  defineSignal,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ApprovalDetails, Caller, Permit } from '../contract.ts';
-import { queryNames } from '../contract.ts';
+import { messageNames, queryNames } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
 import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
 import type { Assessment } from '../core/assessment.ts';
+import { readClose } from '../core/control.ts';
 import { callDigest } from '../core/digest.ts';
 import type { Grant } from '../core/grants.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
@@ -31,6 +33,7 @@ import { isReplaced } from '../core/is-replaced.ts';
 import type { ShellSplit } from '../core/shell-parts.ts';
 import { notSplit } from '../core/shell-parts.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
+import { isUndecodable, sizeOf } from '../core/undecodable.ts';
 import { activation } from './activation.ts';
 import { askAgain } from './ask-again.ts';
 import { bookRequest } from './book-request.ts';
@@ -76,6 +79,7 @@ export interface CallFacts {
 }
 
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
+const closeSignal = defineSignal<[unknown?]>(messageNames.close);
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 
 export class ApprovalGate {
@@ -86,6 +90,8 @@ export class ApprovalGate {
   #change: PolicyChange | undefined;
   #inForce: RulesInForce | undefined;
   #waiting: Waiting[] = [];
+  #closing: string | undefined;
+  #closed: (() => void)[] = [];
 
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
   constructor(snapshot?: BookSnapshot) {
@@ -94,6 +100,7 @@ export class ApprovalGate {
     }
     this.#book = new Book(snapshot);
     this.#change = snapshot?.change;
+    this.#closing = snapshot?.closing;
     this.#index = new IndexWriter(this.#book);
     this.#climber = new LadderClimber(this.#book);
     this.#watch = new DeadlineWatch(this.#book, (requests) => this.#climber.climb(requests));
@@ -102,6 +109,7 @@ export class ApprovalGate {
       current: () => this.#rules,
       change: (change) => this.#enforce(this.#rules.options, change),
     });
+    setHandler(closeSignal, (payload) => this.#close(payload));
     closeOtherDoors(this.#book);
     setHandler(approvalsQuery, (filter) => this.#find(filter));
     setHandler(grantsQuery, () => this.ledger.grants);
@@ -137,6 +145,16 @@ export class ApprovalGate {
     return this.#book.ledger;
   }
 
+  /** Why the run is to end, once somebody sent `close`: what was open is cancelled, and nothing more is admitted. */
+  get closing(): string | undefined {
+    return this.#closing;
+  }
+
+  /** Calls `listener` when somebody sends `close`. */
+  onClose(listener: () => void): void {
+    this.#closed.push(listener);
+  }
+
   /** True while the gate itself has an activity running: the run must not continue as new then. */
   get busy(): boolean {
     return this.#watch.busy || this.#climber.busy;
@@ -151,6 +169,7 @@ export class ApprovalGate {
   admit(call: ToolCall, tool: ToolDefinition, facts: CallFacts): Admission {
     const { callId, args } = call;
     const { name: toolName, risk, subject, definition } = tool;
+    if (this.#closing !== undefined) return this.#cancelled(callId, toolName, this.#closing);
     const digest = digestOf(call, tool);
     if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
     const atMs = Date.now();
@@ -269,13 +288,38 @@ export class ApprovalGate {
   /** What the next link's constructor takes, and its memo. */
   snapshot(): { gate: BookSnapshot; memo: Record<string, unknown> } {
     const change = this.#change;
-    const gate = { ledger: this.ledger, journal: this.takeJournal(), ...(change && { change }) };
+    const closing = this.#closing;
+    const gate = {
+      ledger: this.ledger,
+      journal: this.takeJournal(),
+      ...(change && { change }),
+      ...(closing !== undefined && { closing }),
+    };
     return { gate, memo: this.#index.memo() };
   }
 
   get #rules(): RulesInForce {
     if (this.#inForce !== undefined) return this.#inForce;
     throw misused('ApprovalGate: call govern() before the first call');
+  }
+
+  #cancelled(callId: string, toolName: string, reason: string): Admission {
+    this.#book.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'cancelled', reason });
+    return this.#answered(sentences.cancelled(reason), 'cancelled');
+  }
+
+  #close(payload: unknown): void {
+    if (isUndecodable(payload)) return this.#book.refuse('undecodable', sizeOf(payload));
+    const read = readClose(payload);
+    if ('problem' in read) return this.#book.refuse(read.problem.code, sizeOf(payload));
+    if (this.#closing !== undefined) return this.#book.refuse('run_closed', sizeOf(payload));
+    const { by, reason } = read.message;
+    this.#closing = reason ?? `the run was closed${by === undefined ? '' : ` by ${by}`}`;
+    for (const { request } of this.ledger.open) {
+      const { requestId } = request;
+      this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId, reason: this.#closing });
+    }
+    for (const listener of this.#closed) listener();
   }
 
   #outcome(requestId: string | undefined): Pick<Permit, 'outcome' | 'requestId'> {

@@ -15,6 +15,8 @@ export interface BookSnapshot {
   journal: JournalEntry[];
   /** What `setPolicy` last changed. */
   change?: PolicyChange;
+  /** Why the run is closing, once somebody closed it. */
+  closing?: string;
 }
 
 /** The run's ledger as it stands, and the journal entries that wait for a payload. Signal, update and timer all write here. */
@@ -30,9 +32,13 @@ export class Book {
   /** The agent in charge. */
   agent: string | undefined;
 
+  /** How far this link has grown, as of the last activation that history keeps. */
+  #grown = growth();
+
   constructor(snapshot?: BookSnapshot) {
     this.#ledger = { ...emptyLedger(engine), ...snapshot?.ledger };
     this.#journal = snapshot?.journal ?? [];
+    activation.onStart(() => (this.#grown = growth()));
   }
 
   get ledger(): Ledger {
@@ -103,9 +109,14 @@ export class Book {
 
   /** True when this link has grown enough by Temporal's hint or by these budgets (I11). */
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    const { continueAsNewSuggested, historyLength } = this.#grown;
     return continueAsNewSuggested || historyLength >= budget.historyEvents || this.updates >= budget.updates;
   }
+}
+
+function growth(): { continueAsNewSuggested: boolean; historyLength: number } {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return { continueAsNewSuggested, historyLength };
 }
 
 function requestIdOf(command: LedgerCommand): string {
