@@ -113,7 +113,7 @@ export function compileCondition(source: string): Condition | { problem: string 
  */
 export function celArguments(args: JsonObject): unknown {
   convert ??= plan((environment ??= boundedEnvironment()), parse('args')) as Evaluator;
-  const made = convert({ args: args as CelInput });
+  const made = convert({ args });
   return isCelMap(made) ? made : args;
 }
 

@@ -1,0 +1,48 @@
+/** The engines that are compared. Each gets the rules as its own users would write them. */
+import { minimatch } from 'minimatch';
+import { parsePolicy } from '../../src/core/parse-policy.ts';
+import type { Action } from '../../src/core/policy.ts';
+import { compilePolicy, evaluate, type RuledCall } from '../../src/core/ruling.ts';
+import { textOf, type Rule } from './works.ts';
+
+export interface Engine {
+  name: string;
+  /** Reads the rules once; what comes back answers any number of calls. */
+  load: (rules: readonly Rule[]) => (call: RuledCall) => Action;
+}
+
+export const countersign: Engine = {
+  name: 'countersign',
+  load: (rules) => {
+    const parsed = parsePolicy({
+      rules: rules.map(({ name, text, over, action }) => ({
+        pattern: text === undefined ? name : `${name}:${text}`,
+        action,
+        ...(over && { when: `args.${over.field} > ${over.amount}` }),
+      })),
+    });
+    if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems[0]));
+    const layers = { run: compilePolicy(parsed.policy, 'run') };
+    return (call) => evaluate(layers, call).action;
+  },
+};
+
+/** As a first version would be: a loop over the rules, and minimatch compiles each pattern for each call. */
+export const naive: Engine = {
+  name: 'minimatch for each call',
+  load: (rules) => {
+    const options = { dot: true, nobrace: true, nocomment: true, noext: true, noglobstar: true, nonegate: true };
+    return (call) => {
+      let action: Action = 'ask';
+      // Else a star would stop at each slash.
+      const text = textOf(call).replaceAll('/', '\0');
+      for (const { name, text: glob, over, action: ruled } of rules) {
+        if (!minimatch(call.tool, name, options)) continue;
+        if (glob !== undefined && !minimatch(text, glob.replaceAll('/', '\0'), options)) continue;
+        if (over !== undefined && !((call.args[over.field] as number) > over.amount)) continue;
+        action = ruled;
+      }
+      return action;
+    };
+  },
+};

@@ -1,0 +1,23 @@
+import { parsePolicy } from '../../src/core/parse-policy.ts';
+import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
+
+/** The slowest of a few patterns made to be slow, each against 1 MB of what nearly matches: milliseconds, cold. */
+export function hostileMs(): number {
+  const patterns = [
+    `t:${'*a'.repeat(15)}*b`,
+    `t:${'?*'.repeat(8)}b`,
+    `t:*${'[a-b]*'.repeat(7)}c`,
+    `t:${'a'.repeat(250)}*b`,
+  ];
+  const args = { text: 'a'.repeat(1_000_000) };
+  return Math.max(
+    ...patterns.map((pattern) => {
+      const parsed = parsePolicy({ rules: [{ pattern, action: 'allow' }] });
+      if ('problems' in parsed) throw new Error(parsed.problems[0]?.message);
+      const layers = { run: compilePolicy(parsed.policy, 'run') };
+      const from = performance.now();
+      evaluate(layers, { tool: 't', args, risk: 'write', subject: 'text' });
+      return performance.now() - from;
+    }),
+  );
+}

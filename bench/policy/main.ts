@@ -1,0 +1,102 @@
+/**
+ * `npm run bench:policy`: what a ruling costs (B4). The same 1,000 rules and the same calls for each engine, whose
+ * answers must agree before anything is timed; beside them one JSON.parse of the call, the measure of the budget.
+ * `--json` for the numbers alone, `--plot` to draw them into docs/images/bench-policy.svg as well.
+ */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import Table from 'cli-table3';
+import { checkAgreement } from './agreement.ts';
+import { countersign, naive, type Engine } from './engines.ts';
+import { hostileMs } from './hostile.ts';
+import { measure, timesOf, type Measured, type Times } from './measure.ts';
+import { otherEngines } from './other-engines.ts';
+import { drawTimes } from './plot.ts';
+import { works, type Work } from './works.ts';
+
+const parse = 'JSON.parse of the call';
+const budget = { times: 10, loadMs: 100, hostileMs: 50 };
+const loads = 9;
+
+export interface WorkTimes {
+  work: string;
+  times: Map<string, Measured>;
+  loadTimes: Map<string, Times>;
+}
+
+const json = process.argv.includes('--json');
+const others = await otherEngines();
+if (typeof others === 'string') process.stderr.write(`${others}\n`);
+const engines = [countersign, ...(typeof others === 'string' ? [] : others), naive];
+
+const measured = works.map((work): WorkTimes => {
+  checkAgreement(work, engines);
+  if (!json) process.stderr.write(`${work.name}…\n`);
+  const pieces = new Map<string, (() => unknown)[]>();
+  const texts = work.timed.map((call) => JSON.stringify(call));
+  pieces.set(
+    parse,
+    texts.map((text) => () => JSON.parse(text) as unknown),
+  );
+  for (const engine of engines) {
+    const rule = engine.load(work.rules);
+    pieces.set(
+      engine.name,
+      work.timed.map((call) => () => rule(call)),
+    );
+  }
+  return {
+    work: work.name,
+    times: measure(pieces),
+    loadTimes: new Map(engines.map((engine) => [engine.name, timesOf(loadTimes(engine, work))])),
+  };
+});
+const hostile = hostileMs();
+
+if (json) {
+  const plain = measured.map(({ work, times, loadTimes }) => ({
+    work,
+    rulingUs: Object.fromEntries(times),
+    loadUs: Object.fromEntries(loadTimes),
+  }));
+  console.log(JSON.stringify({ works: plain, hostileMs: hostile }, undefined, 2));
+} else {
+  for (const each of measured) print(each);
+  console.log(`A hostile pattern and an argument of 1 MB: ${hostile.toFixed(1)} ms (budget ${budget.hostileMs})`);
+}
+if (process.argv.includes('--plot')) {
+  const file = fileURLToPath(new URL('../../docs/images/bench-policy.svg', import.meta.url));
+  writeFileSync(file, drawTimes(measured, { measure: parse, own: countersign.name, budget: budget.times }));
+  process.stderr.write(`The picture is ${file}\n`);
+}
+
+function loadTimes(engine: Engine, { rules }: Work): number[] {
+  return Array.from({ length: loads }, () => {
+    const from = performance.now();
+    engine.load(rules);
+    return (performance.now() - from) * 1_000;
+  });
+}
+
+function print({ work, times, loadTimes: loaded }: WorkTimes): void {
+  const head = ['µs for one ruling', 'least', 'median', 'p99', 'most', 'runs', 'load, ms: least', 'median', 'most'];
+  const colAligns = head.map((_, index) => (index === 0 ? 'left' : 'right'));
+  const table = new Table({ head, colAligns, style: { head: [], border: [] } });
+  for (const [name, { least, median, p99, most, runs }] of times) {
+    const load = loaded.get(name);
+    const loadMs = load === undefined ? ['', '', ''] : [load.least, load.median, load.most].map((each) => each / 1_000);
+    table.push([name, ...[least, median, p99, most].map(short), runs, ...loadMs.map(short)]);
+  }
+  console.log(`\n${work}\n${table.toString()}`);
+  const { rounds } = times.get(countersign.name)!;
+  const ratio = timesOf(rounds.map(({ p99 }, index) => p99 / times.get(parse)!.rounds[index]!.p99));
+  const load = loaded.get(countersign.name)!;
+  console.log(
+    `ruling p99 / JSON.parse p99, by ${rounds.length} rounds: least ${short(ratio.least)}, median ${short(ratio.median)}, ` +
+      `most ${short(ratio.most)} (budget ${budget.times}); load: median ${short(load.median / 1_000)} ms (budget ${budget.loadMs})`,
+  );
+}
+
+function short(value: number | string): string {
+  return typeof value === 'string' ? value : value.toFixed(value < 100 ? 1 : 0);
+}

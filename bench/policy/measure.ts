@@ -1,0 +1,51 @@
+/** Times of many single runs, in microseconds. */
+export interface Times {
+  least: number;
+  median: number;
+  /** 99 of 100 took no longer. */
+  p99: number;
+  most: number;
+  runs: number;
+}
+
+export interface Measured extends Times {
+  /** The same by rounds: how much they differ is the machine's doing. */
+  rounds: Times[];
+}
+
+const rounds = 11;
+const roundMs = 60;
+const leastTurns = 20;
+const warmUpMs = 300;
+
+/**
+ * Times each piece of work by itself, one run at a time. All take turns, round by round, so that what else the machine
+ * does in the meantime hits all alike.
+ */
+export function measure(pieces: ReadonlyMap<string, readonly (() => unknown)[]>): Map<string, Measured> {
+  const taken = new Map([...pieces.keys()].map((name) => [name, [] as number[][]]));
+  for (const runs of pieces.values()) turn(runs, warmUpMs);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, runs] of pieces) taken.get(name)!.push(turn(runs, roundMs));
+  }
+  return new Map([...taken].map(([name, turns]) => [name, { ...timesOf(turns.flat()), rounds: turns.map(timesOf) }]));
+}
+
+function turn(runs: readonly (() => unknown)[], ms: number): number[] {
+  const values: number[] = [];
+  const end = performance.now() + ms;
+  for (let turns = 0; turns < leastTurns || performance.now() < end; turns += 1) {
+    for (const run of runs) {
+      const from = performance.now();
+      run();
+      values.push((performance.now() - from) * 1_000);
+    }
+  }
+  return values;
+}
+
+export function timesOf(values: readonly number[]): Times {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!;
+  return { least: at(0), median: at(0.5), p99: at(0.99), most: at(1), runs: sorted.length };
+}
