@@ -75,6 +75,7 @@ const recordedPolicy = z.looseObject({
       }),
     )
     .optional(),
+  directory: z.looseObject({ people: z.record(z.string(), z.looseObject({ groups: names, keys: names })) }).optional(),
   redact: z.looseObject({ patterns: z.array(z.looseObject({ name: z.string(), pattern: z.string() })) }).optional(),
 });
 

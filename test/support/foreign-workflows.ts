@@ -1,4 +1,10 @@
-import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  executeChild,
+  proxyActivities,
+} from '@temporalio/workflow';
 
 interface Scheduled {
   tool: string;
@@ -24,4 +30,15 @@ export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<u
 /** The same, under the name of the real one: what anybody with write access to the namespace can register. */
 export function agentRun(scheduled: Scheduled): Promise<unknown> {
   return schedules(scheduled);
+}
+
+/** A workflow that starts a run and says what binds it, as our own runs do for nested ones. */
+export async function startsRun({ taskQueue, input }: { taskQueue: string; input: unknown }): Promise<unknown> {
+  try {
+    return await executeChild('agentRun', { taskQueue, args: [input] });
+  } catch (error) {
+    const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+    if (!(cause instanceof ApplicationFailure)) throw error;
+    return { type: cause.type, message: cause.message };
+  }
 }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { countEvents } from '../../bench/event-counts.ts';
+import { projectHistories } from '../../src/client/journal-of.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
+import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { callOf, team } from '../support/team.ts';
 import { killWorkers, spawnWorker } from '../support/worker-process.ts';
@@ -68,6 +70,18 @@ test('what it asks two levels deep is in the inbox by itself, with its lineage, 
   expect(world.ran().filter((line) => line === 'pay deep 1')).toHaveLength(1);
   expect((await run.status()).nested).toBeUndefined();
 }, 60_000);
+
+test('while it waits, the history of the calling run says already that it was called, and has no gaps', async () => {
+  const run = await world.start(once(callOf('researcher', { calls: [pay('told')] }, last)));
+  const nested = world.run(`${run.workflowId}/1.1`);
+  const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
+  const projected = async () => projectHistories([await run.handle.fetchHistory()]);
+  const call = { callId: '1.1', toolName: 'researcher', outcome: 'allowed' };
+  expect(await projected()).toMatchObject({ outcomes: [{ ...call, ran: 'pending' }], requests: [], gaps: [] });
+  await nested.handle.signal('decide', yes(request!.requestId));
+  await run.result();
+  expect(await projected()).toMatchObject({ outcomes: [{ ...call, ran: 'yes' }], gaps: [] });
+});
 
 test.each<[string, JsonObject, string]>([
   ['deny', rule('pay', 'deny', { reason: 'Not from here' }), 'Denied: Not from here'],
@@ -226,6 +240,66 @@ test.each<[string, unknown]>([
   await expect(run.result()).rejects.toThrow(
     `The run's 'parent' is written by the run that starts a nested one: leave it out`,
   );
+});
+
+describe('a workflow of somebody else’s that starts a run and says what binds it', () => {
+  let foreign: ForeignWorker;
+  beforeAll(async () => {
+    foreign = await startForeignWorker();
+  }, 60_000);
+  afterAll(() => foreign.close());
+
+  const above = 'foreign-above';
+  const policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
+  const started = (parent: object, turns: object[] = [{ calls: [pay('forged')] }, last]) => {
+    const input = { agent: 'lax', input: JSON.stringify(turns), parent };
+    return world.client.session.client.workflow.execute('startsRun', {
+      workflowId: above,
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      taskQueue: foreign.taskQueue,
+      args: [{ taskQueue: world.taskQueue, input }],
+    });
+  };
+
+  test('can only tighten', async () => {
+    const policies = [{ ...policy, rules: [{ pattern: 'pay', action: 'deny', reason: 'Bound' }] }];
+    expect(await started({ lineage: [above], policies })).toMatchObject({ output: 'Denied: Bound' });
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'names another',
+      { lineage: ['another'], policies: [] },
+      `The run's 'parent' is written by the run that starts a nested one: leave it out`,
+    ],
+    [
+      'names nobody',
+      { policies: [] },
+      `The run's 'parent' is written by the run that starts a nested one: leave it out`,
+    ],
+    [
+      'is too deep',
+      { lineage: [...'abcde', above], policies: [] },
+      `The run's 'parent.lineage': Too big: expected array to have <=5 items`,
+    ],
+    [
+      'brings no policy',
+      { lineage: [above], policies: [{ version: 1 }] },
+      `The run's 'parent.policies.0.rules': Invalid input: expected array, received undefined`,
+    ],
+    [
+      'brings a rule that is none',
+      { lineage: [above], policies: [{ ...policy, rules: [{ pattern: 7, action: 'deny' }] }] },
+      `The run's 'parent.policies.0.rules.0.pattern': Invalid input: expected string, received number`,
+    ],
+    [
+      'brings people that are none',
+      { lineage: [above], policies: [{ ...policy, directory: { people: { ann: { groups: 'all' } } } }] },
+      `The run's 'parent.policies.0.directory.people.ann.groups': Invalid input: expected array, received string`,
+    ],
+  ])('fails the run with a sentence where it %s', async (_, parent, message) => {
+    expect(await started(parent)).toEqual({ type: 'arguments_invalid', message });
+  });
 });
 
 test('a call of an agent costs three events and two tasks more than its turns', async () => {

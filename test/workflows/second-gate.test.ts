@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
 import { callDigest, definitionDigest } from '../../src/core/digest.ts';
+import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { testAgent } from '../support/test-agent.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import type { World } from '../support/world.ts';
@@ -61,28 +60,17 @@ test('a bare activity started for a tool is refused', async () => {
 });
 
 describe('a foreign workflow that schedules a tool', () => {
-  let foreign: Worker;
-  let done: Promise<void>;
-  let connection: NativeConnection;
-  const foreignQueue = `foreign-${randomUUID()}`;
+  let foreign: ForeignWorker;
   beforeAll(async () => {
-    const workflowsPath = fileURLToPath(new URL('../support/foreign-workflows.ts', import.meta.url));
-    connection = await NativeConnection.connect({ address: sharedAddress() });
-    const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-    foreign = await Worker.create({ connection, taskQueue: foreignQueue, workflowBundle });
-    done = foreign.run();
+    foreign = await startForeignWorker();
   }, 60_000);
-  afterAll(async () => {
-    foreign.shutdown();
-    await done;
-    await connection.close();
-  });
+  afterAll(() => foreign.close());
 
   const schedule = (workflowType: string, tool: string, input: (workflowId: string) => unknown[]) => {
     const workflowId = `foreign-${randomUUID()}`;
     return world.client.session.client.workflow.execute(workflowType, {
       workflowId,
-      taskQueue: foreignQueue,
+      taskQueue: foreign.taskQueue,
       args: [{ tool, taskQueue: world.taskQueue, args: input(workflowId) }],
     });
   };

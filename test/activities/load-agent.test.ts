@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLoadAgent } from '../../src/activities/load-agent.ts';
+import { agentTool } from '../../src/agents/agent-tool.ts';
+import { defineAgent, type Agent, type AgentOptions } from '../../src/agents/define-agent.ts';
+import { createRegistry } from '../../src/agents/registry.ts';
+import type { RunInput } from '../../src/contract.ts';
+import { policyDigest } from '../../src/core/digest.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import type { RunConfig } from '../../src/core/run-config.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
+
+/** What a run records of its agent, of those it may be handed over to, and of what is above it. */
+
+const agentNamed = (name: string, more: Partial<AgentOptions> = {}): Agent =>
+  defineAgent({ name, instructions: `You are ${name}.`, model: scriptedModel([]), ...more });
+const policy = (id: string): Policy => ({
+  version: 1,
+  rules: [{ id, pattern: '*', action: 'deny' }],
+  riskDefaults: {},
+  approval: {},
+});
+
+function load(
+  agents: Agent[],
+  input: Partial<RunInput>,
+  more: { ceiling?: Policy; own?: Record<string, Policy> } = {},
+) {
+  const { ceiling, own = {} } = more;
+  const loadAgent = createLoadAgent({
+    registry: createRegistry({ agents }),
+    agentPolicies: new Map(Object.entries(own)),
+    ceiling,
+    rollOver: { historyEvents: 100, updates: 100 },
+  });
+  return loadAgent({ agent: agents[0]!.name, input: 'go', ...input });
+}
+const ids = (policies: readonly Policy[]): (string | undefined)[] => policies.map(({ rules }) => rules[0]?.id);
+
+describe('a nested run', () => {
+  const parent = (...policies: Policy[]) => ({ parent: { lineage: ['above'], policies } });
+
+  test.each<[string, Policy[], Policy | undefined, string[] | undefined]>([
+    ['its own ceiling is not bound twice', [policy('ceiling'), policy('root')], policy('ceiling'), ['root']],
+    ['the ceiling the run above began under stays', [policy('old'), policy('root')], policy('now'), ['old', 'root']],
+    ['so it does where this worker has none', [policy('old')], undefined, ['old']],
+    ['a ceiling alone', [policy('ceiling')], policy('ceiling'), undefined],
+  ])('%s', async (_, policies, ceiling, expected) => {
+    const { parents, policyDigest: digest } = await load([agentNamed('a')], parent(...policies), { ceiling });
+    expect(parents && ids(parents)).toEqual(expected);
+    expect(digest).toBe(policyDigest({ ...(ceiling && { ceiling }), ...(parents && { parents }) }));
+  });
+
+  test('a policy that a newer version wrote stays as it is', async () => {
+    const newer = { ...policy('newer'), somethingNew: { of: 'it' } };
+    expect((await load([agentNamed('a')], parent(newer))).parents).toEqual([newer]);
+  });
+});
+
+describe('handoffs', () => {
+  const front: Agent = agentNamed('front', {
+    tools: [agentTool(agentNamed('nested'))],
+    handoffs: () => [billing],
+  });
+  const lawyer = agentNamed('lawyer');
+  const billing: Agent = agentNamed('billing', { handoffs: [front, lawyer], maxTurns: 7 });
+
+  test('all that can be reached are recorded once, each with its own policy; nested agents are not', async () => {
+    const own = { front: policy('front'), billing: policy('billing') };
+    const input = { policy: { version: 1, rules: [{ id: 'input', pattern: 'x', action: 'ask' }] } };
+    const config = await load([front], input, { own });
+    const sideOf = ({ run }: Pick<RunConfig, 'run'>) => run?.rules.map(({ id }) => id);
+    expect(sideOf(config)).toEqual(['front', 'input']);
+    expect(config.tools.map(({ name, agent, handoff }) => [name, agent ?? handoff])).toEqual([
+      ['nested', 'nested'],
+      ['transfer_to_billing', 'billing'],
+    ]);
+    expect(config.handoffs).toMatchObject([
+      { agent: 'billing', instructions: 'You are billing.', maxTurns: 7 },
+      { agent: 'lawyer' },
+    ]);
+    expect(config.handoffs!.map(sideOf)).toEqual([['billing', 'input'], ['input']]);
+    const recorded = config.handoffs![0]!;
+    expect(recorded.policyDigest).toBe(policyDigest({ run: recorded.run! }));
+    expect(recorded.tools.map(({ name }) => name)).toEqual(['transfer_to_front', 'transfer_to_lawyer']);
+  });
+
+  test('without any there is nothing to record', async () => {
+    expect(await load([agentNamed('a')], {})).not.toHaveProperty('handoffs');
+  });
+
+  test('definitions that a run could not carry are refused', async () => {
+    const instructions = 'x'.repeat(600_000);
+    const agents = [agentNamed('a', { instructions, handoffs: [agentNamed('b', { instructions })] })];
+    await expect(load(agents, {})).rejects.toThrow(
+      /^Agent 'a', all it hands over to and their policies have 1200\d{3} bytes of definitions; at most 1000000$/,
+    );
+  });
+});
