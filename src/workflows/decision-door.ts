@@ -8,7 +8,8 @@ import { callDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
 import type { BookedRequest, CheckedEdit } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import { presumedSender, type Sender } from '../core/identify.ts';
+import type { Problem, ProblemCode } from '../core/problem.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
@@ -35,8 +36,11 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
         return 'problem' in parsed ? parsed : { message: parsed.decision };
       },
       concerns: ({ requestId }) => [requestId],
-      preview: (decision) =>
-        book.preview({ kind: 'decide', atMs: Date.now(), decision, voter: supposedSender(decision) }),
+      preview: (decision) => {
+        const supposed = supposedSender(decision);
+        if ('problem' in supposed) return { requestId: decision.requestId, accepted: false, ...supposed.problem };
+        return book.preview({ kind: 'decide', atMs: Date.now(), decision, voter: supposed.voter });
+      },
       apply,
     },
     book,
@@ -44,7 +48,9 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
   );
 
   function apply(decision: ParsedDecision, atMs: number): Receipt | Promise<Receipt> {
-    const supposed = { kind: 'decide', atMs, decision, voter: supposedSender(decision) } as const;
+    const from = supposedSender(decision);
+    if ('problem' in from) return refuse(decision, from.problem.code, from.problem.message);
+    const supposed = { kind: 'decide', atMs, decision, voter: from.voter } as const;
     // Whoever sent it: what would change nothing costs no look at its signature.
     if (book.preview(supposed).code !== undefined) return book.answer(supposed, sizeOf(decision));
     const sender = senderOf('decide', decision, rules(), book.ledger);
@@ -118,17 +124,13 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     }
   }
 
+  function supposedSender(message: ParsedDecision): Sender | { problem: Problem } {
+    return presumedSender({ action: 'decide', message }, rules().policies.ceiling);
+  }
+
   function refuse(decision: ParsedDecision, code: ProblemCode, message: string, isForged = false): Receipt {
     const { requestId } = decision;
     book.refuse(code, sizeOf(decision), requestId, isForged);
     return { requestId, accepted: false, code, message };
   }
-}
-
-/** Who it would be from if its signature held. */
-function supposedSender({ reviewerId, signature }: ParsedDecision): Voter {
-  if (signature !== undefined) return { ...(reviewerId !== undefined && { reviewerId }), identity: 'verified' };
-  return reviewerId === undefined || reviewerId === ''
-    ? { identity: 'anonymous' }
-    : { reviewerId, identity: 'claimed' };
 }

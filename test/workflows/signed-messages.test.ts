@@ -1,0 +1,157 @@
+/** Signatures, checked where a run checks them: in the workflow, by the bundle that workers load. */
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createReviewerKey } from '../../src/client/reviewer-key.ts';
+import { signDecision, signMessage, type SigningOptions } from '../../src/client/sign-message.ts';
+import type { ApprovalDetails, Decision } from '../../src/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import { openWorld, type RunInTest, type World } from '../support/world.ts';
+
+jest.setTimeout(60_000);
+
+const keys = { ann: createReviewerKey(), bob: createReviewerKey(), operator: createReviewerKey() };
+const policy = {
+  rules: [
+    { pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], quorum: 2, verified: true } },
+    { pattern: 'echo', action: 'ask', ask: { reviewers: ['group:finance'] } },
+  ],
+  directory: {
+    people: {
+      ann: { groups: ['finance'], keys: ['ann-laptop'] },
+      bob: { groups: ['finance'], keys: ['bob-phone'] },
+    },
+  },
+  reviewer_keys: {
+    'ann-laptop': keys.ann.publicKey,
+    'bob-phone': keys.bob.publicKey,
+    desk: { public_key: keys.operator.publicKey, operator: true },
+  },
+};
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ policy });
+});
+afterAll(() => world.close());
+
+const pay = { calls: [{ tool: 'pay', args: { to: 'p', amount: 1 } }] };
+async function startAsking(call = pay): Promise<{ run: RunInTest; requestId: string; workflowId: string }> {
+  const run = await world.start([call, { text: '{{lastResult}}' }]);
+  const [request] = await run.open(call.calls.length);
+  return { run, requestId: request!.requestId, workflowId: run.workflowId };
+}
+const by = (who: 'ann' | 'bob', workflowId: string, namespace = 'default'): SigningOptions => ({
+  keyId: who === 'ann' ? 'ann-laptop' : 'bob-phone',
+  privateKey: keys[who].privateKey,
+  workflowId,
+  namespace,
+});
+const refusalOf = (decision: Decision, workflowId: string): Promise<unknown> =>
+  world.client.decide(decision, { workflowId }).then(
+    (receipt) => receipt.message,
+    (error: unknown) => (error as { code?: string }).code,
+  );
+
+test('two signatures approve; the run knows whose they are', async () => {
+  const { run, requestId, workflowId } = await startAsking();
+  const first = signDecision({ requestId, approved: true, reviewerId: 'ann' }, by('ann', workflowId));
+  await expect(world.client.decide(first, { workflowId })).resolves.toMatchObject({
+    accepted: true,
+    votes: { have: 1, need: 2 },
+  });
+  // Without a name: the key says whose it is.
+  const second = signDecision({ requestId, approved: true }, by('bob', workflowId));
+  await expect(world.client.decide(second, { workflowId })).resolves.toMatchObject({
+    accepted: true,
+    outcome: 'approved',
+  });
+  await expect(run.result()).resolves.toMatchObject({ output: 'paid 1 to p' });
+  await expect(run.handle.query<ApprovalDetails, [object]>('approvals', { requestId })).resolves.toMatchObject({
+    settled: { outcome: 'approved', reviewerId: 'bob', identity: 'verified' },
+  });
+});
+
+describe('what does not count, and leaves the request as it was', () => {
+  test.each<[string, (requestId: string, workflowId: string) => Decision]>([
+    ['a claim', (requestId) => ({ requestId, approved: true, reviewerId: 'ann' })],
+    ['nobody', (requestId) => ({ requestId, approved: true })],
+    ['signed for another run', (requestId) => signDecision({ requestId, approved: true }, by('ann', 'another'))],
+    [
+      'signed for another namespace',
+      (requestId, run) => signDecision({ requestId, approved: true }, by('ann', run, 'prod')),
+    ],
+    [
+      'another’s name',
+      (requestId, run) => signDecision({ requestId, approved: true, reviewerId: 'bob' }, by('ann', run)),
+    ],
+    [
+      'an unknown key',
+      (requestId, run) => signDecision({ requestId, approved: true }, { ...by('ann', run), keyId: 'x' }),
+    ],
+    [
+      'another’s key',
+      (requestId, run) => signDecision({ requestId, approved: true }, { ...by('ann', run), keyId: 'bob-phone' }),
+    ],
+    [
+      'changed afterwards',
+      (requestId, run) => ({ ...signDecision({ requestId, approved: false }, by('ann', run)), approved: true }),
+    ],
+  ])('%s', async (_, make) => {
+    const { run, requestId, workflowId } = await startAsking();
+    const decision = make(requestId, workflowId);
+    expect(await refusalOf(decision, workflowId)).toBe('unverified_reviewer');
+    await run.handle.signal('decide', decision);
+    await eventually('the refused signal', async () => {
+      const { refused } = await run.status();
+      return refused.last.some(({ code }) => code === 'unverified_reviewer');
+    });
+    expect(await run.open()).toHaveLength(1);
+    await run.handle.terminate();
+  });
+
+  test('a signature for a request that has ended says nothing about the next', async () => {
+    const { run, requestId, workflowId } = await startAsking({
+      calls: [...pay.calls, { tool: 'pay', args: { to: 'q', amount: 2 } }],
+    });
+    const other = (await run.open(2)).find((request) => request.requestId !== requestId)!.requestId;
+    const signed = signDecision({ requestId, approved: false }, by('ann', workflowId));
+    await world.client.decide(signed, { workflowId });
+    expect(await refusalOf({ ...signed, requestId: other }, workflowId)).toBe('unverified_reviewer');
+    await run.handle.terminate();
+  });
+
+  test('a bad signature is no claim, where a claim would do', async () => {
+    const { run, requestId, workflowId } = await startAsking({
+      calls: [{ tool: 'echo', args: { to: '', amount: 0 } }],
+    });
+    const forged = signDecision({ requestId, approved: true, reviewerId: 'ann' }, by('ann', 'another'));
+    expect(await refusalOf(forged, workflowId)).toBe('unverified_reviewer');
+    await expect(
+      world.client.decide({ requestId, approved: true, reviewerId: 'ann' }, { workflowId }),
+    ).resolves.toMatchObject({
+      outcome: 'approved',
+    });
+    await run.result();
+  });
+});
+
+test('by signal alone, as from any language', async () => {
+  const { run, requestId, workflowId } = await startAsking();
+  for (const who of ['ann', 'bob'] as const) {
+    await run.handle.signal('decide', signDecision({ requestId, approved: true }, by(who, workflowId)));
+  }
+  await expect(run.result()).resolves.toMatchObject({ output: 'paid 1 to p' });
+});
+
+test('an operator’s key changes the policy, a reviewer’s does not', async () => {
+  const { run, workflowId } = await startAsking();
+  const change = { mode: 'plan' };
+  const send = (keyId: string, privateKey: string): Promise<unknown> =>
+    run.handle.executeUpdate('setPolicy', {
+      args: [signMessage('setPolicy', change, { keyId, privateKey, workflowId, namespace: 'default' })],
+    });
+  await expect(send('ann-laptop', keys.ann.privateKey)).rejects.toMatchObject({
+    cause: { type: 'not_permitted_by_ceiling' },
+  });
+  await expect(send('desk', keys.operator.privateKey)).resolves.toMatchObject({ accepted: true });
+  await run.handle.terminate();
+});
