@@ -51,33 +51,26 @@ export function readPolicyText(text: string): PolicyText | { problems: TextProbl
   if (document.directives.yaml.version !== '1.2') return refuse(0, 'the text must be YAML 1.2: remove its %YAML line');
   if (second !== undefined) return refuse(second.range[0], 'the text holds a second document: write one policy a file');
 
-  const reading: Reading = { problems: [], offsets: new Map() };
-  const value = read(document.contents, [], reading);
-  if (reading.problems.length > 0) {
-    return { problems: reading.problems.map(({ offset, message }) => ({ ...place(offset), message })) };
+  const { contents } = document;
+  const problems: Misplaced[] = [];
+  const value = read(contents, problems);
+  if (problems.length > 0) {
+    return { problems: problems.map(({ offset, message }) => ({ ...place(offset), message })) };
   }
-  return {
-    value,
-    placeOf: (path, part = 'value') => {
-      const found = reading.offsets.get(JSON.stringify(path));
-      return place((part === 'key' ? found?.key : undefined) ?? found?.value ?? 0);
-    },
-  };
+  return { value, placeOf: (path, part = 'value') => place(offsetAt(contents, path, part) ?? 0) };
 }
 
-interface Reading {
-  problems: { offset: number; message: string }[];
-  /** By the path as JSON. */
-  offsets: Map<string, { value: number; key?: number }>;
+interface Misplaced {
+  offset: number;
+  message: string;
 }
 
-function read(node: Node | null, path: PropertyKey[], reading: Reading, key?: number): Json {
+function read(node: Node | null, problems: Misplaced[], key?: number): Json {
   const offset = node?.range?.[0] ?? key ?? 0;
   const refuse = (message: string): null => {
-    reading.problems.push({ offset, message });
+    problems.push({ offset, message });
     return null;
   };
-  reading.offsets.set(JSON.stringify(path), { value: offset, ...(key === undefined ? {} : { key }) });
   if (node === null) return null;
   if (isAlias(node) || ('anchor' in node && node.anchor !== undefined)) {
     return refuse(
@@ -90,19 +83,39 @@ function read(node: Node | null, path: PropertyKey[], reading: Reading, key?: nu
     if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
     return typeof value === 'number' && Number.isFinite(value) ? value : refuse('this is not a value of JSON');
   }
-  if (isSeq<Node>(node)) return node.items.map((item, index) => read(item, [...path, index], reading));
+  if (isSeq<Node>(node)) return node.items.map((item) => read(item, problems));
   if (!isMap<Node, Node | null>(node)) return refuse('this is not a value of JSON');
   const entries = new Map<string, Json>();
   for (const { key: keyNode, value } of node.items) {
     const keyOffset = keyNode.range?.[0] ?? offset;
     if (!isScalar(keyNode) || typeof keyNode.value !== 'string') {
-      reading.problems.push({ offset: keyOffset, message: 'a key must be a text' });
+      problems.push({ offset: keyOffset, message: 'a key must be a text' });
     } else if (entries.has(keyNode.value)) {
-      reading.problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' stands twice` });
+      problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' stands twice` });
     } else {
-      entries.set(keyNode.value, read(value, [...path, keyNode.value], reading, keyOffset));
+      entries.set(keyNode.value, read(value, problems, keyOffset));
     }
   }
   // Never through `object[key] = …`, which `__proto__` would turn into something else.
   return Object.fromEntries(entries);
+}
+
+/** Of the value, or its key, at a path of a document that has been read; undefined if nothing stands there. */
+function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
+  let node = contents;
+  let key: number | undefined;
+  for (const step of path) {
+    if (isSeq<Node>(node)) {
+      node = node.items[Number(step)] ?? null;
+      key = undefined;
+    } else {
+      const pair = isMap<Node, Node | null>(node)
+        ? node.items.find((each) => isScalar(each.key) && each.key.value === step)
+        : undefined;
+      if (pair === undefined) return undefined;
+      node = pair.value;
+      key = pair.key.range?.[0];
+    }
+  }
+  return (part === 'key' ? key : undefined) ?? node?.range?.[0] ?? key;
 }
