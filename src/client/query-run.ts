@@ -1,8 +1,9 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
 import { ProblemError } from '../core/problem.ts';
+import { isUndecodable } from '../core/undecodable.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
-import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from './server-error.ts';
+import { grpcStatus, grpcStatusOf, serverWords, translateServerError, unreadAnswer } from './server-error.ts';
 
 /**
  * Queries a run, open or closed, for at most `timeoutMs` (default 5 seconds).
@@ -16,9 +17,11 @@ export async function queryRun<Answer>(
   timeoutMs = 5_000,
 ): Promise<Answer> {
   try {
-    return await askWorker(session, workflowId, timeoutMs, () =>
+    const answer = await askWorker(session, workflowId, timeoutMs, () =>
       session.client.workflow.getHandle(workflowId).query<Answer, unknown[]>(name, ...args),
     );
+    if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
+    return answer;
   } catch (error) {
     if (error instanceof QueryNotRegisteredError) {
       throw new ProblemError(

@@ -4,7 +4,7 @@ import type { RunResult } from '../contract.ts';
 import { ProblemError, isProblemCode } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { Session } from './connect.ts';
-import { translateServerError } from './server-error.ts';
+import { translateServerError, unreadAnswer } from './server-error.ts';
 
 /**
  * Waits for a run to end and returns its result; no worker is needed for one that has ended.
@@ -25,6 +25,7 @@ export async function runResult(
     const result = await session.connection.withAbortSignal(AbortSignal.any(limits), () =>
       session.client.workflow.getHandle(workflowId).result(),
     );
+    if (isUndecodable(result) && result.unread) throw unreadAnswer(workflowId, result.why);
     if (isUndecodable(result) || typeof result !== 'object' || result === null) {
       throw new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
     }

@@ -52,6 +52,14 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
   );
 }
 
+/** A run's answer that its worker keeps in a payload folder which this client does not have. */
+export function unreadAnswer(workflowId: string, why: string): ProblemError {
+  return new ProblemError({
+    code: 'undecodable',
+    message: `The answer of run '${workflowId}' cannot be read: ${why}. Give this client the payload folder of its workers, as largePayloads or COUNTERSIGN_PAYLOAD_FOLDER.`,
+  });
+}
+
 /** Any error of a call to the server as one sentence with its code; problems pass through unchanged. */
 export function translateServerError(
   error: unknown,

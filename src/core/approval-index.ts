@@ -3,6 +3,8 @@
  * The server ends a run whose attribute value passes 2 KB (tried: 59 ids did), so every list here is bounded (I5d).
  */
 import type { ApprovalRequest } from './approval.ts';
+import { byteLength } from './byte-length.ts';
+import { argumentBytes } from './listed-request.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from './tool-call.ts';
@@ -23,6 +25,8 @@ export type ApprovalSummary = Pick<
   | 'digest'
 > & {
   argumentNames: string[];
+  /** Bytes of the arguments' JSON. */
+  argumentBytes?: number;
   severity: Severity;
   shown: 'part';
   /** Of a nested run: workflow ids of the runs above it, the root's first. */
@@ -97,9 +101,10 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
     deadline,
     digest,
     argumentNames: fitting(
-      Object.keys(request.arguments).map((name) => name.slice(0, shortText)),
+      (request.argumentNames ?? Object.keys(request.arguments)).map((name) => name.slice(0, shortText)),
       1_000,
     ),
+    argumentBytes: request.argumentBytes ?? argumentBytes(request.arguments),
     severity: request.assessment.severity,
     shown: 'part',
     ...(request.lineage.length > 0 && { lineage: request.lineage }),
@@ -114,18 +119,4 @@ function fitting<T>(values: T[], bytes: number): T[] {
     return used > bytes;
   });
   return end === -1 ? values : values.slice(0, end);
-}
-
-/** Bytes in UTF-8; written out because the sandbox has neither Buffer nor a cheap TextEncoder. */
-export function byteLength(text: string): number {
-  let bytes = 0;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
-    if (unit >= 0xd800 && unit < 0xdc00) {
-      bytes += 1;
-      index++;
-    }
-  }
-  return bytes;
 }

@@ -52,6 +52,9 @@ export interface ApprovalRequest {
   reviewers: string[];
   /** `part`: arguments are left out of this view; query `approvals` with the id for all of it. */
   shown: 'all' | 'part';
+  /** Where large arguments are left out of a list: their names, and the bytes of their JSON. */
+  argumentNames?: string[];
+  argumentBytes?: number;
 }
 
 export interface Settlement {

@@ -1,5 +1,5 @@
 /** Agents within agents: how far they go, and what binds them. */
-import { byteLength } from './approval-index.ts';
+import { byteLength } from './byte-length.ts';
 import type { Policy, PolicyLayers } from './policy.ts';
 
 /** Runs above a run, at most: an agent that calls itself through another ends here. */

@@ -53,7 +53,7 @@ export class FolderDriver implements StorageDriver {
     try {
       return new StorageDriverClaim({ ...claimOf(this.#folder.key, await keepFile(this.#folder.path, content)) });
     } catch (error) {
-      throw notKept(reasonOf(error));
+      throw notKept((error as Error).message);
     }
   }
 
@@ -66,7 +66,7 @@ export class FolderDriver implements StorageDriver {
       if (typeof found !== 'string') return PayloadMessage.decode(found);
       why = found === 'missing' ? 'is not there' : 'holds something else than its name says';
     } catch (error) {
-      why = reasonOf(error);
+      why = (error as Error).message;
     }
     if (this.#whenGone === 'unread') return unreadPayload('gone');
     throw ApplicationFailure.create({
@@ -83,8 +83,4 @@ function notKept(why: string): ApplicationFailure {
     type: payloadNotKeptType,
     nonRetryable: false,
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError, isProblemError } from '../core/problem.ts';
 
 /** A payload folder of one namespace, open for use. */
 export interface PayloadFolder {
@@ -27,8 +27,8 @@ export async function openPayloadFolder(folder: string, namespace: string): Prom
     const key = (await readKey(path)) ?? (await makeKey(path));
     return { path, key };
   } catch (error) {
-    if (error instanceof ProblemError) throw error;
-    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    if (isProblemError(error)) throw error;
+    const [reason] = (error as Error).message.split('\n');
     throw unusable(path, `${reason}: name a folder that this process may write to`, error);
   }
 }

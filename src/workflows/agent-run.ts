@@ -18,7 +18,7 @@ import type { LoadAgent } from '../activities/load-agent.ts';
 import type { CallModelInput, CallModelResult, JournalCarrier, ModelCall } from '../activities/model-turn.ts';
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../contract.ts';
 import { activityNames, queryNames } from '../contract.ts';
-import { byteLength } from '../core/approval-index.ts';
+import { byteLength } from '../core/byte-length.ts';
 import { bindingPolicies, nestedRunId, nestingProblem } from '../core/nesting.ts';
 import type { AgentConfig } from '../core/run-config.ts';
 import { sentences } from '../core/sentences.ts';

@@ -24,6 +24,7 @@ import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
+import { listed } from '../core/listed-request.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
@@ -367,7 +368,7 @@ export class ApprovalGate {
   #find(filter: unknown): ApprovalRequest[] | ApprovalDetails | null {
     const requestId =
       typeof filter === 'object' && filter !== null && 'requestId' in filter ? filter.requestId : undefined;
-    if (requestId === undefined) return this.ledger.open.map((booked) => this.#view(booked));
+    if (requestId === undefined) return this.ledger.open.map((booked) => listed(this.#view(booked)));
     const found = typeof requestId === 'string' ? findRequest(this.ledger, requestId) : undefined;
     return found === undefined ? null : this.#view(found);
   }

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../contract.ts';
 import { workflowType } from '../contract.ts';
-import { byteLength } from '../core/approval-index.ts';
+import { byteLength } from '../core/byte-length.ts';
 import { escapeText } from '../core/escape-text.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import { sentences } from '../core/sentences.ts';

@@ -1,6 +1,6 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { ParentOfRun, RunInput } from '../contract.ts';
-import { byteLength } from '../core/approval-index.ts';
+import { byteLength } from '../core/byte-length.ts';
 import type { RunConfig } from '../core/run-config.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { RunState } from './run-state.ts';

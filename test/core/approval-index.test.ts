@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { approvalIndex, approvalMemo, byteLength, summaryOf } from '../../src/core/approval-index.ts';
+import { approvalIndex, approvalMemo, summaryOf } from '../../src/core/approval-index.ts';
+import { byteLength } from '../../src/core/byte-length.ts';
 import type { JournalEntry } from '../../src/core/journal-entry.ts';
 import type { Ledger } from '../../src/core/ledger.ts';
 import { emptyLedger, reduce } from '../../src/core/ledger.ts';

@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { keepFile, placeOf, readKept } from '../../src/payload-folder/payload-files.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-payloads-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+const filesIn = (): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((each) => (each.isFile() ? [each.name] : []));
+
+describe('payload files', () => {
+  test('a file is named by its content, and read back byte by byte', async () => {
+    const content = randomBytes(100_000);
+    const name = await keepFile(folder, content);
+    expect(name).toBe(sha256(content));
+    expect(Buffer.from((await readKept(folder, name)) as Uint8Array).equals(content)).toBe(true);
+    expect(filesIn()).toEqual([name]);
+    expect(statSync(placeOf(folder, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test('many writers of the same content leave one whole file and nothing unfinished', async () => {
+    const content = randomBytes(300_000);
+    const names = await Promise.all(Array.from({ length: 8 }, () => keepFile(folder, content)));
+    expect(new Set(names)).toEqual(new Set([sha256(content)]));
+    expect(filesIn()).toEqual([names[0]]);
+  });
+
+  test('what is written again counts as written now, and a damaged file is mended', async () => {
+    const content = Buffer.from('content');
+    const name = await keepFile(folder, content);
+    const place = placeOf(folder, name);
+    utimesSync(place, new Date(0), new Date(0));
+    await keepFile(folder, content);
+    expect(statSync(place).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
+    writeFileSync(place, 'damage');
+    await keepFile(folder, content);
+    expect(readFileSync(place, 'utf8')).toBe('content');
+  });
+
+  test.each<[string, (place: string) => void, string]>([
+    ['other content', (place) => writeFileSync(place, 'other'), 'damaged'],
+    ['half of the content', (place) => writeFileSync(place, 'con'), 'damaged'],
+    ['nothing', (place) => writeFileSync(place, ''), 'damaged'],
+    ['no file', (place) => rmSync(place), 'missing'],
+  ])('%s is told from the file', async (_name, harm, told) => {
+    const name = await keepFile(folder, Buffer.from('content'));
+    harm(placeOf(folder, name));
+    expect(await readKept(folder, name)).toBe(told);
+  });
+
+  test('a file that appears while it is looked for is read', async () => {
+    const content = Buffer.from('late');
+    const reading = readKept(folder, sha256(content));
+    await keepFile(folder, content);
+    expect(await reading).toEqual(content);
+  });
+
+  test('what cannot be written leaves nothing behind', async () => {
+    writeFileSync(join(folder, sha256(Buffer.from('x')).slice(0, 2)), 'a file where a folder should be');
+    await expect(keepFile(folder, Buffer.from('x'))).rejects.toThrow(/EEXIST|ENOTDIR/);
+    expect(existsSync(join(folder, 'key'))).toBe(false);
+    expect(filesIn()).toHaveLength(1);
+  });
+});
