@@ -70,9 +70,9 @@ function quorumProblems(
   }
   const each = membersOf(directory, oneOfEach);
   const placed = mostPlaced(oneOfEach, each, (name, person) => isOneOf(directory, person, [name]));
-  // A group without anybody is a warning of its own, for it may fill.
+  // A group without anybody may be another policy's to fill, or a warning of its own.
   const isFilled = oneOfEach.every((name) => membersOf(directory, [name]).length > 0);
-  if (isKnown(oneOfEach) && isFilled && placed < oneOfEach.length) {
+  if (isFilled && placed < oneOfEach.length) {
     const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
     problems.push({ path: [...path, 'one_of_each'], message });
   }

@@ -106,6 +106,11 @@ test.each<[string, Case, string]>([
     { key: 'free', action: 'delegate' },
     `key 'free' is not that of exactly one person of the operator's directory`,
   ],
+  [
+    'nobody’s key, no operator’s',
+    { key: 'spare', action: 'setPolicy' },
+    `key 'spare' is not that of exactly one person of the operator's directory`,
+  ],
   ['nor speaks for a person', { key: 'free', action: 'setPolicy', name: 'ann' }, `key 'free' is not that of 'ann'`],
   [
     'made with another key',

@@ -114,6 +114,10 @@ describe('refused, with line and column', () => {
     ['no people', 'directory: {}', true, `1:12 'people' is missing`],
   ])('%s', (_, text, ceiling, expected) => expect(lines(text, ceiling)).toEqual([`p.yaml:${expected}`]));
 
+  test('a person’s key may stand twice', () => {
+    expect(lines('directory: { people: { ann: { keys: [k1, k1] } } }', false)).toEqual([]);
+  });
+
   test('more people than a run can carry', () => {
     const people = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`p${at}`, {}]));
     expect(lines(JSON.stringify({ directory: { people } }))).toEqual([
