@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Receipt } from '../../src/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** `setPolicy` acts on a running run and on what is open in it, both ways, and says what it settled (I10, I14). */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({
+    policy: { rules: [{ pattern: 'wipe', action: 'ask' }], risk_defaults: { write: 'allow' } },
+  });
+}, 60_000);
+afterAll(() => world.close());
+
+const asks = { rules: [{ pattern: 'pay', action: 'ask' }] };
+const start = (to: string): Promise<RunInTest> =>
+  world.start(
+    [
+      { calls: [1, 2].map((amount) => ({ tool: 'pay', args: { to, amount } })) },
+      { calls: [{ tool: 'pay', args: { to, amount: 3 } }] },
+      { text: 'told: {{lastResult}}' },
+    ] as never[],
+    { policy: asks as never },
+  );
+const setPolicy = (run: RunInTest, message: unknown): Promise<Receipt> =>
+  run.handle.executeUpdate<Receipt, [unknown]>('setPolicy', { args: [message] });
+const paid = (to: string): number => world.ran().filter((line) => line.startsWith(`pay ${to} `)).length;
+
+describe('what is open', () => {
+  test('is released where the new policy allows it, and what comes passes the new policy', async () => {
+    const run = await start('loosen');
+    const open = await run.open(2);
+    const receipt = await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'allow' }] }, by: 'ann' });
+    expect(receipt.settled).toEqual(open.map(({ requestId }) => ({ requestId, outcome: 'superseded' })));
+    const { outcomes } = await run.result();
+    expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([
+      ['superseded', 'yes'],
+      ['superseded', 'yes'],
+      ['allowed', 'yes'],
+    ]);
+    expect(paid('loosen')).toBe(3);
+  });
+
+  test('is denied where the new policy denies it', async () => {
+    const run = await start('tighten');
+    await run.open(2);
+    await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'deny', reason: 'Closed for today' }] } });
+    const { outcomes, output } = await run.result();
+    expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([
+      ['superseded', 'no'],
+      ['superseded', 'no'],
+      ['denied_by_policy', 'no'],
+    ]);
+    expect(output).toBe('told: Denied: Closed for today');
+    expect(paid('tighten')).toBe(0);
+  });
+
+  test('stays open under the new rule’s reviewers, with its old deadline', async () => {
+    const run = await start('reviewers');
+    const [before] = await run.open(2);
+    const policy = {
+      rules: [{ id: 'cfo', pattern: 'pay', action: 'ask', ask: { reviewers: ['cfo'], timeout: '1h' } }],
+    };
+    expect(await setPolicy(run, { policy })).toMatchObject({ accepted: true, settled: [] });
+    const [after] = await run.open(2);
+    expect(after).toEqual({ ...before, rule: 'cfo', reason: 'Rule cfo asks', reviewers: ['cfo'] });
+    const decision = { requestId: after!.requestId, approved: true, reviewerId: 'ann' };
+    await expect(run.handle.executeUpdate('decide', { args: [decision] })).rejects.toMatchObject({
+      cause: { type: 'not_entitled' },
+    });
+    await run.handle.terminate();
+  });
+
+  test('a mode does as a policy does', async () => {
+    const run = await start('mode');
+    const open = await run.open(2);
+    const receipt = await setPolicy(run, { mode: 'dontAsk' });
+    expect(receipt.settled).toHaveLength(open.length);
+    expect(await run.result()).toMatchObject({ output: `told: Denied: Policy denies 'pay' (mode dontAsk)` });
+  });
+});
+
+test('a change by signal; the last change is the one that counts', async () => {
+  const run = await start('signal');
+  await run.open(2);
+  await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: 'pay', action: 'deny' }] } });
+  await run.handle.signal('setPolicy', { policy: asks });
+  const third = await eventually('the third call to be asked about', async () => {
+    const [request] = await run.open();
+    return request!.arguments['amount'] === 3 && request!;
+  });
+  await run.handle.executeUpdate('decide', { args: [{ requestId: third.requestId, approved: true }] });
+  const { outcomes } = await run.result();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['superseded', 'superseded', 'approved']);
+});
+
+test.each<[string, unknown, string]>([
+  ['a policy that does not load', { policy: { rules: [{ pattern: 'pay', action: 'maybe' }] } }, 'policy_invalid'],
+  ['neither policy nor mode', { by: 'ann' }, 'policy_invalid'],
+  ['an unknown mode', { mode: 'yolo' }, 'policy_invalid'],
+  ['channels', { mode: 'plan', channels: [] }, 'policy_invalid'],
+  ['a text', 'plan', 'invalid_decision'],
+  ['an unknown field', { mode: 'plan', force: true }, 'invalid_decision'],
+])('%s: refused, and nothing changes', async (_, message, code) => {
+  const run = await start('bad');
+  await run.open(2);
+  await expect(setPolicy(run, message)).rejects.toMatchObject({ cause: { type: code } });
+  expect(await run.status()).toMatchObject({ counts: { open: 2 } });
+  await run.handle.terminate();
+});
+
+test('it never moves above the ceiling', async () => {
+  const run = await world.start([{ calls: [{ tool: 'wipe', args: {} }] }, { text: 'told: {{lastResult}}' }]);
+  await run.open();
+  const allowAll = { policy: { rules: [{ pattern: '*', action: 'allow' }] }, mode: 'bypassPermissions' };
+  expect(await setPolicy(run, allowAll)).toMatchObject({ accepted: true, settled: [] });
+  expect(await run.status()).toMatchObject({ counts: { open: 1 } });
+  await run.handle.terminate();
+});
+
+test('the change goes along when the run continues as new', async () => {
+  const small = await openWorld({ rollOver: { historyEvents: 25, updates: 100 } });
+  try {
+    const calls = Array.from({ length: 12 }, (_, amount) => ({
+      calls: [{ tool: 'pay', args: { to: 'far', amount } }],
+    }));
+    const run = await small.start([...calls, { text: 'end' }] as never[], { policy: asks as never });
+    await run.open();
+    await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
+    const { outcomes } = await run.result();
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+      'superseded',
+      ...Array.from({ length: 11 }, () => 'allowed'),
+    ]);
+    const chain = await small.client.historyChain(run.workflowId);
+    expect(chain.links.length).toBeGreaterThan(1);
+  } finally {
+    await small.close();
+  }
+});
