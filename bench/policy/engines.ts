@@ -2,7 +2,7 @@
 import { minimatch } from 'minimatch';
 import { parsePolicy } from '../../src/core/parse-policy.ts';
 import type { Action } from '../../src/core/policy.ts';
-import { compilePolicy, evaluate, type RuledCall } from '../../src/core/ruling.ts';
+import { compilePolicy, evaluate, type CompiledPolicy, type RuledCall } from '../../src/core/ruling.ts';
 import { textOf, type Rule } from './works.ts';
 
 export interface Engine {
@@ -14,18 +14,27 @@ export interface Engine {
 export const countersign: Engine = {
   name: 'countersign',
   load: (rules) => {
-    const parsed = parsePolicy({
-      rules: rules.map(({ name, text, over, action }) => ({
-        pattern: text === undefined ? name : `${name}:${text}`,
-        action,
-        ...(over && { when: `args.${over.field} > ${over.amount}` }),
-      })),
-    });
-    if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems[0]));
-    const layers = { run: compilePolicy(parsed.policy, 'run') };
+    const layers = { run: loadPolicy(policyDocument(rules)) };
     return (call) => evaluate(layers, call).action;
   },
 };
+
+export function policyDocument(rules: readonly Rule[]): object {
+  return {
+    rules: rules.map(({ name, text, over, action }) => ({
+      pattern: text === undefined ? name : `${name}:${text}`,
+      action,
+      ...(over && { when: `args.${over.field} > ${over.amount}` }),
+    })),
+  };
+}
+
+/** From an object, or from text in YAML. */
+export function loadPolicy(source: string | object): CompiledPolicy {
+  const parsed = parsePolicy(source);
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems[0]));
+  return compilePolicy(parsed.policy, 'run');
+}
 
 /** As a first version would be: a loop over the rules, and minimatch compiles each pattern for each call. */
 export const naive: Engine = {

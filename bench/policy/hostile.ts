@@ -1,5 +1,5 @@
-import { parsePolicy } from '../../src/core/parse-policy.ts';
-import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
+import { evaluate } from '../../src/core/ruling.ts';
+import { loadPolicy } from './engines.ts';
 
 /** The slowest of a few patterns made to be slow, each against 1 MB of what nearly matches: milliseconds, cold. */
 export function hostileMs(): number {
@@ -12,9 +12,7 @@ export function hostileMs(): number {
   const args = { text: 'a'.repeat(1_000_000) };
   return Math.max(
     ...patterns.map((pattern) => {
-      const parsed = parsePolicy({ rules: [{ pattern, action: 'allow' }] });
-      if ('problems' in parsed) throw new Error(parsed.problems[0]?.message);
-      const layers = { run: compilePolicy(parsed.policy, 'run') };
+      const layers = { run: loadPolicy({ rules: [{ pattern, action: 'allow' }] }) };
       const from = performance.now();
       evaluate(layers, { tool: 't', args, risk: 'write', subject: 'text' });
       return performance.now() - from;
