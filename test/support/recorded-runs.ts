@@ -5,6 +5,7 @@ import type { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 import { eventually } from './eventually.ts';
+import { callOf, team } from './team.ts';
 import { spawnWorker } from './worker-process.ts';
 import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
 
@@ -317,6 +318,76 @@ export const recordedRuns: RecordedRun[] = [
     },
   },
 ];
+
+const teamWorld: WorldOptions = { agentsIn: (folder) => team(folder) };
+const asksClerk = callOf('clerk', { calls: [pay()] }, { text: '{{lastResult}}' });
+
+/** A run whose nested one, two below it, asks. */
+async function nestedAsks(world: World): Promise<{ run: RunInTest; asking: RunInTest; request: ApprovalRequest }> {
+  const called = callOf('researcher', { calls: [asksClerk] }, { text: '{{lastResult}}' });
+  const run = await world.start(once(called), { caller: { userId: 'bob' } });
+  const asking = world.run(`${run.workflowId}/1.1/1.1`);
+  const open = await eventually('the nested run asks', () => asking.open().catch(() => undefined));
+  return { run, asking, request: open[0]! };
+}
+
+recordedRuns.push(
+  {
+    name: 'agent-called',
+    world: teamWorld,
+    play: async (world) => {
+      const { run, asking, request } = await nestedAsks(world);
+      await asking.handle.signal('decide', yes(request));
+      return finished(run);
+    },
+  },
+  {
+    name: 'agent-called-cancelled',
+    world: teamWorld,
+    play: async (world) => {
+      const { run } = await nestedAsks(world);
+      await run.handle.cancel();
+      return finished(run);
+    },
+  },
+  {
+    name: 'nested-continued',
+    world: { ...teamWorld, rollOver: { historyEvents: 30 } },
+    play: async (world) => {
+      const { asking, request } = await nestedAsks(world);
+      await rolledOver(asking);
+      await asking.handle.signal('decide', yes(request));
+      return finished(asking);
+    },
+  },
+  { name: 'agent-called', waiting: true, world: teamWorld, play: async (world) => (await nestedAsks(world)).run },
+  {
+    name: 'handed-over',
+    world: teamWorld,
+    play: async (world) => {
+      const calls = [{ tool: 'transfer_to_billing' }, { tool: 'transfer_to_lax' }, pay(3)];
+      const run = await world.start([{ calls }, ...once(pay())] as Turns);
+      await run.handle.signal('decide', no((await run.open())[0]!));
+      await eventually('billing asks', async () => (await run.open())[0]!.agentName === 'billing');
+      await run.handle.signal('decide', yes((await run.open())[0]!));
+      return finished(run);
+    },
+  },
+  {
+    name: 'handed-over',
+    waiting: true,
+    world: { ...teamWorld, rollOver: { historyEvents: 30 } },
+    play: async (world) => {
+      const run = await world.start([{ calls: [{ tool: 'transfer_to_billing' }] }, ...once(pay())] as Turns);
+      await run.open();
+      await rolledOver(run);
+      const { refused } = await run.status();
+      await run.handle.signal('noise');
+      await eventually('the noise is heard', async () => (await run.status()).refused.total > refused.total);
+      return run;
+    },
+  },
+);
 
 /** Lets go of what a run that was left open holds. */
 export async function letGo(world: World, run: RunInTest): Promise<void> {

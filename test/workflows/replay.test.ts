@@ -27,20 +27,26 @@ const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8
 const supportPath = (file: string): string => fileURLToPath(new URL(`../support/${file}`, import.meta.url));
 
 type Events = { eventType: string; [attributes: string]: unknown }[];
+type Started = { workflowExecutionStartedEventAttributes: { workflowId: string; originalExecutionRunId: string } };
 
 /** How each replays: `replayed`, or the name of what it fails with. */
 async function replayAll(
   workflowBundle: { code: string } | { codePath: string },
   changed: (events: Events) => Events = (events) => events,
 ): Promise<Map<string, string>> {
-  const histories = files.map((file) => ({
-    workflowId: file,
-    history: historyFromJSON({ events: changed((JSON.parse(read(file)) as { events: Events }).events) }),
-  }));
+  const fileOf = new Map<string, string>();
+  const histories = files.map((file) => {
+    const { events } = JSON.parse(read(file)) as { events: Events };
+    const { workflowExecutionStartedEventAttributes: started } = events[0] as unknown as Started;
+    fileOf.set(started.originalExecutionRunId, file);
+    // Under its own id, which those of nested runs are made of.
+    return { workflowId: started.workflowId, history: historyFromJSON({ events: changed(events) }) };
+  });
   const outcomes = new Map<string, string>();
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
-    outcomes.set(workflowId, error === undefined ? 'replayed' : error.name);
-    if (error !== undefined && error.name !== DeterminismViolationError.name) outcomes.set(workflowId, String(error));
+  for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+    const file = fileOf.get(runId)!;
+    outcomes.set(file, error === undefined ? 'replayed' : error.name);
+    if (error !== undefined && error.name !== DeterminismViolationError.name) outcomes.set(file, String(error));
   }
   return outcomes;
 }
