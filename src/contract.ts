@@ -46,6 +46,7 @@ export const activityNames = {
   checkEdit: 'countersign.checkEdit',
   readPolicy: 'countersign.readPolicy',
   notify: 'countersign.notify',
+  loadGate: 'countersign.loadGate',
 } as const;
 
 /** Search attributes that a cluster must have registered; `countersign setup` registers them. */
@@ -128,6 +129,8 @@ export interface Permit {
   definition: string;
   agent: string;
   caller?: Caller;
+  /** True: the worker heartbeats in a gated activity's place. */
+  heartbeats?: boolean;
   journal?: JournalEntry[];
 }
 

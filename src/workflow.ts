@@ -7,6 +7,10 @@ export { agentRun } from './workflows/agent-run.ts';
 export { ApprovalGate } from './workflows/approval-gate.ts';
 export type { Admission, GateOptions } from './workflows/approval-gate.ts';
 export type { BookSnapshot } from './workflows/book.ts';
+export { forModel, gateRefusal } from './workflows/gate-refusal.ts';
+export type { GateRefusal } from './workflows/gate-refusal.ts';
+export type { Gated } from './workflows/guarded-activities.ts';
+export type { Carry, CarriedGate, LoadOptions } from './workflows/load-gate.ts';
 export { runTool } from './workflows/run-tool.ts';
 export type { ToolEnd } from './workflows/run-tool.ts';
 
@@ -14,5 +18,6 @@ export { decideName, defaultTaskQueue, memoName, queryNames, searchAttributes, w
 export type * from './contract.ts';
 export type { Action, Policy, PolicyLayers, Rule } from './core/policy.ts';
 export type { Problem, ProblemCode } from './core/problem.ts';
+export type { GatedActivities, GatedActivity } from './core/gated-activity.ts';
 export type { RollOver } from './core/run-config.ts';
 export type { Json, JsonObject, Risk, Severity, ToolCall, ToolDefinition } from './core/tool-call.ts';

@@ -2,6 +2,8 @@ import { Context } from '@temporalio/activity';
 import type { Assessor } from '../agents/assessor.ts';
 import type { Registry } from '../agents/registry.ts';
 import type { Assessment } from '../core/assessment.ts';
+import type { GatedDefinition } from '../core/gated-activity.ts';
+import { gatedValues } from '../core/gated-activity.ts';
 import type { ShellSplit } from '../core/shell-parts.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
@@ -23,9 +25,14 @@ export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
 /** The activity `countersign.checkEdit`: edited arguments go through what a model's do, no less (I9). */
 export function createCheckEdit(
   registry: Registry,
-  { assessors = [] }: { assessors?: readonly Assessor[] } = {},
+  {
+    assessors = [],
+    gated = new Map(),
+  }: { assessors?: readonly Assessor[]; gated?: ReadonlyMap<string, GatedDefinition> } = {},
 ): CheckEdit {
   return async ({ agent, tool, args }) => {
+    const activity = gated.get(tool);
+    if (activity !== undefined) return checkGatedEdit(activity, args);
     const toolNamed = (name: string) => registry.tool(name);
     const asked = { id: 'edit', tool, arguments: JSON.stringify(args) };
     const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, toolNamed);
@@ -35,4 +42,10 @@ export function createCheckEdit(
     const { shell, assessment } = call;
     return { args: call.args, ...(shell && { shell }), ...(assessment && { assessment }) };
   };
+}
+
+/** A gated activity has no schema: its arguments must be those that it was declared with. */
+function checkGatedEdit(activity: GatedDefinition, args: JsonObject): CheckEditResult {
+  const values = gatedValues(activity, args);
+  return 'problem' in values ? values : { args };
 }

@@ -138,7 +138,8 @@ function checkInput(input: unknown): z.infer<typeof runInputShape> {
   throw refused('arguments_invalid', `${place}: ${issue.message}`);
 }
 
-function runPolicy(document: object, ceiling: Policy | undefined): Policy {
+/** A policy that came with a run's input. Throws `policy_invalid` with the first problem and its place. */
+export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
   const parsed = parsePolicy(document, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs });
   if ('policy' in parsed) return parsed.policy;
   const first = parsed.problems[0]!;

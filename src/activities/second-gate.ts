@@ -6,15 +6,19 @@ import { validateArguments } from '../agents/validate-arguments.ts';
 import { assessRecorded } from '../core/assess-recorded.ts';
 import { compileAssessRules } from '../core/assess-rule.ts';
 import { callDigest } from '../core/digest.ts';
+import type { GatedDefinition } from '../core/gated-activity.ts';
+import { gatedArguments } from '../core/gated-activity.ts';
 import { knownCeiling } from '../core/known-ceiling.ts';
+import { isMarkedPermit } from '../core/permit-mark.ts';
 import type { Policy } from '../core/policy.ts';
 import { compilePolicy, evaluate } from '../core/ruling.ts';
 import { notSplit } from '../core/shell-parts.ts';
 import { splitShell } from '../core/shell-split.ts';
 import type { secondGateTypes } from '../core/tool-failure.ts';
-import { payloadUnreadType } from '../core/tool-failure.ts';
+import { payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import { isUndecodable } from '../core/undecodable.ts';
+import { runGated } from './run-gated.ts';
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
@@ -25,10 +29,13 @@ const permitShape = z.object({
   outcome: z.enum(['allowed', 'approved']),
   agent: z.string(),
   caller: z.object({ userId: z.string(), groups: z.array(z.string()).optional() }).optional(),
+  heartbeats: z.boolean().optional(),
 });
 
 export interface SecondGateOptions {
   registry: Registry;
+  /** Plain activities that only a gated workflow may use, by name. */
+  gated: ReadonlyMap<string, GatedDefinition>;
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];
   ceiling: Policy | undefined;
@@ -39,7 +46,12 @@ export interface SecondGateOptions {
  * trusted workflow let pass (I1). A forged start or a foreign workflow is bounded by the operator's ceiling, which
  * is applied here as this worker has it now: what it denies does not run.
  */
-export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptions): ActivityInboundCallsInterceptor {
+export function secondGate({
+  registry,
+  gated,
+  workflowTypes,
+  ceiling,
+}: SecondGateOptions): ActivityInboundCallsInterceptor {
   const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(knownCeiling(ceiling), 'ceiling') };
   const assessRules = compileAssessRules({ ceiling });
   return {
@@ -49,7 +61,15 @@ export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptio
     ): Promise<unknown> {
       const { activityType, workflowExecution, workflowType } = activityInfo();
       const tool = registry.tool(activityType);
-      if (tool === undefined && !activityType.startsWith('countersign.')) return next(input);
+      const activity = gated.get(activityType);
+      const called = tool ?? activity;
+      if (called === undefined && !activityType.startsWith('countersign.')) {
+        if (!isMarkedPermit(input.args[0])) return next(input);
+        throw refused(
+          'forbidden',
+          `'${activityType}' is gated in its workflow and not on this worker: name it in 'gated'`,
+        );
+      }
       if (workflowExecution === undefined || workflowType === undefined) {
         throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
       }
@@ -65,30 +85,37 @@ export function secondGate({ registry, workflowTypes, ceiling }: SecondGateOptio
       if (undecodable !== undefined) {
         throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
       }
-      if (tool === undefined) return next(input);
+      if (called === undefined) return next(input);
       const permit = permitShape.safeParse(input.args[0]);
-      if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
-        throw refused('forbidden', `'${tool.name}' was called without a permit of this workflow's gate`);
+      const isGates = permit.success && permit.data.workflowId === workflowExecution.workflowId;
+      if (!isGates || (activity !== undefined && !isMarkedPermit(input.args[0]))) {
+        throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate`);
       }
-      const { digest, definition } = permit.data;
-      const args = input.args[1] as JsonObject;
-      if (digestOf(tool.name, args, definition) !== digest) {
-        throw refused('digest_mismatch', `the arguments of '${tool.name}' are not those that passed the gate`);
+      const { digest, definition, agent, caller, heartbeats = false } = permit.data;
+      const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args.slice(1));
+      if (digestOf(called.name, args, definition) !== digest) {
+        throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
-      const { risk, subject, shellSubject } = tool;
+      const { risk, subject, shellSubject } = called;
       const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
       const shell = typeof command === 'string' ? splitShell(command) : notSplit;
-      const call = { tool: tool.name, args, risk, subject, ...(shellSubject === true ? { shell } : {}) };
-      const { agent, caller } = permit.data;
+      const call = { tool: called.name, args, risk, subject, ...(shellSubject === true ? { shell } : {}) };
       const ruling = evaluate(layers, call, { agent, caller, assessment: assessRecorded(call, assessRules) });
       if (ruling.action === 'deny' && ceiling !== undefined) {
-        throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${tool.name}'`);
+        throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${called.name}'`);
       }
+      if (tool === undefined) return runGated(input, heartbeats, next);
       const valid = await validateArguments(tool, args);
       if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
       return next(input);
     },
   };
+}
+
+function readGated(activity: GatedDefinition, given: readonly unknown[]): JsonObject {
+  const read = gatedArguments(activity, given);
+  if ('args' in read) return read.args;
+  throw refused('arguments_invalid', read.problem);
 }
 
 function digestOf(tool: string, args: JsonObject, definition: string): string | undefined {
@@ -104,5 +131,5 @@ function unread(message: string): ApplicationFailure {
 }
 
 function refused(type: (typeof secondGateTypes)[number], message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type);
+  return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
 }

@@ -72,7 +72,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
 
 export const defaultHeartbeatTimeoutMs = 30_000;
 export const defaultToolTimeoutMs = 10 * 60_000;
-const longestMs = 365 * 24 * 3_600_000;
+export const longestMs = 365 * 24 * 3_600_000;
 
 const optionNames = [
   'name',
@@ -124,7 +124,7 @@ export function isTool(value: unknown): value is Tool {
 // does not know to `default`.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
-function checkToolName(name: unknown): void {
+export function checkToolName(name: unknown): void {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : typeof name;
     throw new DefinitionError(`tool name ${shown}: expected 1 to 64 letters, digits, '_' or '-'`);

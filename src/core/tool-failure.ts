@@ -23,3 +23,6 @@ export const payloadNotKeptType = 'payload_not_kept';
 
 /** The tool itself threw. */
 export const toolFailedType = 'tool_failed';
+
+/** First of the details of what the second gate refused, so that no author's failure passes for one of those. */
+export const refusedBySecondGate = 'refused by the second gate';

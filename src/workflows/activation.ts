@@ -4,7 +4,9 @@
  * is per run: the sandbox gives each workflow its own instance of every module.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
-import { messageNames } from '../contract.ts';
+import { workflowInfo } from '@temporalio/workflow';
+import { messageNames, workflowType } from '../contract.ts';
+import { endGuarded, guardOutbound } from './guarded-activities.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
@@ -75,8 +77,12 @@ export function interceptors(): WorkflowInterceptors {
         },
       },
     ],
+    outbound: [guardOutbound],
     inbound: [
       {
+        // An agent run sees to its own end.
+        execute: (input, next) =>
+          workflowInfo().workflowType === workflowType ? next(input) : endGuarded(next(input)),
         handleSignal(input, next) {
           const eventIds = state.eventIds.get(input.signalName);
           if (eventIds === undefined) return next(input);

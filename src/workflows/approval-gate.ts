@@ -43,8 +43,12 @@ import { Book } from './book.ts';
 import { openControlDoors } from './control-doors.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { openDecisionDoor } from './decision-door.ts';
+import type { Gated } from './guarded-activities.ts';
+import { wrapActivities } from './guarded-activities.ts';
 import { IndexWriter } from './index-writer.ts';
 import { LadderClimber } from './ladder-climber.ts';
+import type { Carry, CarriedGate, LoadOptions } from './load-gate.ts';
+import { carryGate, loadGate } from './load-gate.ts';
 import { closeOtherDoors } from './message-door.ts';
 import { RulesInForce } from './rules-in-force.ts';
 
@@ -97,7 +101,9 @@ export class ApprovalGate {
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
   constructor(snapshot?: BookSnapshot) {
     if (!activation.installed) {
-      throw misused('ApprovalGate needs a worker made by createWorker from countersign/worker');
+      throw misused(
+        `ApprovalGate needs a worker made by createWorker, or with countersignPlugin, from countersign/worker`,
+      );
     }
     this.#book = new Book(snapshot);
     this.#change = snapshot?.change;
@@ -274,6 +280,30 @@ export class ApprovalGate {
       this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId: request.requestId, reason });
     }
     this.#book.takeBack();
+  }
+
+  /** Settles one request as cancelled: nobody waits for its answer any more. */
+  withdraw(requestId: string, reason: string): void {
+    this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId, reason });
+  }
+
+  /**
+   * Puts activities under the gate and returns them. From now on each call of one that is declared here passes the gate,
+   * whoever schedules it; what the gate does not let run throws (docs/gate.md). Before `load`.
+   */
+  // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
+  wrap<Activities extends object>(activities: Activities, gated: Gated<Activities>): Activities {
+    return wrapActivities(this, activities, gated);
+  }
+
+  /** Puts the gate under the worker's policies and these, once, before the first gated call. */
+  load(options: LoadOptions, carried?: CarriedGate): Promise<void> {
+    return loadGate(this, options, carried?.config);
+  }
+
+  /** For continue-as-new: what the next link's constructor and `load` take, and its memo. */
+  carry(): Carry {
+    return carryGate(this);
   }
 
   /** Clears the index and writes down what is left, for a run that ends without a result or details of its failure. */

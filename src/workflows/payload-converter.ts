@@ -5,14 +5,16 @@
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
-import { decode } from '@temporalio/common/lib/encoding.js';
+import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { isMarkedPermit, markPermit, permitMetadata } from '../core/permit-mark.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../core/undecodable.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
   toPayload(value: unknown): Payload {
     if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
     try {
-      return defaultPayloadConverter.toPayload(value);
+      const payload = defaultPayloadConverter.toPayload(value);
+      return isMarkedPermit(value) ? { ...payload, metadata: { ...payload.metadata, ...mark } } : payload;
     } catch (error) {
       // A plain error in workflow code would repeat the task for ever (I5d).
       throw unwritable(error instanceof Error ? error.message : String(error));
@@ -25,11 +27,19 @@ class BrandingPayloadConverter implements PayloadConverter {
     if (isUnread(payload)) return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, true) as T;
     if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
     try {
-      return defaultPayloadConverter.fromPayload<T>(payload);
+      const value = defaultPayloadConverter.fromPayload<T>(payload);
+      return saysPermit(payload) && typeof value === 'object' && value !== null ? markPermit(value) : value;
     } catch {
       return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
     }
   }
+}
+
+const mark = { [permitMetadata.key]: encode(permitMetadata.value) };
+
+function saysPermit({ metadata }: Payload): boolean {
+  const said = metadata?.[permitMetadata.key];
+  return said != null && decode(said) === permitMetadata.value;
 }
 
 /** By what `src/unread-references.ts` says. */

@@ -21,7 +21,7 @@ export function addWorker(program: Command): void {
         ...(namespace === undefined ? {} : { namespace }),
         ...(taskQueue === undefined ? {} : { taskQueue }),
       });
-      const agents = config.agents.map(({ name }) => name);
+      const agents = (config.agents ?? []).map(({ name }) => name);
       if (output.forPeople) output.line(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`);
       else output.json({ agents });
       await worker.run();

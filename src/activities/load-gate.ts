@@ -1,0 +1,65 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { z } from 'zod';
+import { policyDigest } from '../core/digest.ts';
+import type { GateConfig, GateWish } from '../core/gate-config.ts';
+import type { GatedDefinition } from '../core/gated-activity.ts';
+import { modes } from '../core/modes.ts';
+import { mergeRunSide } from '../core/run-side.ts';
+import { risks } from '../core/tool-call.ts';
+import type { LoadAgentOptions } from './load-agent.ts';
+import { runPolicy } from './load-agent.ts';
+
+export type LoadGate = (wish: GateWish) => Promise<GateConfig>;
+
+export interface LoadGateOptions extends Pick<LoadAgentOptions, 'agentPolicies' | 'ceiling' | 'rollOver'> {
+  gated: ReadonlyMap<string, GatedDefinition>;
+}
+
+const wishShape = z.strictObject({
+  agent: z.string().min(1).max(64),
+  policy: z.record(z.string(), z.json()).optional(),
+  mode: z.enum(modes).optional(),
+  gated: z.array(z.looseObject({ name: z.string() })),
+});
+
+/**
+ * Fixes the policies of a workflow of one's own, for all of it (I12). The ceiling is the worker's, so that a workflow
+ * cannot choose it (I10); so are the declarations of its gated activities.
+ */
+export function createLoadGate({ agentPolicies, ceiling, rollOver, gated }: LoadGateOptions): LoadGate {
+  return async (wish) => {
+    const parsed = wishShape.safeParse(wish);
+    if (!parsed.success) {
+      const { path, message } = parsed.error.issues[0]!;
+      throw refused('arguments_invalid', `gate.load: ${path.join('.') || 'the options'}: ${message}`);
+    }
+    const { agent, policy, mode } = parsed.data;
+    const recorded = wish.gated.map((declared) => recordedOf(declared, gated.get(declared.name)));
+    const run = mergeRunSide(
+      agentPolicies.get(agent),
+      policy === undefined ? undefined : runPolicy(policy, ceiling),
+      mode,
+    );
+    const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
+    return { agent, ...policies, policyDigest: policyDigest(policies), rollOver, gated: recorded };
+  };
+}
+
+/**
+ * The worker's declaration counts, for the worker checks calls by it; of the two risks, the greater. What the worker does
+ * not know as gated would run there without a second gate.
+ */
+function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
+  if (own === undefined) {
+    throw refused(
+      'internal',
+      `Activity '${declared.name}' is gated in the workflow and not on its worker: name it in 'gated' there`,
+    );
+  }
+  const rank = ({ risk }: GatedDefinition): number => risks.findIndex((each) => each === risk);
+  return rank(declared) > rank(own) ? { ...own, risk: declared.risk } : own;
+}
+
+function refused(type: 'arguments_invalid' | 'internal', sentence: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(sentence, type);
+}

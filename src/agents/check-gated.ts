@@ -1,0 +1,63 @@
+import type { GatedActivities, GatedDefinition } from '../core/gated-activity.ts';
+import { gatedDefinition } from '../core/gated-activity.ts';
+import { risks } from '../core/tool-call.ts';
+import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import { checkToolName, longestMs } from './define-tool.ts';
+import { DefinitionError } from './definition-error.ts';
+
+const optionNames = ['risk', 'description', 'arguments', 'subject', 'idempotent', 'heartbeat', 'about'];
+
+/** What a worker was told of gated activities, by name. Throws a `DefinitionError`, one sentence, for what cannot work. */
+export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDefinition> {
+  if (typeof gated !== 'object' || gated === null || Array.isArray(gated)) {
+    throw new DefinitionError('gated must be an object: activity names, and how each is gated');
+  }
+  return new Map(
+    Object.entries(gated).map(([name, declared]) => {
+      checkToolName(name);
+      checkOne(`gated activity '${name}'`, declared);
+      return [name, gatedDefinition(name, declared)];
+    }),
+  );
+}
+
+function checkOne(place: string, declared: GatedActivities[string]): void {
+  checkOptions(place, declared, optionNames);
+  const { risk = 'write', description = '', arguments: names, subject, idempotent = false, heartbeat } = declared;
+  if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
+  if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
+  if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
+  checkNames(place, names);
+  checkSubject(place, subject, names);
+  if (heartbeat === undefined || heartbeat === false) return;
+  checkOptions(`${place}: heartbeat`, heartbeat, ['timeoutMs']);
+  checkPositiveInteger(`${place}: heartbeat.timeoutMs`, heartbeat.timeoutMs, longestMs);
+}
+
+function checkNames(place: string, names: unknown): void {
+  if (names === undefined) return;
+  if (
+    !Array.isArray(names) ||
+    !names.every((each) => typeof each === 'string' && /^[A-Za-z_][\w-]{0,63}$/.test(each))
+  ) {
+    throw new DefinitionError(
+      `${place}: arguments must be a list of names, by position, such as ['orderId', 'amount']`,
+    );
+  }
+  if (new Set(names).size === names.length) return;
+  throw new DefinitionError(`${place}: arguments must be different names`);
+}
+
+function checkSubject(place: string, subject: unknown, names: readonly string[] | undefined): void {
+  if (subject === undefined) return;
+  if (typeof subject === 'object') {
+    checkOptions(`${place}: subject`, subject, ['argument', 'shell']);
+    if ((subject as { shell?: unknown }).shell !== true) {
+      throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
+    }
+  }
+  const argument =
+    typeof subject === 'object' && subject !== null && 'argument' in subject ? subject.argument : subject;
+  if (typeof argument === 'string' && (names === undefined || names.includes(argument))) return;
+  throw new DefinitionError(`${place}: subject must name one of its arguments (${names?.join(', ') ?? 'none named'})`);
+}

@@ -1,0 +1,223 @@
+/**
+ * What a Temporal worker needs for runs and for gates, as a plugin: for people who make their workers themselves, beside
+ * other plugins. `createWorker` is made of it, too.
+ */
+import type { BundleOptions, BundlerPlugin, NativeConnection, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import type { ExternalStorage } from '@temporalio/common';
+import { arbitrate } from './activities/arbitrate.ts';
+import { createCallModel } from './activities/call-model.ts';
+import { callTool } from './activities/call-tool.ts';
+import { createCheckEdit } from './activities/check-edit.ts';
+import { createLoadAgent } from './activities/load-agent.ts';
+import { createLoadGate } from './activities/load-gate.ts';
+import { notify } from './activities/notify.ts';
+import { readPolicy } from './activities/read-policy.ts';
+import { secondGate } from './activities/second-gate.ts';
+import { checkAssessors, type Assessor } from './agents/assessor.ts';
+import { checkGated } from './agents/check-gated.ts';
+import type { Agent } from './agents/define-agent.ts';
+import type { Tool } from './agents/define-tool.ts';
+import { DefinitionError } from './agents/definition-error.ts';
+import { createRegistry } from './agents/registry.ts';
+import { bundledPath, preloadedPaths } from './bundled-path.ts';
+import { missingSearchAttributes } from './client/search-attributes.ts';
+import { grpcStatus, grpcStatusOf } from './client/server-error.ts';
+import { activityNames, workflowType } from './contract.ts';
+import type { GatedActivities } from './core/gated-activity.ts';
+import type { Policy } from './core/policy.ts';
+import { ProblemError } from './core/problem.ts';
+import type { RollOver } from './core/run-config.ts';
+import { inlineLimits, storedLimits } from './core/size-limits.ts';
+import { leanBundle } from './lean-bundle.ts';
+import { loadPolicy } from './load-policy.ts';
+import { folderStorage, largePayloadsOf } from './payload-folder/large-payloads.ts';
+import type { LargePayloads } from './payload-folder/large-payloads.ts';
+import { unreadReferences } from './unread-references.ts';
+
+export interface PluginOptions {
+  agents?: readonly Agent[];
+  /** Tools that no agent has, for workflows of one's own with a gate. */
+  tools?: readonly Tool[];
+  /** Activities of one's own that run only behind a gate (docs/gate.md), by name. */
+  gated?: GatedActivities;
+  /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
+  policy?: string | object;
+  /** Functions that say how bad a call would be, beside the built-in assessors and the policy's `assess:` rules. */
+  assessors?: readonly Assessor[];
+  /** Workflow types beside `agentRun` whose calls may run tools and gated activities here (I1). */
+  workflowTypes?: readonly string[];
+  /** When runs continue as new; recorded in each run at its start. */
+  rollOver?: Partial<RollOver>;
+  /**
+   * A folder for payloads that are too large for Temporal's server; all workers of the task queue and all clients of
+   * its runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   */
+  largePayloads?: LargePayloads | false;
+}
+
+export type CountersignPlugin = BundlerPlugin &
+  Required<Pick<WorkerPlugin, 'configureWorker' | 'configureReplayWorker'>>;
+
+const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
+/** Below, a link would continue as new before it got anything done; above, Temporal ends the run. */
+const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
+
+/**
+ * A plugin for `Worker.create` and `bundleWorkflowCode`. Throws, in one sentence, a `DefinitionError` for what cannot
+ * work and `policy_invalid` for a policy that does not load; the worker is refused (`internal`) where the namespace lacks
+ * the search attributes of the inbox.
+ */
+export function countersignPlugin(options: PluginOptions = {}): CountersignPlugin {
+  const registry = createRegistry({ agents: options.agents ?? [], tools: options.tools });
+  const gated = checkGated(options.gated ?? {});
+  const { assessors = [], workflowTypes = [] } = options;
+  checkAssessors(assessors);
+  for (const { name } of registry.tools) {
+    if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
+  }
+  const ceiling =
+    options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
+  const agentPolicies = new Map<string, Policy>();
+  for (const { name, policy } of registry.agents) {
+    if (policy !== undefined)
+      agentPolicies.set(
+        name,
+        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }),
+      );
+  }
+  const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
+  const largePayloads = largePayloadsOf(options.largePayloads);
+  const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
+  const activities = {
+    ...Object.fromEntries(
+      registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
+    ),
+    [activityNames.loadAgent]: createLoadAgent({
+      registry,
+      agentPolicies,
+      ceiling,
+      rollOver,
+      ...(largePayloads === undefined ? {} : { sizeLimits }),
+    }),
+    [activityNames.loadGate]: createLoadGate({ agentPolicies, ceiling, rollOver, gated }),
+    [activityNames.callModel]: createCallModel(registry, {
+      assessors,
+      ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
+    }),
+    [activityNames.arbitrate]: arbitrate,
+    [activityNames.checkEdit]: createCheckEdit(registry, { gated, assessors }),
+    [activityNames.readPolicy]: readPolicy,
+    [activityNames.notify]: notify,
+  };
+  const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling });
+
+  return {
+    name: 'countersign',
+    configureWorker: async (worker) => {
+      checkActivities(worker.activities, activities);
+      await requireAttributes(worker.connection, worker.namespace);
+      const externalStorage =
+        largePayloads === undefined
+          ? unreadReferences
+          : await folderStorage(largePayloads, worker.namespace ?? 'default', 'retry');
+      return {
+        ...sandboxed(worker, externalStorage),
+        activities: { ...worker.activities, ...activities },
+        interceptors: {
+          ...workflowModules(worker),
+          activity: [...(worker.interceptors?.activity ?? []), () => ({ inbound })],
+        },
+        // At Temporal's default a killed worker delays every decision by ten seconds.
+        stickyQueueScheduleToStartTimeout: worker.stickyQueueScheduleToStartTimeout ?? '2s',
+      };
+    },
+    configureReplayWorker: (worker) => ({
+      ...sandboxed(worker, unreadReferences),
+      interceptors: workflowModules(worker),
+    }),
+    configureBundler,
+  };
+}
+
+/** A call of an agent is a run, and a handoff is a step of its own. */
+function isActivity({ agent, handoff }: Tool): boolean {
+  return agent === undefined && handoff === undefined;
+}
+
+/** For `bundleWorkflowCode`, and for the worker that bundles by itself. */
+function configureBundler(bundle: BundleOptions): BundleOptions {
+  const { webpackConfigHook } = bundle;
+  return {
+    ...bundle,
+    payloadConverterPath: ownConverter(bundle.payloadConverterPath),
+    workflowInterceptorModules: joined(bundle.workflowInterceptorModules, [bundledPath('activation')]),
+    preloadModules: joined(bundle.preloadModules, preloadedPaths),
+    webpackConfigHook: (config) => leanBundle(webpackConfigHook?.(config) ?? config),
+  };
+}
+
+type SandboxOptions = Pick<WorkerOptions, 'dataConverter' | 'interceptors' | 'workflowBundle'>;
+
+/** An external storage of the worker's own stays; it has to read what any client sends it (docs/security.md). */
+function sandboxed<Options extends SandboxOptions>(options: Options, externalStorage: ExternalStorage): Options {
+  const { dataConverter } = options;
+  return {
+    ...options,
+    dataConverter: {
+      externalStorage,
+      ...dataConverter,
+      payloadConverterPath: ownConverter(dataConverter?.payloadConverterPath),
+    },
+  };
+}
+
+/** A bundle that is given must have been made with this plugin: the gate checks that, and says so. */
+function workflowModules({
+  interceptors,
+  workflowBundle,
+}: SandboxOptions): NonNullable<SandboxOptions['interceptors']> {
+  if (workflowBundle !== undefined) return { ...interceptors };
+  return { ...interceptors, workflowModules: joined(interceptors?.workflowModules, [bundledPath('activation')]) };
+}
+
+function joined(given: readonly string[] | undefined, more: readonly string[]): string[] {
+  return [...new Set([...(given ?? []), ...more])];
+}
+
+/** Ours never throws while it reads (I5); another one would let a signal wedge every run. */
+function ownConverter(given: string | undefined): string {
+  const own = bundledPath('payload-converter');
+  if (given === undefined || given === own) return own;
+  throw new DefinitionError(
+    `countersign needs its own payload converter: remove payloadConverterPath (${given}), or do its work in a payload codec`,
+  );
+}
+
+function checkActivities(given: object | undefined, ours: Record<string, unknown>): void {
+  const taken = Object.keys(given ?? {}).find((name) => Object.hasOwn(ours, name));
+  if (taken !== undefined) throw new DefinitionError(`the worker has an activity '${taken}' already; rename one`);
+}
+
+function checkRollOver(rollOver: RollOver): RollOver {
+  for (const name of ['historyEvents', 'updates'] as const) {
+    const [least, most] = rollOverBounds[name];
+    if (Number.isInteger(rollOver[name]) && rollOver[name] >= least && rollOver[name] <= most) continue;
+    throw new DefinitionError(`rollOver.${name} must be a whole number from ${least} to ${most}`);
+  }
+  return rollOver;
+}
+
+/** Without a connection of its own the worker makes one, of which nothing is known yet. */
+async function requireAttributes(connection: NativeConnection | undefined, namespace = 'default'): Promise<void> {
+  if (connection === undefined) return;
+  const missing = await missingSearchAttributes(connection, namespace).catch((error: unknown) => {
+    // Temporal's time-skipping test server keeps no list of them: it cannot be asked, and takes them all the same.
+    if (grpcStatusOf(error) === grpcStatus.UNIMPLEMENTED) return [];
+    throw error;
+  });
+  if (missing.length === 0) return;
+  throw new ProblemError({
+    code: 'internal',
+    message: `Namespace '${namespace}' lacks the search attributes ${missing.join(', ')}: run \`countersign setup\` once.`,
+  });
+}

@@ -1,0 +1,140 @@
+/**
+ * Which activities of this run pass its gate, whoever schedules them: the workflow's own code, or a library that knows an
+ * activity only by its name. Module state is per run: the sandbox gives each workflow its own instance of every module.
+ */
+import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
+import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { callDigest } from '../core/digest.ts';
+import type { GateConfig } from '../core/gate-config.ts';
+import type { GatedActivity, GatedDefinition } from '../core/gated-activity.ts';
+import { gatedDefinition } from '../core/gated-activity.ts';
+import type { BookedRequest } from '../core/ledger.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import type { ApprovalGate } from './approval-gate.ts';
+import type { CallingGate } from './call-gated.ts';
+import { callGated } from './call-gated.ts';
+
+// oxlint-disable-next-line no-explicit-any -- as Temporal's own activity types: any arguments
+type AnyFunction = (...args: any[]) => any;
+
+/** How the activities `Activities` are declared to the gate: those named here are gated, the others are not. */
+export type Gated<Activities> = {
+  readonly [Name in keyof Activities]?: GatedActivity & {
+    /** What reviewers read beside the call, made of its arguments; at most 500 characters. */
+    about?: (...args: Activities[Name] extends AnyFunction ? Parameters<Activities[Name]> : never) => string;
+  };
+};
+
+type GuardingGate = CallingGate & Pick<ApprovalGate, 'cancelAll' | 'writeLast'>;
+
+interface Guarded {
+  gate: GuardingGate;
+  definitions: Map<string, GatedDefinition>;
+  about: Map<string, AnyFunction>;
+  /** Requests that an earlier link opened and for which nobody waits yet. */
+  carried: BookedRequest[];
+  config?: GateConfig;
+  ended: boolean;
+}
+
+let guarded: Guarded | undefined;
+
+/** The one gate of this run and what it guards. */
+export function guardedBy(gate: GuardingGate): Guarded {
+  guarded ??= { gate, definitions: new Map(), about: new Map(), carried: unfinished(gate), ended: false };
+  if (guarded.gate === gate) return guarded;
+  throw ApplicationFailure.nonRetryable('A workflow has one ApprovalGate; this one is the second', 'internal');
+}
+
+/** Puts activities under the gate and returns them: from now on each call of one that is declared passes it. */
+export function wrapActivities<Activities extends object>(
+  gate: GuardingGate,
+  activities: Activities,
+  // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
+  declared: Gated<Activities>,
+): Activities {
+  const { definitions, about, config } = guardedBy(gate);
+  if (config !== undefined) {
+    throw ApplicationFailure.nonRetryable('ApprovalGate: call wrap() before load(), which records it', 'internal');
+  }
+  for (const [name, each] of Object.entries<Gated<Record<string, AnyFunction>>[string]>(declared)) {
+    if (each === undefined) continue;
+    definitions.set(name, gatedDefinition(name, each));
+    if (each.about !== undefined) about.set(name, each.about);
+  }
+  return activities;
+}
+
+export const guardOutbound: WorkflowOutboundCallsInterceptor = {
+  scheduleActivity(input, next) {
+    const activity = guarded?.definitions.get(input.activityType);
+    if (guarded === undefined || activity === undefined) return next(input);
+    return callGated(
+      {
+        gate: guarded.gate,
+        activity,
+        contextSummary: summaryOf(activity.name, input.args),
+        takeUp: (call) => takeUp(activity, call),
+        hasEnded: () => guarded?.ended === true,
+      },
+      input,
+      next,
+    );
+  },
+  scheduleLocalActivity(input, next) {
+    if (guarded?.definitions.has(input.activityType) !== true) return next(input);
+    throw ApplicationFailure.nonRetryable(
+      `'${input.activityType}' is gated: a gated activity cannot be a local one`,
+      'internal',
+    );
+  },
+};
+
+/** When the workflow has ended, nothing stays open, and the journal is written to its end. */
+export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {
+  try {
+    const result = await running;
+    close('the workflow ended');
+    return result;
+  } catch (error) {
+    if (!(error instanceof ContinueAsNew)) {
+      close(isCancellation(error) ? 'the workflow was cancelled' : 'the workflow ended');
+    }
+    throw error;
+  }
+}
+
+function close(reason: string): void {
+  if (guarded?.config === undefined) return;
+  guarded.ended = true;
+  guarded.gate.cancelAll(reason);
+  guarded.gate.writeLast();
+}
+
+/** A call that is made again after continue-as-new goes on where its request stands: same id, same deadline (I11). */
+function takeUp(
+  { name, definition }: GatedDefinition,
+  { args }: ToolCall,
+): { callId: string; requestId: string } | undefined {
+  const carried = guarded?.carried ?? [];
+  if (carried.length === 0) return undefined;
+  const digest = callDigest({ tool: name, args, definition });
+  const index = carried.findIndex(({ request }) => request.digest === digest);
+  const [found] = index < 0 ? [] : carried.splice(index, 1);
+  return found === undefined ? undefined : { callId: found.callId, requestId: found.request.requestId };
+}
+
+/** Open requests, and those settled so that the call runs, where it has not run. */
+function unfinished({ ledger }: GuardingGate): BookedRequest[] {
+  const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
+  return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];
+}
+
+/** Text for people: a function of the author's that fails must not fail the call. */
+function summaryOf(name: string, args: readonly unknown[]): string {
+  try {
+    return String(guarded?.about.get(name)?.(...args) ?? `Workflow ${workflowInfo().workflowType}`);
+  } catch {
+    return `Workflow ${workflowInfo().workflowType}`;
+  }
+}

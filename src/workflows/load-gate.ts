@@ -1,0 +1,81 @@
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import type { LoadGate } from '../activities/load-gate.ts';
+import { activityNames, type Caller } from '../contract.ts';
+import type { GateConfig } from '../core/gate-config.ts';
+import type { Mode } from '../core/modes.ts';
+import type { JsonObject } from '../core/tool-call.ts';
+import type { ApprovalGate } from './approval-gate.ts';
+import type { BookSnapshot } from './book.ts';
+import { guardedBy } from './guarded-activities.ts';
+
+export interface LoadOptions {
+  /** Under whose name calls are ruled and listed, as an agent's are. */
+  agent: string;
+  /** A policy document, usually of the workflow's input; it can only tighten the operator's ceiling. */
+  policy?: JsonObject;
+  mode?: Mode;
+  /** For whom the workflow works. */
+  caller?: Caller;
+  /** For conditions of the policy, and for reviewers. */
+  metadata?: JsonObject;
+}
+
+/** What the next link takes: as an argument, and as its memo. */
+export interface Carry {
+  carried: CarriedGate;
+  memo: Record<string, unknown>;
+}
+
+/** What a workflow hands to its next link, as an argument of its own. */
+export interface CarriedGate {
+  gate: BookSnapshot;
+  config: GateConfig;
+}
+
+const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{ [activityNames.loadGate]: LoadGate }>({
+  startToCloseTimeout: '30s',
+  summary: 'The policies of this workflow',
+});
+
+/**
+ * Puts the gate under the worker's ceiling and the policies given here, once, before the first gated call. The worker
+ * reads them in one activity; what an earlier link recorded is taken as it is (I12).
+ */
+export async function loadGate(
+  gate: ApprovalGate,
+  { agent, policy, mode, caller, metadata }: LoadOptions,
+  carried?: GateConfig,
+): Promise<void> {
+  const guarded = guardedBy(gate);
+  const gated = [...guarded.definitions.values()];
+  const config = carried ?? (await read({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) }));
+  guarded.config = config;
+  for (const each of config.gated) guarded.definitions.set(each.name, each);
+  const { ceiling, run, rollOver } = config;
+  gate.govern({
+    agent: config.agent,
+    policies: { ...(ceiling && { ceiling }), ...(run && { run }) },
+    rollOver,
+    ...(caller && { caller }),
+    ...(metadata && { metadata }),
+  });
+}
+
+/** Everything the next link needs; continue as new in the same step. */
+export function carryGate(gate: ApprovalGate): Carry {
+  const { config } = guardedBy(gate);
+  if (config === undefined) throw ApplicationFailure.nonRetryable('ApprovalGate: carry() needs load()', 'internal');
+  // Where the author puts the next link's argument is unknown: a reader of the journal finds the memo.
+  gate.writeLast();
+  const { gate: snapshot, memo } = gate.snapshot();
+  return { carried: { gate: snapshot, config }, memo };
+}
+
+/** A refusal ends the workflow with its sentence, not with that of an activity which failed. */
+async function read(wish: Parameters<LoadGate>[0]): Promise<GateConfig> {
+  try {
+    return await loadGateActivity(wish);
+  } catch (error) {
+    throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
+  }
+}

@@ -1,0 +1,41 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Plain activities that write one line for each time they really run into `FOLDER/ran.log`. */
+export function gatedTestActivities(folder: string) {
+  const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
+  return {
+    look: async (...what: unknown[]): Promise<unknown[]> => {
+      note(`look ${JSON.stringify(what)}`);
+      return what;
+    },
+    pay: async (to: string, amount = 5): Promise<string> => {
+      note(`pay ${to} ${amount}`);
+      return `paid ${amount} to ${to}`;
+    },
+    order: async ({ item }: { item: string }): Promise<string> => {
+      note(`order ${item}`);
+      return `ordered ${item}`;
+    },
+    shell: async (command: string): Promise<string> => {
+      note(`shell ${command}`);
+      return command;
+    },
+    fail: async (): Promise<void> => {
+      note('fail');
+      throw new RangeError('the bank is closed');
+    },
+    hang: async (name: string): Promise<string> => {
+      note(`hang ${name}`);
+      while (!existsSync(join(folder, `release-${name}`))) await sleep(20);
+      return name;
+    },
+    free: async (what: unknown): Promise<unknown> => {
+      note('free');
+      return what;
+    },
+  };
+}
+
+export type GatedTestActivities = ReturnType<typeof gatedTestActivities>;

@@ -1,0 +1,11 @@
+import type { Gated } from '../../src/workflow.ts';
+import type { GatedTestActivities } from './gated-activities.ts';
+
+export const gated = {
+  look: { risk: 'read_only' },
+  pay: { arguments: ['to', 'amount'], subject: 'to' },
+  order: {},
+  shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
+  fail: {},
+  hang: { heartbeat: { timeoutMs: 1_000 } },
+} satisfies Gated<GatedTestActivities>;

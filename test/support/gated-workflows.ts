@@ -1,0 +1,132 @@
+/** Workflows of people who use the gate, for what the examples do not show. */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  defineSignal,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
+import type { CarriedGate } from '../../src/workflow.ts';
+import { ApprovalGate, forModel } from '../../src/workflow.ts';
+import type { GatedTestActivities } from './gated-activities.ts';
+import { gated } from './gated-declarations.ts';
+
+export { agentRun } from '../../src/workflow.ts';
+
+const activities = proxyActivities<GatedTestActivities>({ startToCloseTimeout: '1 minute' });
+const locally = proxyLocalActivities<GatedTestActivities>({ startToCloseTimeout: '1 minute' });
+const timed = proxyActivities<GatedTestActivities>({ startToCloseTimeout: '2s' });
+const elsewhere = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
+  startToCloseTimeout: '10s',
+});
+
+/** How a promise ended, as JSON. */
+async function told(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    return { result: await promise };
+  } catch (error) {
+    if (error instanceof ApplicationFailure) {
+      return {
+        type: error.type,
+        message: error.message,
+        nonRetryable: error.nonRetryable,
+        details: error.details?.[0],
+      };
+    }
+    const { name, cause } = error as Error;
+    return { name, cause: (cause as { type?: string } | undefined)?.type ?? (cause as Error | undefined)?.name };
+  }
+}
+
+async function openGate(): Promise<ApprovalGate> {
+  const gate = new ApprovalGate();
+  gate.wrap(activities, gated);
+  await gate.load({ agent: 'tester' });
+  return gate;
+}
+
+export type Step = { name: string; args: unknown[]; how?: 'local' | 'timed' | 'model' };
+
+/** Makes the calls, all at once, and tells how each ended. */
+export async function calls(steps: Step[]): Promise<unknown[]> {
+  await openGate();
+  return Promise.all(
+    steps.map(({ name, args, how }) => {
+      const proxy = { local: locally, timed, model: activities }[how ?? 'model'] as unknown as typeof elsewhere;
+      const made = (): Promise<unknown> => proxy[name]!(...args);
+      return how === 'model' ? forModel(made()) : told(how === 'local' ? Promise.resolve().then(made) : made());
+    }),
+  );
+}
+
+/** The same without a gate: what anybody may write. */
+export async function bareCalls(steps: Step[]): Promise<unknown[]> {
+  return Promise.all(steps.map(({ name, args }) => told(elsewhere[name]!(...args))));
+}
+
+/** The same under a name that the worker trusts. */
+export function trustedCalls(steps: Step[]): Promise<unknown[]> {
+  return bareCalls(steps);
+}
+
+/** Gates what its worker does not know as gated. */
+export async function gatesTooMuch(): Promise<unknown> {
+  const gate = new ApprovalGate();
+  gate.wrap(activities, { free: { risk: 'write' } });
+  return told(gate.load({ agent: 'tester' }));
+}
+
+/** Calls before the policies are there, wraps after them, and makes a second gate. */
+export async function misuses(): Promise<unknown[]> {
+  const gate = new ApprovalGate();
+  gate.wrap(activities, gated);
+  const early = await told(activities.pay('a', 1));
+  await gate.load({ agent: 'tester' });
+  const late = await told(Promise.resolve().then(() => gate.wrap(activities, gated)));
+  const second = await told(Promise.resolve().then(() => new ApprovalGate().wrap(activities, {})));
+  return [early, late, second];
+}
+
+/** Waits for one call in a scope of its own, until signal `enough`. */
+export async function givesUp(): Promise<unknown> {
+  const scope = new CancellationScope();
+  let enough = false;
+  setHandler(defineSignal('enough'), () => {
+    enough = true;
+    scope.cancel();
+  });
+  const gate = await openGate();
+  const waited = await told(scope.run(() => activities.pay('a', 1)));
+  await gate.until(() => enough);
+  return waited;
+}
+
+/** Continues as new on signal `roll`, while its call waits, as often as it comes. */
+export async function rolls(links: number, carried?: CarriedGate): Promise<unknown> {
+  let rolling = false;
+  setHandler(defineSignal('roll'), () => {
+    rolling = true;
+  });
+  const gate = new ApprovalGate(carried?.gate);
+  const { pay } = gate.wrap(activities, gated);
+  await gate.load({ agent: 'tester' }, carried);
+  let paid: unknown;
+  void told(pay('a', 1)).then((end) => {
+    paid = end;
+  });
+  await gate.until(() => rolling || paid !== undefined);
+  if (paid !== undefined) return { links, paid };
+  const { memo, carried: next } = gate.carry();
+  return makeContinueAsNewFunc<typeof rolls>({ memo })(links + 1, next);
+}
+
+/** Ends, or fails, while its call waits. */
+export async function leaves(how: 'returns' | 'fails'): Promise<string> {
+  const gate = await openGate();
+  void activities.pay('a', 1);
+  await gate.until(() => gate.ledger.open.length === 1);
+  if (how === 'fails') throw ApplicationFailure.nonRetryable('gave up', 'gave_up');
+  return 'done';
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { CountersignClient } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { ApprovalRequest } from '../../src/contract.ts';
+import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';
+import { bundleWorkflows, createWorker } from '../../src/worker.ts';
+import { eventually } from './eventually.ts';
+import { gatedTestActivities } from './gated-activities.ts';
+import { gated } from './gated-declarations.ts';
+import { sharedAddress } from './shared-server.ts';
+
+/** A worker with the workflows of `gated-workflows.ts`, on a task queue of its own. */
+export interface GatedWorld {
+  client: CountersignClient;
+  folder: string;
+  taskQueue: string;
+  start(workflow: string, ...args: unknown[]): Promise<WorkflowHandle>;
+  /** Starts a workflow and waits for its result. */
+  run(workflow: string, ...args: unknown[]): Promise<unknown>;
+  /** Waits until that many requests are open, and gives them. */
+  open(handle: WorkflowHandle, count?: number): Promise<ApprovalRequest[]>;
+  startWorker(options?: Partial<WorkerOptions>): Promise<void>;
+  stopWorker(): Promise<void>;
+  /** What really ran since it was last asked, a line each. */
+  ran(): string[];
+  close(): Promise<void>;
+}
+
+export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Promise<GatedWorld> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-gated-'));
+  const taskQueue = `gated-${randomUUID()}`;
+  const address = sharedAddress();
+  const client = await createClient({ address, taskQueue });
+  const { code } = await bundleWorkflows(fileURLToPath(new URL('./gated-workflows.ts', import.meta.url)));
+  let running: { worker: CountersignWorker; done: Promise<void> } | undefined;
+  const { workflow } = client.session.client;
+  const start = (type: string, ...args: unknown[]): Promise<WorkflowHandle> =>
+    workflow.start(type, { workflowId: `${type}-${randomUUID()}`, taskQueue, args });
+  const startWorker = async (more: Partial<WorkerOptions> = {}): Promise<void> => {
+    const worker = await createWorker({
+      address,
+      taskQueue,
+      agents: [],
+      activities: gatedTestActivities(folder),
+      gated,
+      workflowTypes: ['calls', 'trustedCalls', 'misuses', 'gatesTooMuch', 'givesUp', 'rolls', 'leaves'],
+      workflowBundle: { code },
+      shutdownGraceMs: 500,
+      logLevel: 'ERROR',
+      ...(process.env.COUNTERSIGN_TEST_CACHE === undefined
+        ? {}
+        : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
+      ...options,
+      ...more,
+    });
+    running = { worker, done: worker.run() };
+  };
+  const stopWorker = async (): Promise<void> => {
+    running?.worker.shutdown();
+    await running?.done;
+    running = undefined;
+  };
+  await startWorker();
+  return {
+    client,
+    folder,
+    taskQueue,
+    start,
+    run: async (type, ...args) => (await start(type, ...args)).result(),
+    open: (handle, count = 1) =>
+      eventually(`${count} open requests of ${handle.workflowId}`, async () => {
+        const { approvals } = await client.approvals.list();
+        if (approvals.filter(({ workflowId }) => workflowId === handle.workflowId).length < count) return false;
+        return handle.query<ApprovalRequest[]>('approvals');
+      }),
+    startWorker,
+    stopWorker,
+    ran: () => {
+      const log = join(folder, 'ran.log');
+      const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
+      rmSync(log, { force: true });
+      return lines;
+    },
+    close: async () => {
+      await stopWorker();
+      await client.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,278 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { projectHistories } from '../../src/client/journal-of.ts';
+import type { ApprovalRequest } from '../../src/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import type { GatedWorld } from '../support/gated-world.ts';
+import { openGatedWorld } from '../support/gated-world.ts';
+
+/** Plain activities behind the gate of a workflow of one's own (docs/gate.md). */
+
+let world: GatedWorld;
+beforeAll(async () => {
+  world = await openGatedWorld({
+    policy: {
+      version: 1,
+      rules: [
+        { pattern: '*', action: 'allow' },
+        { pattern: 'pay', action: 'ask' },
+        { pattern: 'pay:mallory', action: 'deny', reason: 'Never' },
+        { pattern: 'shell', action: 'ask' },
+        { pattern: 'shell:ls*', action: 'allow' },
+      ],
+    },
+  });
+}, 60_000);
+beforeEach(() => {
+  world.ran();
+});
+afterAll(() => world.close());
+
+const one = async (name: string, args: unknown[], how?: string): Promise<unknown> =>
+  ((await world.run('calls', [{ name, args, how }])) as unknown[])[0];
+
+describe('a call that is allowed', () => {
+  test.each<[string, string, unknown[], unknown]>([
+    ['has its own arguments', 'look', ['a', 1, { b: [null] }], ['a', 1, { b: [null] }]],
+    ['may have one object', 'order', [{ item: 'tea' }], 'ordered tea'],
+    ['may have none', 'look', [], []],
+    ['is not confused with one of another shape', 'look', [{ $1: 'a' }], [{ $1: 'a' }]],
+    ['gets what JSON carries', 'look', [new Date(0), { gone: undefined }], ['1970-01-01T00:00:00.000Z', {}]],
+  ])('%s', async (_name, activity, args, result) => {
+    expect(await one(activity, args)).toEqual({ result });
+  });
+
+  test('may be told to a model', async () => {
+    expect(await one('order', [{ item: 'tea' }], 'model')).toBe('ordered tea');
+  });
+});
+
+describe('a call that the gate refuses', () => {
+  const denied = { gate: true, toolName: 'pay', outcome: 'denied_by_policy' };
+  const refused = { gate: true, outcome: 'refused' };
+  test.each<[string, string, unknown[], object]>([
+    ['by the policy', 'pay', ['mallory', 1], { type: 'denied_by_policy', message: 'Denied: Never', details: denied }],
+    [
+      'for an argument too many',
+      'pay',
+      ['a', 1, 2],
+      {
+        type: 'arguments_invalid',
+        message: `Error: 'pay' is declared with 2 arguments and was called with 3`,
+        details: { ...refused, toolName: 'pay' },
+      },
+    ],
+    [
+      'as a local activity',
+      'pay',
+      ['a', 1],
+      { type: 'internal', message: `'pay' is gated: a gated activity cannot be a local one` },
+    ],
+  ])('%s', async (name, activity, args, failure) => {
+    expect(await one(activity, args, name === 'as a local activity' ? 'local' : undefined)).toEqual({
+      nonRetryable: true,
+      ...failure,
+    });
+    expect(world.ran()).toEqual([]);
+  });
+
+  test('is told to a model as a sentence', async () => {
+    expect(await one('pay', ['mallory', 1], 'model')).toBe('Denied: Never');
+  });
+});
+
+describe('a call that is asked about', () => {
+  const asked = async (args: unknown[], how?: string, name = 'pay') => {
+    const handle = await world.start('calls', [{ name, args, how }]);
+    const [request] = await world.open(handle);
+    return { handle, request: request!, result: async () => ((await handle.result()) as unknown[])[0] };
+  };
+
+  test('leaves defaults to the activity, and its subject to the rules', async () => {
+    const { request, result } = await asked(['a']);
+    expect(request.arguments).toEqual({ to: 'a' });
+    expect(request.contextSummary).toBe('Workflow calls');
+    await world.client.decide({ requestId: request.requestId, approved: true });
+    expect(await result()).toEqual({ result: 'paid 5 to a' });
+    expect(world.ran()).toEqual(['pay a 5']);
+  });
+
+  test('tells who denied it', async () => {
+    const { request, result } = await asked(['a', 1]);
+    const { requestId } = request;
+    await world.client.decide({ requestId, approved: false, reason: 'no', reviewerId: 'rita' });
+    expect(await result()).toEqual({
+      type: 'denied',
+      message: 'Denied: no',
+      nonRetryable: true,
+      details: { gate: true, toolName: 'pay', outcome: 'denied', requestId, reason: 'no', reviewerId: 'rita' },
+    });
+  });
+
+  test('a shell subject is not split in a workflow, so an allow for its text does not count', async () => {
+    const { request, result } = await asked(['ls /'], undefined, 'shell');
+    await world.client.decide({ requestId: request.requestId, approved: true });
+    expect(await result()).toEqual({ result: 'ls /' });
+  });
+
+  test('side by side: each by its own id', async () => {
+    const handle = await world.start('calls', [
+      { name: 'pay', args: ['a', 1] },
+      { name: 'pay', args: ['a', 1] },
+    ]);
+    const [first, second] = await world.open(handle, 2);
+    await world.client.decide([
+      { requestId: second!.requestId, approved: true },
+      { requestId: first!.requestId, approved: false },
+    ]);
+    expect(await handle.result()).toMatchObject([{ type: 'denied' }, { result: 'paid 1 to a' }]);
+    expect(world.ran()).toEqual(['pay a 1']);
+  });
+
+  test('whose scope is cancelled: its request leaves the inbox', async () => {
+    const handle = await world.start('givesUp');
+    const [request] = await world.open(handle);
+    await handle.signal('enough');
+    expect(await handle.result()).toMatchObject({ name: 'CancelledFailure' });
+    const { requestId } = request!;
+    expect(await world.client.approvals.get(requestId)).toMatchObject({ settled: { outcome: 'cancelled' } });
+    await expect(world.client.decide({ requestId, approved: true })).rejects.toMatchObject({ code: 'run_closed' });
+  });
+
+  test('continue-as-new: same request, same deadline, one run', async () => {
+    const handle = await world.start('rolls', 1);
+    const [request] = await world.open(handle);
+    for (const link of [2, 3]) {
+      const before = (await handle.describe()).runId;
+      await handle.signal('roll');
+      await eventually(`link ${link}`, async () => (await handle.describe()).runId !== before);
+      expect(await eventually('the open request', () => handle.query<ApprovalRequest[]>('approvals'))).toEqual([
+        request,
+      ]);
+    }
+    await world.client.decide({ requestId: request!.requestId, approved: true });
+    expect(await world.client.session.client.workflow.getHandle(handle.workflowId).result()).toEqual({
+      links: 3,
+      paid: { result: 'paid 1 to a' },
+    });
+    expect(world.ran()).toEqual(['pay a 1']);
+  });
+});
+
+describe('a workflow that ends while a call waits', () => {
+  test.each<[string, string, string]>([
+    ['returns', 'the workflow ended', 'COMPLETED'],
+    ['fails', 'the workflow ended', 'FAILED'],
+    ['is cancelled', 'the call was cancelled', 'CANCELLED'],
+  ])('%s: its request is settled as cancelled', async (how, reason, status) => {
+    const handle =
+      how === 'is cancelled'
+        ? await world.start('calls', [{ name: 'pay', args: ['a', 1], how: 'model' }])
+        : await world.start('leaves', how);
+    if (how === 'is cancelled') {
+      await world.open(handle);
+      await handle.cancel();
+    }
+    await handle.result().catch(() => undefined);
+    expect((await handle.describe()).status.name).toBe(status);
+    const { requests, gaps } = projectHistories([await handle.fetchHistory()]);
+    expect(gaps).toEqual([]);
+    expect(requests).toMatchObject([{ outcome: 'cancelled', reason }]);
+  });
+});
+
+describe('how a call ended', () => {
+  test('an activity that throws: its own failure, and it ran', async () => {
+    const handle = await world.start('calls', [{ name: 'fail', args: [] }]);
+    expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: 'RangeError' }]);
+    expect(world.ran()).toEqual(['fail']);
+    expect(projectHistories([await handle.fetchHistory()]).outcomes).toMatchObject([
+      { outcome: 'allowed', ran: 'yes' },
+    ]);
+  });
+
+  test('told to a model: the failure as a sentence', async () => {
+    expect(await one('fail', [], 'model')).toBe('Error: the bank is closed');
+  });
+
+  test('the time is up: unknown, one attempt', async () => {
+    const handle = await world.start('calls', [{ name: 'hang', args: ['timed'], how: 'timed' }]);
+    expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: 'TimeoutFailure' }]);
+    expect(world.ran()).toEqual(['hang timed']);
+    expect(projectHistories([await handle.fetchHistory()]).outcomes).toMatchObject([{ ran: 'unknown' }]);
+    writeFileSync(join(world.folder, 'release-timed'), '');
+  });
+
+  test('longer than its heartbeat time-out: the worker heartbeats in its place', async () => {
+    const handle = await world.start('calls', [{ name: 'hang', args: ['long'] }]);
+    const started = Date.now();
+    await eventually('twice the heartbeat time-out', () => Date.now() - started > 2_500);
+    writeFileSync(join(world.folder, 'release-long'), '');
+    expect(await handle.result()).toEqual([{ result: 'long' }]);
+  });
+});
+
+describe('the second gate', () => {
+  // What a workflow could write by hand: only the gate's own payload carries the mark of a permit.
+  const forged = {
+    workflowId: 'w',
+    callId: 'call.1',
+    digest: '0'.repeat(64),
+    definition: '0'.repeat(64),
+    outcome: 'approved',
+  };
+  test.each<[string, string, unknown[]]>([
+    ['a workflow type that the worker was not told of', 'bareCalls', ['a', 1]],
+    ['a trusted workflow type that opens no gate', 'trustedCalls', ['a', 1]],
+    ['a permit written by hand', 'trustedCalls', [{ ...forged, agent: 'tester' }, 'a', 1]],
+  ])('%s is refused', async (_name, type, args) => {
+    expect(await world.run(type, [{ name: 'pay', args }])).toEqual([{ name: 'ActivityFailure', cause: 'forbidden' }]);
+    expect(world.ran()).toEqual([]);
+  });
+
+  test('a worker that does not know an activity as gated does not hand it a permit for an argument', async () => {
+    const handle = await world.start('calls', [{ name: 'pay', args: ['a', 1] }]);
+    const [request] = await world.open(handle);
+    await world.stopWorker();
+    await world.startWorker({ gated: {} });
+    await handle.signal('decide', { requestId: request!.requestId, approved: true });
+    expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: 'forbidden' }]);
+    expect(projectHistories([await handle.fetchHistory()]).outcomes).toMatchObject([
+      { outcome: 'approved', ran: 'no' },
+    ]);
+    expect(world.ran()).toEqual([]);
+    await world.stopWorker();
+    await world.startWorker();
+  });
+
+  test('a workflow that gates what the worker does not know as gated fails before its first call', async () => {
+    expect(await world.run('gatesTooMuch')).toMatchObject({
+      type: 'internal',
+      message: `Activity 'free' is gated in the workflow and not on its worker: name it in 'gated' there`,
+    });
+  });
+});
+
+test('misuse is told in one sentence', async () => {
+  expect(await world.run('misuses')).toMatchObject([
+    { message: expect.stringMatching(/^ApprovalGate: call .* before the first call$/) },
+    { message: 'ApprovalGate: call wrap() before load(), which records it' },
+    { message: 'A workflow has one ApprovalGate; this one is the second' },
+  ]);
+});
+
+test('events: an allowed call adds none to those of the same call without a gate; the gate itself costs seven a run', async () => {
+  const eventsOf = async (count: number): Promise<number> => {
+    const handle = await world.start(
+      'calls',
+      Array.from({ length: count }, () => ({ name: 'look', args: ['a'] })),
+    );
+    await handle.result();
+    return (await handle.fetchHistory()).events!.length;
+  };
+  const [none, three] = [await eventsOf(0), await eventsOf(3)];
+  expect(none).toBe(11);
+  // Three activities started at once: scheduled, started, completed, and at most a task for each that ends.
+  expect(three - none).toBeLessThanOrEqual(3 * 3 + 3 * 3 + 1);
+});
