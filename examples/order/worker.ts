@@ -1,0 +1,25 @@
+/**
+ * A worker made as everybody makes one, with the plugin added.
+ *
+ *   ORDER_LOG=order.log node examples/order/worker.ts
+ *
+ * In a project of your own, import from 'countersign/worker'.
+ */
+import { join } from 'node:path';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { countersignPlugin } from '../../src/worker.ts';
+import { orderActivities } from './activities.ts';
+import { gated } from './gated.ts';
+
+const here = import.meta.dirname;
+const { TEMPORAL_ADDRESS: address = '127.0.0.1:7233', ORDER_QUEUE: taskQueue = 'orders', ORDER_LOG: log } = process.env;
+
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address }),
+  taskQueue,
+  workflowsPath: join(here, 'workflows.ts'),
+  activities: orderActivities(log ?? join(here, 'order.log')),
+  plugins: [countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['returnOrder'] })],
+});
+console.log('ready');
+await worker.run();
