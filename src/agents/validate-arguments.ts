@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { jsonPlace } from '../core/json-place.ts';
 import type { JsonObject } from '../core/tool-call.ts';
-import { argumentPlace } from './argument-place.ts';
 import type { Tool } from './define-tool.ts';
 
 /** `problem` is a place and what was expected there, at most 1,000 characters. */
@@ -37,7 +37,7 @@ function describeOne(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): str
     return [...new Set(issue.errors.map((branch) => describe(branch.slice(0, 1), path)))].join(', or ');
   }
   const message = issue.message.replace(/^Invalid input: /, '').replace(/\s+/g, ' ');
-  return `${argumentPlace(path)}: ${message}`;
+  return `${jsonPlace('arguments', path)}: ${message}`;
 }
 
 function bounded(text: string): string {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { inlineLimits } from '../../src/core/size-limits.ts';
-import { maxArgumentDepth, parseArguments } from '../../src/models/parse-arguments.ts';
+import { maxJsonDepth } from '../../src/core/read-json.ts';
+import { parseArguments } from '../../src/models/parse-arguments.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
@@ -105,9 +106,9 @@ describe('parseArguments', () => {
   });
 
   test('refuses depth, and does not overflow on it', () => {
-    const problem = `arguments: expected at most ${maxArgumentDepth} levels of nesting`;
-    expect(parseArguments(nested(maxArgumentDepth))).toHaveProperty('args');
-    expect(parseArguments(nested(maxArgumentDepth + 1))).toEqual({ problem });
+    const problem = `arguments: expected at most ${maxJsonDepth} levels of nesting`;
+    expect(parseArguments(nested(maxJsonDepth))).toHaveProperty('args');
+    expect(parseArguments(nested(maxJsonDepth + 1))).toEqual({ problem });
     for (const opening of ['[', '{"a":', '{"a":[']) {
       expect(parseArguments(`{"a":${opening.repeat(150_000)}`)).toEqual({ problem });
     }

@@ -1,7 +1,8 @@
 import { isMode, modes } from '../../core/modes.ts';
+import { readJson } from '../../core/read-json.ts';
 import { risks, type Json, type JsonObject, type Risk } from '../../core/tool-call.ts';
 import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
-import { readStrictJson, writtenMembers } from './strict-json.ts';
+import { writtenMembers } from './written-members.ts';
 
 /** `id` is repeated as it came; null where the line has none. */
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
@@ -13,8 +14,8 @@ type Fields = Partial<Record<(typeof known)[number], { value: Json; written: str
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };
-  const id = readStrictJson(fields.id?.written ?? 'null');
-  if ('problem' in id) return { id: null, error: `'id' ${id.problem}` };
+  const id = readJson(fields.id?.written ?? 'null', { root: 'id' });
+  if ('problem' in id) return { id: null, error: id.problem };
   const call = readCall(fields);
   return typeof call === 'string' ? { id: id.value, error: call } : { id: id.value, call };
 }
@@ -26,8 +27,8 @@ function readCall(fields: Fields): DescribedCall | string {
   );
   if (typeof tool !== 'string') return `'tool' must be a text`;
   if (fields.args === undefined) return `'args' is missing`;
-  const args = readStrictJson(fields.args.written);
-  if ('problem' in args) return `'args' ${args.problem}`;
+  const args = readJson(fields.args.written, { root: 'args' });
+  if ('problem' in args) return args.problem;
   if (!isObject(args.value)) return `'args' must be an object`;
   if (risk !== undefined && !isRisk(risk)) return `'risk' must be one of ${[...risks, 'unknown'].join(', ')}`;
   const read = subject === undefined ? undefined : readSubject(subject);

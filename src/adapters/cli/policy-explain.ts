@@ -1,12 +1,12 @@
 import { escapeText } from '../../core/escape-text.ts';
 import { explain, type Explanation } from '../../core/explain.ts';
+import { readJson } from '../../core/read-json.ts';
 import type { JsonObject } from '../../core/tool-call.ts';
 import { readSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
 import type { Output } from './output.ts';
 import { loadPolicy, problemLines } from './policy-file.ts';
 import type { ExplainOptions } from './policy.ts';
 import { UsageError } from './report-error.ts';
-import { readStrictJson } from './strict-json.ts';
 import { renderFields, renderTable } from './table.ts';
 
 /** Exit 0 whatever the answer; 1 for a policy that does not load. */
@@ -59,8 +59,8 @@ function renderExplanation(output: Output, { ruling, matches }: Explanation): st
 }
 
 function readArguments(text: string): JsonObject {
-  const read = readStrictJson(text);
-  if ('problem' in read) throw new UsageError(`--args ${read.problem}: give the arguments of the call as JSON.`);
+  const read = readJson(text, { root: '--args' });
+  if ('problem' in read) throw new UsageError(`${read.problem}; give the arguments of the call as JSON.`);
   const { value } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new UsageError(`--args must be an object, such as '{"path":"a.txt"}'.`);
@@ -69,7 +69,7 @@ function readArguments(text: string): JsonObject {
 /** A name, or, where it begins with a brace, JSON. */
 function readSubjectOption(text: string): Subject {
   if (!text.startsWith('{')) return { argument: text, shell: false };
-  const read = readStrictJson(text);
+  const read = readJson(text, { root: '--subject' });
   const subject = 'problem' in read ? undefined : readSubject(read.value);
   if (subject === undefined) throw new UsageError(`--subject must be ${subjectWanted}.`);
   return subject;

@@ -195,19 +195,19 @@ describe('eval', () => {
     ['{"id":7,"tool":"x"}', { id: 7, error: "'args' is missing" }],
     ['{"id":7,"tool":"x","args":[]}', { id: 7, error: "'args' must be an object" }],
     ['{"id":7,"tool":"x","args":null}', { id: 7, error: "'args' must be an object" }],
-    ['{"id":7,"tool":"x","args":{"a":{"b":1,"\\u0062":2}}}', { id: 7, error: `'args' holds the key "\\u0062" twice` }],
+    ['{"id":7,"tool":"x","args":{"a":{"b":1,"\\u0062":2}}}', { id: 7, error: 'args.a.b: expected each key once' }],
     ['{"id":7,"tool":"x","tool":"y","args":{}}', { id: null, error: "'tool' stands in the line twice" }],
     [
       '{"id":7,"tool":"x","args":{"n":9007199254740993}}',
-      { id: 7, error: expect.stringContaining('9007199254740993') },
+      { id: 7, error: 'args.n: expected a number that a double holds exactly; send it as text' },
     ],
-    ['{"id":7,"tool":"x","args":{"n":1e999}}', { id: 7, error: expect.stringContaining('1e999') }],
+    ['{"id":7,"tool":"x","args":{"n":1e999}}', { id: 7, error: 'args.n: expected a number that a double holds' }],
     ['{"id":7,"tool":"x","args":{"n":"\\udc00"}}', { id: 7, error: expect.stringContaining('surrogate') }],
     [
       `{"id":7,"tool":"x","args":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
-      { id: 7, error: expect.stringContaining('deep') },
+      { id: 7, error: 'args: expected at most 64 levels of nesting' },
     ],
-    ['{"id":9007199254740993,"tool":"x","args":{}}', { id: null, error: expect.stringContaining("'id'") }],
+    ['{"id":9007199254740993,"tool":"x","args":{}}', { id: null, error: expect.stringMatching(/^id: expected/) }],
     ['{"id":7,"tool":"x","args":{},"risk":"safe"}', { id: 7, error: expect.stringContaining("'risk' must be one of") }],
     ['{"id":7,"tool":"x","args":{},"risk":"constructor"}', { id: 7, error: expect.stringContaining("'risk'") }],
     ['{"id":7,"tool":"x","args":{},"mode":"toString"}', { id: 7, error: expect.stringContaining("'mode'") }],
@@ -329,7 +329,7 @@ describe('eval', () => {
         }
       })();
       if (each['id'] !== null) expect(JSON.stringify(each['id'])).toBe(JSON.stringify(id));
-      if ('error' in each) expect(each['error']).toMatch(/^('\w+'|the line) .+/);
+      if ('error' in each) expect(each['error']).toMatch(/^('\w+' |the line |args|id).+/);
       else expect(['allow', 'ask', 'deny']).toContain(each['action']);
     }
   });
@@ -385,7 +385,7 @@ describe('wrong use: one sentence, exit 2', () => {
     [['explain', 'good.yaml'], "error: required option '--tool <name>' not specified"],
     [
       ['explain', 'good.yaml', '--tool', 'x', '--args', '{'],
-      'error: --args is not JSON: give the arguments of the call as JSON.',
+      "error: --args: Quoted object key or end of object '}' expected but reached end of input at position 1; give the arguments of the call as JSON.",
     ],
     [
       ['explain', 'good.yaml', '--tool', 'x', '--args', '[]'],

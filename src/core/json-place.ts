@@ -1,0 +1,9 @@
+/** Where in a JSON value something is, as a model or a person reads it: `arguments.items[2].name`, of `arguments`. */
+export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    const name = String(step).slice(0, 64);
+    return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  });
+  return root + steps.join('');
+}
