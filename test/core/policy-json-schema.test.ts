@@ -15,7 +15,9 @@ const valueOf = (text: string): unknown => {
 test('the stored schema is that of the code: npm run schema', () => expect(stored).toEqual(policyJsonSchema()));
 
 describe('every policy of the manual', () => {
-  const policies = [...manual.matchAll(/^```yaml *(?:ceiling|explained)?\n(.*?)^```/gms)].map(([, text]) => text!);
+  const policies = [...manual.matchAll(/^```yaml *(?:ceiling|explained|people)?\n(.*?)^```/gms)].map(
+    ([, text]) => text!,
+  );
   test('there are many', () => expect(policies.length).toBeGreaterThan(10));
   test.each(policies)('%s', (text) => expect([valid(valueOf(text)), valid.errors]).toEqual([true, null]));
 });

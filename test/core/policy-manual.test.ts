@@ -1,6 +1,9 @@
 /** docs/policy.md says nothing that does not work: its examples are read from it and run. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { askTermsOf } from '../../src/core/ask-terms.ts';
+import { entitlement, tally, type Ballot, type Voter } from '../../src/core/entitlement.ts';
+import { directoriesOf, panelOf } from '../../src/core/panel.ts';
 import { formatProblems, parsePolicy } from '../../src/core/parse-policy.ts';
 import { colour, modes, type Mode } from '../../src/core/modes.ts';
 import { actions, type Action } from '../../src/core/policy.ts';
@@ -39,7 +42,7 @@ const calls = examples
 
 test('the manual has examples of all kinds', () => {
   expect(calls.length).toBeGreaterThan(15);
-  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling', 'explained']));
+  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling', 'explained', 'people']));
 });
 
 describe('answers', () => {
@@ -53,6 +56,32 @@ describe('answers', () => {
     const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, call, { agent });
     expect([ruling.action, ruling.rule ?? ruling.layer]).toEqual([answer, by]);
     if (reason !== undefined) expect(ruling.reason ?? '').toBe(reason);
+  });
+});
+
+describe('who decides', () => {
+  const tables = examples
+    .filter(({ kind }) => kind === 'people')
+    .flatMap(({ source, after }) => rowsOf(after).map((row) => [source, row] as const));
+
+  test.each(tables)('%s %j', (source, { 'started by': caller = '', answers = '', result }) => {
+    const parsed = parsePolicy(source);
+    if ('problems' in parsed) throw new Error(formatProblems('docs/policy.md', parsed.problems));
+    const { policy } = parsed;
+    const call: RuledCall = { tool: policy.rules[0]!.pattern, args: {}, risk: 'write' };
+    const terms = askTermsOf({ run: policy }, evaluate({ run: compilePolicy(policy, 'run') }, call), call);
+    const request = { requestedAt: '2030-01-31T12:00:00Z', callerUserId: caller === '' ? null : caller };
+    const panel = panelOf({ terms, delegations: [], request }, directoriesOf({ run: policy }), 0);
+    const votes: Ballot[] = [];
+    for (const answer of answers.split(', ')) {
+      const [name = '', word] = answer.split(': ');
+      const voter: Voter = name === 'nobody' ? { identity: 'anonymous' } : { reviewerId: name, identity: 'claimed' };
+      const problem = entitlement(panel, voter, word === 'yes');
+      if (problem !== undefined) return expect(problem.code).toBe(result);
+      votes.push({ ...voter, approved: word === 'yes' });
+    }
+    const { outcome, have, need } = tally(panel, votes);
+    expect(outcome ?? `waits (${have} of ${need})`).toBe(result);
   });
 });
 
