@@ -21,6 +21,7 @@ export type {
 } from './core/approval.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/approval-index.ts';
 export type { Assessment } from './core/assessment.ts';
+export type { CloseMessage, DelegateMessage, ExtendMessage, RevokeMessage, SetPolicyMessage } from './core/control.ts';
 export type { ParsedDecision as Decision, WishedScope as GrantScope } from './core/decision.ts';
 export type { Grant } from './core/grants.ts';
 export type { JournalEntry } from './core/journal-entry.ts';
@@ -37,7 +38,14 @@ export const messageNames = {
   delegate: 'delegate',
   close: 'close',
 } as const;
-export const queryNames = { run: 'run', approvals: 'approvals', grants: 'grants', transcript: 'transcript' } as const;
+export const queryNames = {
+  run: 'run',
+  approvals: 'approvals',
+  grants: 'grants',
+  transcript: 'transcript',
+  /** What became of a message with a `messageId`; argument `{ messageId }`. */
+  receipt: 'receipt',
+} as const;
 export const memoName = 'approvals';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
@@ -111,6 +119,10 @@ export interface ApprovalDetails extends ApprovalRequest {
   settled?: Settlement;
   /** Answers so far, where more than one is needed. */
   votes?: ReviewerVote[];
+  /** Of an open request: approvals that count, and how many there must be. */
+  approvals?: { have: number; need: number };
+  /** Seats that were handed on, in the order in which that happened. */
+  delegations?: { from: string; to: string }[];
 }
 
 export type ReviewerVote = Omit<BookedVote, 'said'>;

@@ -90,6 +90,8 @@ export interface Receipt {
   settled?: { requestId: string; outcome: OutcomeName }[];
   /** The request in which the call's question goes on, after an edit. */
   successor?: string;
+  /** Written down by a signal, not yet applied: no worker answered in time. Only clients say so. */
+  recorded?: true;
   /** Who settled it, when it was already settled. */
   settledBy?: string;
   code?: ProblemCode;

@@ -18,6 +18,8 @@ import type { JsonObject } from './tool-call.ts';
 export interface Signed {
   by?: string;
   reason?: string;
+  /** Makes a retry harmless: the same id and content again changes nothing and gives the first receipt. */
+  messageId?: string;
   signature?: MessageSignature;
 }
 
@@ -42,11 +44,11 @@ export interface SetPolicyMessage extends Signed {
   mode?: Mode;
 }
 
-export type CloseMessage = Pick<Signed, 'by' | 'reason'>;
+export type CloseMessage = Pick<Signed, 'by' | 'reason' | 'messageId'>;
 
 type Read<Message> = { message: Message } | { problem: Problem };
 
-const longest = { by: 200, reason: 2_000, to: 200 } as const;
+const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
 const maxRevoked = 100;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
@@ -106,7 +108,7 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
   const message: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
     if (field === undefined) continue;
-    if (!own.includes(key) && !['by', 'reason', 'signature'].includes(key)) {
+    if (!own.includes(key) && !['by', 'reason', 'messageId', 'signature'].includes(key)) {
       return invalid(`unknown field '${key.slice(0, 40)}'`);
     }
     if (key === 'signature') {

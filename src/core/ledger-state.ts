@@ -68,6 +68,8 @@ export interface Ledger {
   badSignatures: number;
   /** When the last message was signed by which an operator loosened something, in milliseconds: none comes twice. */
   operatorMs: number;
+  /** The last `answeredKept` messages with an id that changed something, decisions aside: a retry gets its receipt again. */
+  answered: { messageId: string; said: string; receipt: Receipt }[];
   /** Reviewers' denials: how many for each tool, and the last `deniedKept` calls. */
   denied: { byTool: Record<string, number>; calls: { digest: string; reason?: string }[] };
 }
@@ -79,6 +81,7 @@ export const outcomesKept = 200;
 export const refusedKept = 50;
 export const pastKept = 1_000;
 export const maxGrants = 100;
+export const answeredKept = 100;
 const keptArgumentsLength = 4_000;
 
 /** Who belongs to a group, by whose requirement it is; a layer without a directory of its own takes the ceiling's. */
@@ -109,6 +112,7 @@ export function emptyLedger(engine: number): Ledger {
     granted: 0,
     badSignatures: 0,
     operatorMs: 0,
+    answered: [],
     denied: { byTool: {}, calls: [] },
   };
 }

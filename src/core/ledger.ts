@@ -3,7 +3,7 @@
  * command)` gives the next ledger, the journal entries that say what it decided, and a receipt for what somebody asked.
  * It reads no clock: each command says when it happened, and a decision counts when that is not after the deadline (I6).
  */
-import type { OutcomeName, Ran, RefusedDecision, Settlement } from './approval.ts';
+import type { OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './approval.ts';
 import type { AskTerms } from './ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
@@ -11,6 +11,7 @@ import { tally, type Voter } from './entitlement.ts';
 import type { LadderStep } from './ladder.ts';
 import type { BookedRequest, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
+  answeredKept,
   counted,
   iso,
   journaled,
@@ -48,6 +49,8 @@ export type LedgerCommand =
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
   /** `operatorMs`: when an operator signed it. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
+  /** A message was answered, and will be again in the same words. */
+  | { kind: 'answer'; messageId: string; said: string; receipt: Receipt }
   /** `isForged`: its signature did not hold. */
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision; isForged?: boolean }
   | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
@@ -114,6 +117,8 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
       return revoke(ledger, command);
     case 'policy':
       return policy(ledger, command);
+    case 'answer':
+      return answer(ledger, command);
     case 'refuse':
       return refuse(ledger, command);
     case 'ran':
@@ -240,6 +245,10 @@ function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke'
 function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy' }>): Reduction {
   const { atMs, policyDigest, voter, reason, operatorMs = ledger.operatorMs } = command;
   return journaled(unchanged({ ...ledger, operatorMs }), atMs, { kind: 'policy', policyDigest, reason, ...voter });
+}
+
+function answer(ledger: Ledger, { messageId, said, receipt }: Extract<LedgerCommand, { kind: 'answer' }>): Reduction {
+  return unchanged({ ...ledger, answered: [...ledger.answered, { messageId, said, receipt }].slice(-answeredKept) });
 }
 
 function refuse(

@@ -18,6 +18,7 @@ import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/appr
 import type { Assessment } from '../core/assessment.ts';
 import { readClose } from '../core/control.ts';
 import { callDigest } from '../core/digest.ts';
+import { tally } from '../core/entitlement.ts';
 import type { Grant } from '../core/grants.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import { openedAtMs } from '../core/ladder.ts';
@@ -25,6 +26,7 @@ import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
 import { listed } from '../core/listed-request.ts';
+import { panelOf } from '../core/panel.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
@@ -405,13 +407,16 @@ export class ApprovalGate {
 
   /** As reviewers may see it. */
   #view(found: BookedRequest | SettledRequest): ApprovalDetails {
-    const { request, votes } = found;
+    const { request, votes, delegations } = found;
     const shown: ApprovalDetails = {
       ...request,
       ...(this.#inForce !== undefined && !this.limits.includeArguments && { arguments: {}, shown: 'part' }),
       ...(votes.length > 0 && { votes: votes.map(({ said: _, ...vote }) => vote) }),
+      ...(delegations.length > 0 && { delegations }),
     };
-    return 'settlement' in found ? { ...shown, settled: found.settlement } : shown;
+    if ('settlement' in found) return { ...shown, settled: found.settlement };
+    const { have, need } = tally(panelOf(found, this.#book.directories, Date.now()), votes);
+    return { ...shown, approvals: { have, need } };
   }
 }
 

@@ -25,6 +25,7 @@ import { longestWaitMs } from '../core/limits.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { sizeOf } from '../core/undecodable.ts';
+import { answerOnce } from './answer-once.ts';
 import { reviewersOf } from './book-request.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
@@ -50,6 +51,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   let lastChange: Promise<unknown> = Promise.resolve();
   const ofOne = ({ requestId }: { requestId: string }): string[] => [requestId];
   const ofAll = (): string[] => book.ledger.open.map(({ request }) => request.requestId);
+  const once = answerOnce(book);
   const asIs = (): Receipt => ({ requestId: '', accepted: true, message: '' });
 
   openDoor<ExtendMessage>(
@@ -58,7 +60,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       read: readExtend,
       concerns: ofOne,
       preview: asIs,
-      apply: (message, atMs) => answer('extend', message, (voter) => extension(message, atMs, voter)),
+      apply: once(messageNames.extend, (message, atMs) =>
+        answer('extend', message, (voter) => extension(message, atMs, voter)),
+      ),
     },
     book,
     watch,
@@ -69,19 +73,32 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       read: readDelegate,
       concerns: ofOne,
       preview: asIs,
-      apply: (message, atMs) =>
+      apply: once(messageNames.delegate, (message, atMs) =>
         answer('delegate', message, (voter) => ({ kind: 'delegate', atMs, ...pick(message), to: message.to, voter })),
+      ),
     },
     book,
     watch,
   );
   openDoor<RevokeMessage>(
-    { name: messageNames.revoke, read: readRevoke, concerns: () => [], preview: asIs, apply: revoke },
+    {
+      name: messageNames.revoke,
+      read: readRevoke,
+      concerns: () => [],
+      preview: asIs,
+      apply: once(messageNames.revoke, revoke),
+    },
     book,
     watch,
   );
   openDoor<SetPolicyMessage>(
-    { name: messageNames.setPolicy, read: readSetPolicy, concerns: ofAll, preview: asIs, apply: setPolicy },
+    {
+      name: messageNames.setPolicy,
+      read: readSetPolicy,
+      concerns: ofAll,
+      preview: asIs,
+      apply: once(messageNames.setPolicy, setPolicy),
+    },
     book,
     watch,
   );

@@ -10,6 +10,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { Receipt } from '../core/approval.ts';
+import { canonicalJsonProblem } from '../core/canonical-json.ts';
 import { maxDecisions } from '../core/decision.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import { isUndecodable, sizeOf } from '../core/undecodable.ts';
@@ -31,7 +32,13 @@ export interface Door<Message> {
 }
 
 export function openDoor<Message>(door: Door<Message>, book: Book, watch: DeadlineWatch): void {
-  const { name, takesLists = false, read, concerns, preview, apply } = door;
+  const { name, takesLists = false, concerns, preview, apply } = door;
+  /** What has no canonical JSON has no digest, and nothing that could be signed. */
+  const read: Door<Message>['read'] = (value) => {
+    const found = door.read(value);
+    const problem = 'problem' in found ? undefined : canonicalJsonProblem(found.message);
+    return problem === undefined ? found : { problem: { code: 'invalid_decision', message: problem } };
+  };
   /** The second argument is the history event that brought the signal; the interceptor of `activation.ts` adds it. */
   setHandler(defineSignal<[unknown, string?]>(name), (payload, eventId) => onSignal(payload, eventId ?? ''));
   setHandler(defineUpdate<Receipt | Receipt[], [unknown]>(name), onUpdate, { validator: validate });
