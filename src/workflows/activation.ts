@@ -39,7 +39,11 @@ export const activation = {
   get resetBy(): string | undefined {
     return state.resetBy;
   },
-  /** Calls `listener` at the start of every activation, before its signals are handled. */
+  /**
+   * Calls `listener` at the start of every activation, before its signals are handled; not of one that brings updates
+   * alone. A refused update leaves nothing in history, and a replay would not find what was done because of it: what
+   * depends on the clock or on the length of history is looked at here and nowhere else (I12).
+   */
   onStart(listener: () => void): void {
     state.listeners.add(listener);
   },
@@ -72,7 +76,7 @@ export function interceptors(): WorkflowInterceptors {
             const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
             state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
           }
-          for (const listener of state.listeners) listener();
+          if (jobs.some((job) => job.doUpdate == null)) for (const listener of state.listeners) listener();
           return next(input);
         },
       },
