@@ -8,33 +8,12 @@ import { formatProblems, parsePolicy } from '../../src/core/parse-policy.ts';
 import { colour, modes, type Mode } from '../../src/core/modes.ts';
 import { actions, type Action } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate, type RuledCall } from '../../src/core/ruling.ts';
-import { splitShell } from '../../src/core/shell-split.ts';
-import { risks, severities, type JsonObject, type Risk } from '../../src/core/tool-call.ts';
+import { risks, severities } from '../../src/core/tool-call.ts';
+import { callOf, examplesOf, rowsOf } from '../support/policy-pages.ts';
 
 const manual = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
 
-/** A fenced block of YAML, and what follows it up to the next block or heading. */
-interface Example {
-  kind: string;
-  source: string;
-  after: string;
-}
-
-const examples: Example[] = [...manual.matchAll(/^```yaml *(\w*)\n(.*?)^```\n(.*?)(?=^```yaml|^#|(?![^]))/gms)].map(
-  ([, kind = '', source = '', after = '']) => ({ kind, source, after }),
-);
-const rowsOf = (after: string): Record<string, string>[] => {
-  const [head = [], , ...rows] = after
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim().replaceAll('`', '')),
-    );
-  return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])));
-};
+const examples = examplesOf(manual);
 
 const calls = examples
   .filter(({ kind }) => kind === '')
@@ -46,14 +25,11 @@ test('the manual has examples of all kinds', () => {
 });
 
 describe('answers', () => {
-  test.each(calls)('%s %j', (source, { tool, arguments: args, subject = '', risk, agent = '', answer, by, reason }) => {
+  test.each(calls)('%s %j', (source, row) => {
+    const { agent = '', answer, by, reason } = row;
     const parsed = parsePolicy(source);
     if ('problems' in parsed) throw new Error(formatProblems('docs/policy.md', parsed.problems));
-    const [, name, shell] = /^(\w*)( \(shell\))?$/.exec(subject)!;
-    const call: RuledCall = { tool: tool!, args: JSON.parse(args!) as JsonObject, risk: risk as Risk };
-    if (name !== '') call.subject = name;
-    if (shell !== undefined) call.shell = splitShell(call.args[name!] as string);
-    const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, call, { agent });
+    const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, callOf(row), { agent });
     expect([ruling.action, ruling.rule ?? ruling.layer]).toEqual([answer, by]);
     if (reason !== undefined) expect(ruling.reason ?? '').toBe(reason);
   });

@@ -1,0 +1,44 @@
+/** Pages about policies, read so that tests can run what they say: a block of YAML, and below it a table of calls. */
+import { splitShell } from '../../src/core/shell-split.ts';
+import type { JsonObject, Risk } from '../../src/core/tool-call.ts';
+import type { RuledCall } from '../../src/core/ruling.ts';
+
+/** By the names of the columns, without the backticks. */
+export type Row = Record<string, string>;
+
+/** A fenced block of YAML, and what follows it up to the next block or heading. */
+export interface PageExample {
+  /** The word beside `yaml`; empty where there is none. */
+  kind: string;
+  source: string;
+  after: string;
+}
+
+export function examplesOf(page: string): PageExample[] {
+  return [...page.matchAll(/^```yaml *(\w*)\n(.*?)^```\n(.*?)(?=^```yaml|^#|(?![^]))/gms)].map(
+    ([, kind = '', source = '', after = '']) => ({ kind, source, after }),
+  );
+}
+
+/** The rows of the only table of a text. */
+export function rowsOf(text: string): Row[] {
+  const [head = [], , ...rows] = text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+  return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])));
+}
+
+/** The call of a row: `tool`, `arguments`, `risk`, and `subject`, such as `command (shell)`. */
+export function callOf({ tool = '', arguments: args = '', subject = '', risk }: Row): RuledCall {
+  const [, name = '', shell] = /^(\w*)( \(shell\))?$/.exec(subject) ?? [];
+  const call: RuledCall = { tool, args: JSON.parse(args) as JsonObject, risk: risk as Risk };
+  if (name !== '') call.subject = name;
+  if (shell !== undefined) call.shell = splitShell(call.args[name] as string);
+  return call;
+}
