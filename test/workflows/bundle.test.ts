@@ -51,7 +51,7 @@ test('comments do not travel, neither ours nor those of libraries', () => {
 
 test.each([
   ['src/workflows/payload-converter.ts', 'Cannot write a payload: '],
-  ['src/core/ledger.ts', 'function findRequest('],
+  ['src/core/ruling.ts', 'function evaluateByEngine1('],
   ['node_modules/canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
 ])('a stack trace through %s names its line', (file, words) => {
   const lines = code.split('\n');
