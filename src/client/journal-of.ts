@@ -44,8 +44,13 @@ function carriersOf(event: Event): Payload[] {
   ].filter((payload): payload is Payload => payload != null);
 }
 
-/** Our activities whose first argument is not the gate's: the starter's input, and ids of events. */
-const unwritten = new Set<string>([activityNames.loadAgent, activityNames.arbitrate]);
+/** Our activities whose first argument is not the gate's: the starter's input, ids of events, what people sent. */
+const unwritten = new Set<string>([
+  activityNames.loadAgent,
+  activityNames.arbitrate,
+  activityNames.checkEdit,
+  activityNames.readPolicy,
+]);
 
 function entriesIn(payload: Payload): JournalEntry[] {
   const value = decoded(payload);

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Receipt } from '../../src/contract.ts';
+import { journalIn } from '../../src/client/journal-of.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** The steps of a waiting request on the real server; at hours and days: test/e2e/time-skipping.test.ts. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+}, 60_000);
+afterAll(() => world.close());
+
+const start = (ask: object): Promise<RunInTest> =>
+  world.start([{ calls: [{ tool: 'pay', args: { to: 'ladder', amount: 1 } }] }, { text: 'told: {{lastResult}}' }], {
+    policy: { rules: [{ pattern: 'pay', action: 'ask', ask }] } as never,
+  });
+
+/** The journal of a run, read from its history, as `KIND` or `KIND to NAMES`. */
+async function journal(run: RunInTest): Promise<string[]> {
+  const { links } = await world.client.historyChain(run.workflowId);
+  const entries = links.flatMap(({ events }) => events.flatMap(journalIn));
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  return [...bySeq.values()]
+    .toSorted((one, other) => one.seq - other.seq)
+    .map(({ kind, to }) => (to === undefined ? kind : `${kind} to ${to.join(' ')}`));
+}
+
+const notified = async (run: RunInTest): Promise<number> => {
+  const { events = [] } = await run.handle.fetchHistory();
+  const types = events!.map((each) => each.activityTaskScheduledEventAttributes?.activityType?.name);
+  return types.filter((name) => name === 'countersign.notify').length;
+};
+
+test('escalation, then a warning; each in the journal, and people told', async () => {
+  const run = await start({
+    reviewers: ['ann'],
+    timeout: '1m',
+    escalate: [{ after: '300ms', to: ['cfo'] }],
+    warn_before: '59s',
+  });
+  const [request] = await run.open();
+  expect(request!.reviewers).toEqual(['ann']);
+  await eventually('both steps', async () => (await notified(run)) === 2);
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true, reviewerId: 'cfo' });
+  expect(await run.result()).toMatchObject({ output: 'told: paid 1 to ladder' });
+  expect(await journal(run)).toEqual(['opened', 'escalated to cfo', 'warned', 'settled', 'ran']);
+});
+
+test('who was added may answer, and not before', async () => {
+  const run = await start({ reviewers: ['ann'], escalate: [{ after: '700ms', to: ['cfo'] }] });
+  const [request] = await run.open();
+  const { requestId } = request!;
+  const approve = (): Promise<Receipt> =>
+    run.handle.executeUpdate('decide', { args: [{ requestId, approved: true, reviewerId: 'cfo' }] });
+  await expect(approve()).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
+  await eventually('cfo to be asked', async () => {
+    const [now] = await run.open();
+    return now!.reviewers.includes('cfo');
+  });
+  expect(await approve()).toMatchObject({ outcome: 'approved' });
+  await run.result();
+});
+
+test('reminders repeat; those that a stopped worker missed are one', async () => {
+  const run = await start({ remind: '300ms' });
+  await run.open();
+  await eventually('two reminders', async () => (await notified(run)) >= 2);
+  await world.stopWorker();
+  const before = await notified(run);
+  const restartAtMs = Date.now() + 1_500;
+  await eventually('five reminders to be missed', () => Date.now() > restartAtMs);
+  await world.startWorker();
+  await eventually('another reminder', async () => (await notified(run)) > before);
+  const [request] = await run.open();
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: false });
+  await run.result();
+  // Two before, one for those that were missed, and what came until the answer; five more would be more.
+  expect(await notified(run)).toBeLessThan(before + 5);
+});
+
+test('a request waits longer when a reviewer extends it, and never longer than the ceiling allows', async () => {
+  const run = await start({ timeout: '1s' });
+  const [request] = await run.open();
+  const { requestId, deadline, requestedAt } = request!;
+  const extend = (until: string, more = {}): Promise<Receipt> =>
+    run.handle.executeUpdate('extend', { args: [{ requestId, until, ...more }] });
+  const at = (ms: number): string => new Date(Date.parse(requestedAt) + ms).toISOString();
+  await expect(extend(at(500))).rejects.toMatchObject({ cause: { type: 'invalid_decision' } });
+  await expect(extend('tomorrow')).rejects.toMatchObject({ cause: { type: 'invalid_decision' } });
+  await expect(extend(at(25 * 3_600_000))).rejects.toMatchObject({ cause: { type: 'not_permitted_by_ceiling' } });
+  expect(await extend(at(3_000), { by: 'ann', reason: 'At lunch' })).toMatchObject({ accepted: true });
+  const [now] = await run.open();
+  expect(now!.deadline).toBe(at(3_000));
+  await eventually('the first deadline to pass', () => Date.now() > Date.parse(deadline!) + 300);
+  expect(await run.status()).toMatchObject({ counts: { open: 1 } });
+  expect(await run.result()).toMatchObject({ output: 'told: Denied: no decision within 3s' });
+});
