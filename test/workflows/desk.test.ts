@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import config from '../../examples/desk/agent.ts';
+import { eventually } from '../support/eventually.ts';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** The example of agents that work together, and the page that explains it. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ agentsIn: () => config.agents, policy: config.policy });
+}, 60_000);
+afterAll(() => world.close());
+
+test('a nested agent asks, then the run is handed over and asks again', async () => {
+  const run = await world.start([], { agent: 'desk', input: 'Order 7 came broken', caller: { userId: 'kim' } });
+  const nested = world.run(`${run.workflowId}/1.1`);
+  const [first] = await eventually('the researcher asks', () => nested.open().catch(() => undefined));
+  expect(first).toMatchObject({ agentName: 'researcher', toolName: 'message_warehouse', lineage: [run.workflowId] });
+  await world.client.decide({ requestId: first!.requestId, approved: true });
+  const [second] = await run.open();
+  expect(second).toMatchObject({ agentName: 'billing', toolName: 'refund', reason: 'Money leaves the house' });
+  await world.client.decide({ requestId: second!.requestId, approved: true });
+  expect(await run.result()).toMatchObject({ status: 'completed', output: 'Order 7: 25 refunded.' });
+}, 60_000);
+
+test('the page shows what the example does', () => {
+  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const [, block] = /^```ts\n(.*?)^```/ms.exec(read('docs/agents.md')) ?? [];
+  expect(read('examples/desk/agent.ts')).toContain(block);
+});
