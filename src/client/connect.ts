@@ -4,6 +4,7 @@ import { ProblemError, isProblemError } from '../core/problem.ts';
 import { type LargePayloads, folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import { unreadReferences } from '../unread-references.ts';
 import { type ServerOptions, connectionSettings } from './connection-settings.ts';
+import { repeatedCalls } from './repeated-calls.ts';
 import { translateServerError, unreachable } from './server-error.ts';
 
 export interface ConnectOptions extends ServerOptions {
@@ -30,7 +31,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
   const { address } = settings;
   let connection: Connection | undefined;
   try {
-    connection = Connection.lazy({ ...settings, connectTimeout: options.connectTimeoutMs ?? 4_000 });
+    connection = Connection.lazy({
+      ...settings,
+      connectTimeout: options.connectTimeoutMs ?? 4_000,
+      interceptors: repeatedCalls,
+    });
     await connection.ensureConnected();
     return await openSession(connection, { namespace, address, largePayloads: options.largePayloads });
   } catch (error) {

@@ -4,6 +4,7 @@ import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decisi
 import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
 import type { Session } from './connect.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
+import { repeatUnknown } from './repeat-unknown.ts';
 import { sendByUpdate } from './send-decisions.ts';
 import { recordBySignal } from './record-decisions.ts';
 
@@ -49,12 +50,11 @@ export async function decideMany(
   for (const [workflowId, all] of groups) {
     for (let from = 0; from < all.length; from += maxDecisions) {
       const group = all.slice(from, from + maxDecisions);
-      const answers = await decideInRun(
-        session,
-        workflowId,
-        group.map(({ decision }) => decision),
-        options,
-      );
+      const send = (some: Keyed[]): Promise<Receipt[]> => decideInRun(session, workflowId, some, options);
+      const wanted = group.map(({ decision }) => decision);
+      // Without a run's id the request was found in the index, so that the run has finished the task that asked.
+      const answers =
+        options.workflowId === undefined ? await send(wanted) : await repeatUnknown(session, workflowId, wanted, send);
       for (const [at, { index }] of group.entries()) receipts[index] = answers[at] as Receipt;
     }
   }

@@ -2,30 +2,37 @@ import { type ApprovalDetails, queryNames } from '../contract.ts';
 import { ProblemError, isProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { Session } from './connect.ts';
-import { findRequest } from './find-request.ts';
+import { findRequest, malformedRequestId } from './find-request.ts';
+import { lookUp } from './look-up.ts';
 import { queryRun } from './query-run.ts';
 
 /**
  * One request with its full arguments, settled ones included, from the run itself.
- * With `workflowId` no look-up is needed. Throws `unknown_request`, `run_not_found`, `no_worker`.
+ * With `workflowId` no search is needed. Throws `unknown_request` after 3 seconds, `run_not_found`, `no_worker`.
  */
 export async function getApproval(
   session: Session,
   requestId: string,
   options: { workflowId?: string; timeoutMs?: number } = {},
 ): Promise<ApprovalDetails> {
+  const malformed = malformedRequestId(requestId);
+  if (malformed !== undefined) throw malformed;
   const workflowId = options.workflowId ?? (await findRequest(session, requestId));
-  const details = await queryRun<ApprovalDetails | null | undefined>(
-    session,
-    workflowId,
-    queryNames.approvals,
-    [{ requestId }],
-    options.timeoutMs,
-  );
-  if (details === null || details === undefined || isUndecodable(details)) {
-    throw new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
-  }
-  return details;
+  const details = await lookUp(() => approvalIn(session, workflowId, requestId, options.timeoutMs));
+  if (details !== undefined) return details;
+  throw new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
+}
+
+/** Undefined where the run has no such request, as far as it knows now. */
+async function approvalIn(
+  session: Session,
+  workflowId: string,
+  requestId: string,
+  timeoutMs: number | undefined,
+): Promise<ApprovalDetails | undefined> {
+  const args = [{ requestId }];
+  const details = await queryRun<ApprovalDetails | null>(session, workflowId, queryNames.approvals, args, timeoutMs);
+  return details === null || isUndecodable(details) ? undefined : details;
 }
 
 /** The same as a glance: undefined where it cannot be seen now, for whatever reason. */
@@ -36,7 +43,7 @@ export async function glanceAtApproval(
   timeoutMs: number,
 ): Promise<ApprovalDetails | undefined> {
   try {
-    return await getApproval(session, requestId, { workflowId, timeoutMs });
+    return await approvalIn(session, workflowId, requestId, timeoutMs);
   } catch (error) {
     if (isProblemError(error)) return undefined;
     throw error;

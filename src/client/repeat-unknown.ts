@@ -1,0 +1,42 @@
+import { type ApprovalRequest, type Receipt, queryNames } from '../contract.ts';
+import { isProblemError } from '../core/problem.ts';
+import type { Session } from './connect.ts';
+import { lookUp } from './look-up.ts';
+import { queryRun } from './query-run.ts';
+
+/** How long one look at a run's open requests may take, in milliseconds. */
+const glanceMs = 2_000;
+
+/**
+ * Sends decisions to a run and repeats for 3 seconds those whose request it does not know: who saw the request in a
+ * query may have seen it in a task that the worker had not finished. Queries ask the run meanwhile, which costs its
+ * history nothing; only what has appeared is sent again.
+ */
+export async function repeatUnknown<One extends { requestId: string }>(
+  session: Session,
+  workflowId: string,
+  decisions: One[],
+  send: (decisions: One[]) => Promise<Receipt[]>,
+): Promise<Receipt[]> {
+  const receipts = await send(decisions);
+  await lookUp(async () => {
+    const unknown = decisions.filter((_decision, index) => receipts[index]?.code === 'unknown_request');
+    if (unknown.length === 0) return 'none';
+    const open = await openIn(session, workflowId);
+    const again = unknown.filter(({ requestId }) => open.has(requestId));
+    const answers = again.length === 0 ? [] : await send(again);
+    for (const [at, decision] of again.entries()) receipts[decisions.indexOf(decision)] = answers[at] as Receipt;
+    return undefined;
+  });
+  return receipts;
+}
+
+async function openIn(session: Session, workflowId: string): Promise<Set<string>> {
+  try {
+    const open = await queryRun<ApprovalRequest[]>(session, workflowId, queryNames.approvals, [], glanceMs);
+    return new Set(open.map(({ requestId }) => requestId));
+  } catch (error) {
+    if (isProblemError(error)) return new Set();
+    throw error;
+  }
+}

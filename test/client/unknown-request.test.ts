@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Session } from '../../src/client/connect.ts';
+import { decideMany } from '../../src/client/decide.ts';
+import { type World, openWorld } from '../support/world.ts';
+
+/** `unknown_request` is repeated for three seconds, also where the run is known: a query may know more than the run. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const asking = async () => {
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: 'done' }]);
+  const [request] = await run.open();
+  return { run, requestId: request!.requestId, workflowId: run.workflowId };
+};
+const nobodys = (): string => randomUUID().replaceAll('-', '');
+
+test('an id that the run does not have is asked for during 3 seconds, and costs the run nothing', async () => {
+  const { run, requestId, workflowId } = await asking();
+  const before = (await run.handle.describe()).historyLength;
+  const since = Date.now();
+  await expect(world.client.decide({ requestId: nobodys(), approved: true }, { workflowId })).rejects.toMatchObject({
+    code: 'unknown_request',
+  });
+  expect(Date.now() - since).toBeGreaterThanOrEqual(3_000);
+  // A refused update leaves an empty workflow task behind now and then; fifteen of them would leave fifteen.
+  expect((await run.handle.describe()).historyLength - before).toBeLessThanOrEqual(3);
+  await world.client.decide({ requestId, approved: true }, { workflowId });
+  await run.result();
+});
+
+test('beside one that it has: that one is decided at once, and the other is sent once only', async () => {
+  const { run, requestId, workflowId } = await asking();
+  const other = nobodys();
+  const decisions = [other, requestId].map((id) => ({ requestId: id, approved: true }));
+  expect(await world.client.decide(decisions, { workflowId })).toMatchObject([
+    { requestId: other, accepted: false, code: 'unknown_request' },
+    { requestId, accepted: true, outcome: 'approved' },
+  ]);
+  expect((await run.result()).status).toBe('completed');
+  expect((await run.status()).refused.total).toBe(1);
+});
+
+/** The moment itself cannot be made to order: the first answer is given here, all others by the run. */
+function forgetfulOnce(session: Session): Session {
+  let answered = false;
+  const workflow = Object.create(session.client.workflow, {
+    getHandle: {
+      value: (workflowId: string) => {
+        const handle = session.client.workflow.getHandle(workflowId);
+        const executeUpdate = (...args: Parameters<typeof handle.executeUpdate>): Promise<unknown> => {
+          if (answered) return handle.executeUpdate(...args);
+          answered = true;
+          const cause = ApplicationFailure.nonRetryable('this run has no such request', 'unknown_request');
+          return Promise.reject(new WorkflowUpdateFailedError('refused', cause));
+        };
+        return { ...handle, executeUpdate };
+      },
+    },
+  }) as Session['client']['workflow'];
+  return { ...session, client: Object.create(session.client, { workflow: { value: workflow } }) as Session['client'] };
+}
+
+test('a run that does not know the request yet is told again', async () => {
+  const { run, requestId, workflowId } = await asking();
+  const [receipt] = await decideMany(forgetfulOnce(world.client.session), [{ requestId, approved: true }], {
+    workflowId,
+  });
+  expect(receipt).toMatchObject({ accepted: true, outcome: 'approved' });
+  expect((await run.result()).outcomes).toMatchObject([{ outcome: 'approved', ran: 'yes' }]);
+});
