@@ -141,6 +141,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     lastChange = new Promise<void>((resolve) => (done = resolve));
     try {
       await before;
+      // Once more: the same signed message may have been applied meanwhile, and a later one after it.
+      const still = loosening(message, sender);
+      if ('code' in still) return refuse(message, still.code, still.message);
       const { ceiling } = rules.current().policies;
       const maxTimeoutMs = ceiling?.approval.maxTimeoutMs;
       const read =

@@ -155,3 +155,37 @@ test('an operator’s key changes the policy, a reviewer’s does not', async ()
   await expect(send('desk', keys.operator.privateKey)).resolves.toMatchObject({ accepted: true });
   await run.handle.terminate();
 });
+
+test('an operator’s change that is sent again while others are under way does not come back after them', async () => {
+  const own = await openWorld({
+    policy: {
+      ...policy,
+      rules: [...policy.rules, { pattern: 'look', action: 'allow' }, { pattern: 'wipe', action: 'allow' }],
+    },
+  });
+  try {
+    const run = await own.start([pay, { calls: [{ tool: 'wipe', args: {} }] }, { text: '{{lastResult}}' }]);
+    await run.open();
+    await own.stopWorker();
+    const change = (mode: string, signedAt: string): object =>
+      signMessage(
+        'setPolicy',
+        { mode },
+        {
+          keyId: 'desk',
+          privateKey: keys.operator.privateKey,
+          workflowId: run.workflowId,
+          namespace: 'default',
+          signedAt,
+        },
+      );
+    const loosened = change('bypassPermissions', '2030-01-31T12:00:00Z');
+    const tightened = change('auto_deny', '2030-01-31T12:00:01Z');
+    for (const message of [loosened, tightened, loosened]) await run.handle.signal('setPolicy', message);
+    await own.startWorker();
+    await expect(run.result()).resolves.toMatchObject({ output: expect.stringContaining('Denied:') });
+    expect(own.ran()).toEqual([]);
+  } finally {
+    await own.close();
+  }
+});
