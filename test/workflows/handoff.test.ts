@@ -87,6 +87,19 @@ test('what the run was started with binds the other agent, too', async () => {
   expect((await run.result()).output).toBe('Denied: Of the input');
 });
 
+test('so does a change of the run’s policy before the handoff', async () => {
+  const ask = rule('transfer_to_*', 'ask');
+  const run = await world.start([{ calls: [toBilling] }, { calls: [pay('changed')] }, last] as Turns, { policy: ask });
+  const [request] = await run.open();
+  const policy = {
+    version: 1,
+    rules: [...(ask['rules'] as object[]), { pattern: 'pay', action: 'deny', reason: 'Changed' }],
+  };
+  await run.handle.executeUpdate('setPolicy', { args: [{ policy }] });
+  await run.handle.signal('decide', yes(request!.requestId));
+  expect((await run.result()).output).toBe('Denied: Changed');
+});
+
 describe('a handoff passes the gate', () => {
   test('denied: the first agent goes on', async () => {
     const run = await world.start([{ calls: [toBilling] }, { calls: [pay('still')] }, last] as Turns, {

@@ -116,6 +116,34 @@ test('a deny binds through a run in between that allows', async () => {
   expect((await run.result()).output).toBe(`Denied: Policy denies 'pay'`);
 });
 
+test('no change of its policy lifts a nested run above what called it', async () => {
+  const policy = {
+    version: 1,
+    rules: [
+      { pattern: 'pay', action: 'ask' },
+      { pattern: 'pay:never', action: 'deny' },
+    ],
+  };
+  const turns = [{ calls: [pay('first')] }, { calls: [pay('never')] }, last];
+  const run = await world.start(once(callOf('lax', ...turns)), { policy });
+  const nested = world.run(`${run.workflowId}/1.1`);
+  const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
+  await nested.handle.executeUpdate('setPolicy', { args: [{ mode: 'bypassPermissions' }] });
+  expect(await nested.open()).toMatchObject([{ requestId: request!.requestId }]);
+  await nested.handle.signal('decide', yes(request!.requestId));
+  expect((await run.result()).output).toBe(`Denied: Policy denies 'pay'`);
+});
+
+test('a change of the calling run’s policy binds what it calls afterwards', async () => {
+  const wait = { tool: 'pay', args: { to: 'wait', amount: 1 } };
+  const call = callOf('lax', { calls: [pay('changed')] }, last);
+  const run = await world.start([{ calls: [wait] }, { calls: [call] }, last] as Turns);
+  const [request] = await run.open();
+  await run.handle.executeUpdate('setPolicy', { args: [{ policy: rule('pay:changed', 'deny') }] });
+  await run.handle.signal('decide', yes(request!.requestId));
+  expect((await run.result()).output).toBe(`Denied: Policy denies 'pay'`);
+});
+
 describe('the call itself passes the gate', () => {
   const call = callOf('researcher', { text: 'found' });
 
@@ -126,6 +154,15 @@ describe('the call itself passes the gate', () => {
     await expect(world.run(`${run.workflowId}/1.1`).handle.describe()).rejects.toThrow();
     await run.handle.signal('decide', yes(request!.requestId));
     expect((await run.result()).output).toBe('found');
+  });
+
+  test('edited: it gets the other task', async () => {
+    const run = await world.start(once(call), { policy: rule('researcher', 'ask') });
+    const [request] = await run.open();
+    const modifiedArguments = { input: JSON.stringify([{ text: 'found something else' }]) };
+    await run.handle.executeUpdate('decide', { args: [{ ...yes(request!.requestId), modifiedArguments }] });
+    expect((await run.result()).output).toMatch(/found something else$/);
+    expect(await world.run(`${run.workflowId}/1.1`).result()).toMatchObject({ output: 'found something else' });
   });
 
   test('denied: no run is started', async () => {
