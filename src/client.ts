@@ -1,7 +1,7 @@
 /** `countersign/client`: start runs, list and decide approvals, look at runs. */
 export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
-export type { DecideOptions } from './client/decide.ts';
+export type { RequestOptions, SendOptions } from './client/control-run.ts';
 export type { HistoryChain, HistoryLink } from './client/history-chain.ts';
 export type { ApprovalFilter, ApprovalList } from './client/list-approvals.ts';
 export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';

@@ -1,18 +1,33 @@
 import type { Connection } from '@temporalio/client';
 import {
+  type CloseMessage,
   type Decision,
+  type DelegateMessage,
+  type ExtendMessage,
+  type Grant,
   type Message,
   type Receipt,
+  type RevokeMessage,
   type RunResult,
   type RunStatus,
   type ApprovalDetails,
+  type SetPolicyMessage,
   defaultTaskQueue,
   queryNames,
 } from '../contract.ts';
 import { cancelRun } from './cancel-run.ts';
 import { type Session, connect, openSession } from './connect.ts';
 import { connectionSettings } from './connection-settings.ts';
-import { type DecideOptions, decideMany, decideOne } from './decide.ts';
+import {
+  type RequestOptions,
+  type SendOptions,
+  closeRun,
+  delegateRequest,
+  extendRequest,
+  revokeGrants,
+  setPolicyOf,
+} from './control-run.ts';
+import { decideMany, decideOne } from './decide.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { getApproval } from './get-approval.ts';
 import { type HistoryChain, fetchHistoryChain } from './history-chain.ts';
@@ -64,10 +79,39 @@ export interface CountersignClient {
     list(filter?: ApprovalFilter): Promise<ApprovalList>;
     get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
   };
-  /** One decision: its receipt, or a `ProblemError`. */
-  decide(decision: Decision, options?: DecideOptions): Promise<Receipt>;
+  /**
+   * One decision: its receipt, or a `ProblemError` (`already_settled`, `expired`, `not_entitled`, `digest_mismatch`,
+   * `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or, while a quorum is not complete,
+   * `votes`; or `recorded`, where no worker answered in time: then it is in history, counts as of now, and is applied by
+   * the next worker. The same holds for all that follow. The same decision with the same `decisionId` again gives the
+   * original receipt.
+   *
+   * @example
+   * await client.decide({ requestId, approved: true, always: { kind: 'arguments', match: { to: '*@acme.com' } } });
+   */
+  decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
   /** Several: a receipt for each, in order; refused ones carry a code. */
-  decide(decisions: Decision[], options?: DecideOptions): Promise<Receipt[]>;
+  decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
+  /**
+   * Gives a request more time: `until` is an ISO 8601 instant in UTC, after its present deadline, and no later than the
+   * operator's `max_timeout` allows. Throws `invalid_decision`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
+   * `already_settled`, `unknown_request`.
+   */
+  extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
+  /** Gives the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
+  delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
+  /** What "always" left behind in a run, standing denials included. Throws `no_worker`, `run_not_found`. */
+  grants(workflowId: string): Promise<Grant[]>;
+  /** Takes grants of a run away, by id or `'all'`. Throws `grant_unknown`; `not_permitted_by_ceiling` for denials. */
+  revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;
+  /**
+   * Changes the run's side of the policy of a running run, below its ceiling; it takes the place of an earlier change.
+   * What is open is ruled on again: `settled` in the receipt names what that settled. Throws `policy_invalid`,
+   * `not_permitted_by_ceiling`, `run_closed`.
+   */
+  setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
+  /** Ends a run: what is open is cancelled, and it ends as `closed`. Throws `run_closed`, `run_not_found`. */
+  closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
   /** The raw histories of all links of a run. */
   historyChain(workflowId: string): Promise<HistoryChain>;
   /** True once a worker polls the task queue (default: the client's); false after `timeoutMs`. */
@@ -99,9 +143,9 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     cancel: () => cancelRun(session, workflowId),
   });
 
-  function decide(decision: Decision, decideOptions?: DecideOptions): Promise<Receipt>;
-  function decide(decisions: Decision[], decideOptions?: DecideOptions): Promise<Receipt[]>;
-  function decide(decisions: Decision | Decision[], decideOptions?: DecideOptions): Promise<Receipt | Receipt[]> {
+  function decide(decision: Decision, decideOptions?: RequestOptions): Promise<Receipt>;
+  function decide(decisions: Decision[], decideOptions?: RequestOptions): Promise<Receipt[]>;
+  function decide(decisions: Decision | Decision[], decideOptions?: RequestOptions): Promise<Receipt | Receipt[]> {
     return Array.isArray(decisions)
       ? decideMany(session, decisions, decideOptions)
       : decideOne(session, decisions, decideOptions);
@@ -122,6 +166,12 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
       list: (filter) => listApprovals(session, filter),
       get: (requestId, getOptions) => getApproval(session, requestId, getOptions),
     },
+    extend: (message, sendOptions) => extendRequest(session, message, sendOptions),
+    delegate: (message, sendOptions) => delegateRequest(session, message, sendOptions),
+    grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
+    revoke: (workflowId, message, sendOptions) => revokeGrants(session, workflowId, message, sendOptions),
+    setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
+    closeRun: (workflowId, message) => closeRun(session, workflowId, message),
     historyChain: (workflowId) => fetchHistoryChain(session, workflowId),
     waitForWorker: (timeoutMs, queue) => waitForWorker(session, queue ?? taskQueue, timeoutMs),
     requireWorker: async (timeoutMs, queue = taskQueue) => {

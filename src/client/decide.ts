@@ -1,27 +1,21 @@
-import { createHash, randomUUID } from 'node:crypto';
-import type { Decision, Receipt } from '../contract.ts';
+import { randomUUID } from 'node:crypto';
+import { type Decision, type Receipt, decideName } from '../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decision.ts';
 import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
 import type { Session } from './connect.ts';
+import type { RequestOptions } from './control-run.ts';
+import { decideBySignal } from './decide-by-signal.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { repeatUnknown } from './repeat-unknown.ts';
-import { sendByUpdate } from './send-decisions.ts';
-import { recordBySignal } from './record-decisions.ts';
-
-export interface DecideOptions {
-  /** The run that asks; without it each request id is looked up. */
-  workflowId?: string;
-  /** How long the run may take to answer before the decision is recorded by signal. Default 5 seconds. */
-  timeoutMs?: number;
-}
+import { sendByUpdate, unreadable } from './send-by-update.ts';
 
 type Keyed = ParsedDecision & { decisionId: string };
 
 /**
  * Sends one decision and returns its receipt; a refusal is thrown as a `ProblemError` with its code.
- * A receipt without `outcome` says: recorded durably, and not yet applied, because no worker answered in time.
+ * `recorded` in a receipt says: recorded durably, and not yet applied, because no worker answered in time.
  */
-export async function decideOne(session: Session, decision: Decision, options: DecideOptions = {}): Promise<Receipt> {
+export async function decideOne(session: Session, decision: Decision, options: RequestOptions = {}): Promise<Receipt> {
   const [receipt] = await decideMany(session, [decision], options);
   if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
   if (receipt.code !== undefined && !receipt.accepted) {
@@ -37,7 +31,7 @@ export async function decideOne(session: Session, decision: Decision, options: D
 export async function decideMany(
   session: Session,
   decisions: Decision[],
-  options: DecideOptions = {},
+  options: RequestOptions = {},
 ): Promise<Receipt[]> {
   const placed = await Promise.all(decisions.map((decision) => place(session, decision, options.workflowId)));
   const receipts: Receipt[] = [];
@@ -88,32 +82,19 @@ async function decideInRun(
   session: Session,
   workflowId: string,
   decisions: Keyed[],
-  options: DecideOptions,
+  options: RequestOptions,
 ): Promise<Receipt[]> {
   try {
-    const answered = await sendByUpdate(
-      session,
-      workflowId,
-      decisions,
-      updateIdOf(decisions),
-      options.timeoutMs ?? 5_000,
-    );
-    if ('receipts' in answered) return answered.receipts;
-    return await recordBySignal(session, workflowId, decisions, answered);
+    const payload = decisions.length === 1 ? decisions[0] : decisions;
+    const sent = { workflowId, name: decideName, payload };
+    const answered = await sendByUpdate<Receipt | Receipt[]>(session, sent, options.timeoutMs ?? 5_000);
+    if (!('answer' in answered)) return await decideBySignal(session, workflowId, decisions, answered);
+    const receipts = [answered.answer].flat();
+    if (receipts.length !== decisions.length) throw unreadable(workflowId);
+    return receipts;
   } catch (error) {
     return decisions.map((decision) => refusalFor(decision, error));
   }
-}
-
-/**
- * From the whole content, not from the decision id alone: the server answers a known update id with the old result
- * without asking the run, and a changed decision under an old id must reach the run to be refused.
- */
-function updateIdOf(decisions: Keyed[]): string {
-  const content = decisions.map((decision) =>
-    Object.entries(decision).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-  );
-  return `decide-${createHash('sha256').update(JSON.stringify(content)).digest('hex')}`;
 }
 
 function refusalFor(decision: Keyed, error: unknown): Receipt {

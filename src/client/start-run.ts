@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { type Caller, type Message, type RunInput, workflowType } from '../contract.ts';
 import { escapeText } from '../core/escape-text.ts';
+import type { Mode } from '../core/modes.ts';
 import { ProblemError } from '../core/problem.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import { callServer } from './call-server.ts';
@@ -12,6 +13,8 @@ export interface StartOptions {
   workflowId?: string;
   /** A policy document, the form of a policy file as JSON; it can only tighten the operator's ceiling. */
   policy?: JsonObject;
+  /** Colours the run's side of the policy, never the operator's ceiling. */
+  mode?: Mode;
   caller?: Caller;
   metadata?: JsonObject;
   /** Default: the client's. */
@@ -25,12 +28,13 @@ export async function startRun(
   input: string | Message[],
   options: StartOptions & { taskQueue: string },
 ): Promise<string> {
-  const { policy, caller, metadata, taskQueue } = options;
+  const { policy, mode, caller, metadata, taskQueue } = options;
   const workflowId = options.workflowId ?? `run-${agent}-${randomBytes(6).toString('hex')}`;
   const runInput: RunInput = {
     agent,
     input,
     ...(policy === undefined ? {} : { policy }),
+    ...(mode === undefined ? {} : { mode }),
     ...(caller === undefined ? {} : { caller }),
     ...(metadata === undefined ? {} : { metadata }),
   };

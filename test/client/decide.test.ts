@@ -78,7 +78,18 @@ describe('decide, with a worker', () => {
   });
 
   test.each([
-    ['a field not built yet', { always: true }, 'invalid_decision', "'always' is not supported by this version"],
+    [
+      'a scope that is none',
+      { always: { kind: 'arguments' } },
+      'invalid_decision',
+      "'always.match' names globs by argument; it goes with kind 'arguments', and only with it",
+    ],
+    [
+      "an approval in the tool's place",
+      { response: 'done' },
+      'invalid_decision',
+      "'response' answers in the tool's place: it goes with approved: false",
+    ],
     ['a misspelt field', { aproved: true }, 'invalid_decision', "unknown field 'aproved'"],
     ['too long a reason', { reason: 'x'.repeat(2_001) }, 'too_large', "'reason' is longer than 2000 characters"],
   ])('%s is refused before it is sent', async (_name, extra, code, message) => {
@@ -124,7 +135,7 @@ describe('decide, with no worker', () => {
     await world.stopWorker();
     const decision = { requestId: ids[0]!, approved: true, decisionId: randomUUID() };
     const receipt = await world.client.decide(decision);
-    expect(receipt).toMatchObject({ requestId: ids[0], accepted: true });
+    expect(receipt).toMatchObject({ requestId: ids[0], accepted: true, recorded: true });
     expect(receipt.outcome).toBeUndefined();
     expect(receipt.message).toMatch(/^The decision is recorded, not yet applied: No worker answers for task queue /);
     await world.client.decide(decision, { workflowId });

@@ -1,17 +1,23 @@
+import { createHash } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { type Receipt, decideName } from '../contract.ts';
-import type { ParsedDecision } from '../core/decision.ts';
+import { ApplicationFailure } from '@temporalio/common';
 import { ProblemError, isProblemCode, isProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
 import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from './server-error.ts';
 
+/** What a run is sent: the name of an update, which is that of a signal as well, and its one argument. */
+export interface Sent {
+  workflowId: string;
+  name: string;
+  payload: unknown;
+}
+
 /** The update gave no answer, and a signal may still reach the run; `reason` completes "not yet applied: …". */
 export interface Unanswered {
   reason: string;
-  /** True where nothing would answer a look at the request either. */
+  /** True where nothing would answer a look at the run either. */
   silent: boolean;
 }
 
@@ -25,29 +31,24 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
-/** Sends decisions of one run by update `decide`: one decision alone, several as an array. Throws what the run refuses. */
-export async function sendByUpdate(
+/** Sends a message by update and waits at most `timeoutMs` for what the run answers. Throws what the run refuses. */
+export async function sendByUpdate<Answer>(
   session: Session,
-  workflowId: string,
-  decisions: ParsedDecision[],
-  updateId: string,
+  { workflowId, name, payload }: Sent,
   timeoutMs: number,
-): Promise<{ receipts: Receipt[] } | Unanswered> {
+): Promise<{ answer: Answer } | Unanswered> {
   try {
     const answer = await askWorker(session, workflowId, timeoutMs, () =>
-      session.client.workflow.getHandle(workflowId).executeUpdate<Receipt | Receipt[], [unknown]>(decideName, {
-        updateId,
-        args: [decisions.length === 1 ? decisions[0] : decisions],
+      session.client.workflow.getHandle(workflowId).executeUpdate<Answer, [unknown]>(name, {
+        updateId: updateIdOf(name, payload),
+        args: [payload],
       }),
     );
-    const receipts = Array.isArray(answer) ? answer : [answer];
-    if (receipts.length !== decisions.length || receipts.some((receipt) => isUndecodable(receipt))) {
-      throw new ProblemError({
-        code: 'internal',
-        message: `Run '${workflowId}' answered with receipts that cannot be read.`,
-      });
+    const parts: unknown[] = Array.isArray(answer) ? answer : [answer];
+    if (parts.some((part) => isUndecodable(part) || typeof part !== 'object' || part === null)) {
+      throw unreadable(workflowId);
     }
-    return { receipts };
+    return { answer };
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw refusedByRun(workflowId, error);
     if (isProblemError(error) && error.code === 'no_worker')
@@ -59,9 +60,24 @@ export async function sendByUpdate(
   }
 }
 
-/** True where the error says that no run under this id is open. */
-export function isClosedOrMissing(error: unknown): boolean {
-  return error instanceof WorkflowNotFoundError;
+export function unreadable(workflowId: string): ProblemError {
+  return new ProblemError({
+    code: 'internal',
+    message: `Run '${workflowId}' answered with a receipt that cannot be read.`,
+  });
+}
+
+/**
+ * From the whole content, not from the message's own id alone: the server answers a known update id with the old result
+ * without asking the run, and a changed message under an old id must reach the run to be refused.
+ */
+function updateIdOf(name: string, payload: unknown): string {
+  const content = JSON.stringify(payload, (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+  return `${name}-${createHash('sha256').update(content).digest('hex')}`;
 }
 
 function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): ProblemError {
@@ -70,7 +86,7 @@ function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): Pro
     return new ProblemError({ code: cause.type, message: cause.message }, { cause: error });
   }
   return new ProblemError(
-    { code: 'internal', message: `Run '${workflowId}' refused the decision: ${cause?.message ?? error.message}` },
+    { code: 'internal', message: `Run '${workflowId}' refused the message: ${cause?.message ?? error.message}` },
     { cause: error },
   );
 }

@@ -1,0 +1,153 @@
+/** What a reviewer or an operator sends to a running run besides decisions. Each way out is a receipt or a `ProblemError`. */
+import { randomUUID } from 'node:crypto';
+import {
+  type CloseMessage,
+  type DelegateMessage,
+  type ExtendMessage,
+  type Receipt,
+  type RevokeMessage,
+  type SetPolicyMessage,
+  messageNames,
+  queryNames,
+} from '../contract.ts';
+import { readClose, readDelegate, readExtend, readRevoke, readSetPolicy } from '../core/control.ts';
+import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
+import { isUndecodable } from '../core/undecodable.ts';
+import type { Session } from './connect.ts';
+import { findRequest, malformedRequestId } from './find-request.ts';
+import { queryRun } from './query-run.ts';
+import { recordBySignal } from './record-by-signal.ts';
+import { type Sent, type Unanswered, sendByUpdate } from './send-by-update.ts';
+
+export interface SendOptions {
+  /** How long the run may take to answer before the message is recorded by signal, in milliseconds. Default 5 seconds. */
+  timeoutMs?: number;
+}
+
+export interface RequestOptions extends SendOptions {
+  /** The run that asks; without it the request is looked up by its id. */
+  workflowId?: string;
+}
+
+/** How long one look at what became of a message may take, in milliseconds. */
+const lookMs = 2_000;
+
+export async function extendRequest(
+  session: Session,
+  message: ExtendMessage,
+  options: RequestOptions = {},
+): Promise<Receipt> {
+  const extension = sound(readExtend(message), message);
+  const workflowId = options.workflowId ?? (await findRequest(session, extension.requestId));
+  return sendControl(session, { workflowId, name: messageNames.extend, payload: extension }, 'extension', options);
+}
+
+export async function delegateRequest(
+  session: Session,
+  message: DelegateMessage,
+  options: RequestOptions = {},
+): Promise<Receipt> {
+  const delegation = sound(readDelegate(message), message);
+  const workflowId = options.workflowId ?? (await findRequest(session, delegation.requestId));
+  return sendControl(session, { workflowId, name: messageNames.delegate, payload: delegation }, 'delegation', options);
+}
+
+export async function revokeGrants(
+  session: Session,
+  workflowId: string,
+  message: RevokeMessage,
+  options: SendOptions = {},
+): Promise<Receipt> {
+  const payload = sound(readRevoke(message), message);
+  return sendControl(session, { workflowId, name: messageNames.revoke, payload }, 'revocation', options);
+}
+
+export async function setPolicyOf(
+  session: Session,
+  workflowId: string,
+  message: SetPolicyMessage,
+  options: SendOptions = {},
+): Promise<Receipt> {
+  const payload = sound(readSetPolicy(message), message);
+  return sendControl(session, { workflowId, name: messageNames.setPolicy, payload }, 'policy', options);
+}
+
+/** By signal alone, then one look: a run that ends has no time to answer an update. */
+export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
+  const payload = sound(readClose(message), message);
+  const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
+  if (!recorded) throw runClosed(workflowId);
+  try {
+    await queryRun(session, workflowId, queryNames.run, [], lookMs);
+    return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    return recordedReceipt('close', { reason: error.message.replace(/\.$/, ''), silent: true });
+  }
+}
+
+/**
+ * By update; where that gives no answer by signal, and one look. Both carry the same message id, so that the run takes
+ * the message once, whichever comes first, and however late the other.
+ */
+async function sendControl(
+  session: Session,
+  sent: Sent,
+  what: string,
+  { timeoutMs = 5_000 }: SendOptions,
+): Promise<Receipt> {
+  const { workflowId } = sent;
+  const answered = await sendByUpdate<Receipt>(session, sent, timeoutMs);
+  if ('answer' in answered) return answered.answer;
+  const { messageId, requestId } = sent.payload as { messageId?: string; requestId?: string };
+  // A closed run keeps what it answered: the same message again gets its receipt.
+  const open = await recordBySignal(session, sent);
+  const seen = answered.silent && open ? undefined : await glanceAtReceipt(session, workflowId, messageId);
+  if (seen !== undefined) return seen;
+  if (!open) throw runClosed(workflowId);
+  return recordedReceipt(what, answered, requestId);
+}
+
+async function glanceAtReceipt(
+  session: Session,
+  workflowId: string,
+  messageId: string | undefined,
+): Promise<Receipt | undefined> {
+  if (messageId === undefined) return undefined;
+  try {
+    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [{ messageId }], lookMs);
+    return receipt === null || isUndecodable(receipt) ? undefined : receipt;
+  } catch (error) {
+    if (isProblemError(error)) return undefined;
+    throw error;
+  }
+}
+
+function recordedReceipt(what: string, { reason }: Unanswered, requestId = ''): Receipt {
+  return {
+    requestId,
+    accepted: true,
+    recorded: true,
+    message: `The ${what} is recorded, not yet applied: ${reason}.`,
+  };
+}
+
+/** The message under an id of its own. To a signed one none can be added: its signature covers all of it. */
+function sound<Message extends { messageId?: string; signature?: unknown }>(
+  read: { message: Message } | { problem: Problem },
+  source: object,
+): Message {
+  if ('problem' in read) {
+    const { requestId } = (source ?? {}) as { requestId?: unknown };
+    throw (typeof requestId === 'string' && malformedRequestId(requestId)) || new ProblemError(read.problem);
+  }
+  const { message } = read;
+  return message.signature === undefined ? { messageId: randomUUID(), ...message } : message;
+}
+
+function runClosed(workflowId: string): ProblemError {
+  return new ProblemError({
+    code: 'run_closed',
+    message: `Run '${workflowId}' is closed: nothing reaches it any more.`,
+  });
+}

@@ -1,0 +1,75 @@
+import { type ApprovalDetails, type Receipt, decideName } from '../contract.ts';
+import type { ParsedDecision } from '../core/decision.ts';
+import type { Session } from './connect.ts';
+import { glanceAtApproval } from './get-approval.ts';
+import { recordBySignal } from './record-by-signal.ts';
+import type { Unanswered } from './send-by-update.ts';
+
+/** How long one look at a request may take, in milliseconds. */
+const glanceMs = 2_000;
+
+/**
+ * Writes decisions into the run's history by signal, where they wait for a worker, then looks once at what became of
+ * them. `recorded` in a receipt means: not yet applied; the decision id keeps a repetition harmless.
+ * Throws `run_closed`, `run_not_found`, `server_unreachable`.
+ */
+export async function decideBySignal(
+  session: Session,
+  workflowId: string,
+  decisions: ParsedDecision[],
+  unanswered: Unanswered,
+): Promise<Receipt[]> {
+  const payload = decisions.length === 1 ? decisions[0] : decisions;
+  const open = await recordBySignal(session, { workflowId, name: decideName, payload });
+  const receipts: Receipt[] = [];
+  let silent = unanswered.silent && open;
+  for (const decision of decisions) {
+    const { requestId } = decision;
+    const seen = silent ? undefined : await glanceAtApproval(session, workflowId, requestId, glanceMs);
+    if (seen === undefined) silent = true;
+    const receipt = seen === undefined ? undefined : receiptFrom(decision, seen);
+    if (receipt !== undefined) receipts.push(receipt);
+    else if (open) {
+      receipts.push({
+        requestId,
+        accepted: true,
+        recorded: true,
+        message: `The decision is recorded, not yet applied: ${unanswered.reason}.`,
+      });
+    } else {
+      const message = `Run '${workflowId}' is closed: request ${requestId} can no longer be decided.`;
+      receipts.push({ requestId, accepted: false, code: 'run_closed', message });
+    }
+  }
+  return receipts;
+}
+
+/** What a look at the request says of a decision about it; undefined where it is open and does not hold it. */
+function receiptFrom(
+  decision: ParsedDecision,
+  { settled, votes = [], approvals }: ApprovalDetails,
+): Receipt | undefined {
+  const { requestId, decisionId, approved } = decision;
+  const isOurs = (said: { decisionId?: string }): boolean =>
+    said.decisionId !== undefined && said.decisionId === decisionId;
+  const isCounted = votes.some((vote) => isOurs(vote) && vote.approved === approved);
+  if (settled === undefined) {
+    if (!isCounted || approvals === undefined) return undefined;
+    const message = `request ${requestId}: recorded, ${approvals.have} of ${approvals.need} approvals`;
+    return { requestId, accepted: true, votes: approvals, message };
+  }
+  const { outcome, reviewerId, by, byId } = settled;
+  if (isCounted) {
+    const successor = by === 'edit' && typeof byId === 'string' ? { successor: byId } : {};
+    return { requestId, accepted: true, outcome, ...successor, message: `request ${requestId}: ${outcome}` };
+  }
+  const who = reviewerId === undefined ? '' : ` by ${reviewerId}`;
+  return {
+    requestId,
+    accepted: false,
+    outcome,
+    ...(reviewerId === undefined ? {} : { settledBy: reviewerId }),
+    code: outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled',
+    message: `request ${requestId} was already settled${who}: ${outcome}`,
+  };
+}

@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { ApprovalRequest } from '../../src/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import { type RunInTest, type World, openWorld } from '../support/world.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const directory = { people: { ann: { groups: ['finance'] }, bob: { groups: ['finance'] } } };
+const ask = { reviewers: ['group:finance'], quorum: 2 };
+const reviewed = { version: 1, rules: [{ pattern: 'pay', action: 'ask', ask }], directory };
+
+interface Waiting {
+  run: RunInTest;
+  workflowId: string;
+  requests: ApprovalRequest[];
+  requestId: string;
+}
+
+async function waiting(policy?: object, count = 1): Promise<Waiting> {
+  const calls = Array.from({ length: count }, (_, index) => ({
+    tool: 'pay',
+    args: { to: `p${index}`, amount: index },
+  }));
+  const input = policy === undefined ? {} : { policy: policy as { version: 1 } };
+  const run = await world.start([{ calls }, { text: '{{lastResult}}' }], input);
+  const requests = await run.open(count);
+  return { run, workflowId: run.workflowId, requests, requestId: requests[0]!.requestId };
+}
+
+const later = ({ requests }: Waiting, ms = 60_000): string =>
+  new Date(Date.parse(requests[0]!.deadline!) + ms).toISOString();
+
+describe('decide, in all its forms', () => {
+  test('always: the receipt names the grant and what it settled; grants lists it; revoke takes it away', async () => {
+    const { run, workflowId, requests, requestId } = await waiting(undefined, 2);
+    const always = { kind: 'arguments', match: { to: 'p*' }, expiresIn: '1h', uses: 3 } as const;
+    const receipt = await world.client.decide({ requestId, approved: true, always, reviewerId: 'ann' });
+    expect(receipt).toMatchObject({
+      outcome: 'approved',
+      grantId: 'grant-1',
+      settled: [{ requestId: requests[1]!.requestId, outcome: 'superseded' }],
+    });
+    expect(await world.client.grants(workflowId)).toMatchObject([
+      {
+        grantId: 'grant-1',
+        tool: 'pay',
+        approved: true,
+        scope: { kind: 'arguments', match: { to: 'p*' } },
+        usesLeft: 2,
+        by: [{ reviewerId: 'ann', identity: 'claimed' }],
+        requestId,
+      },
+    ]);
+    await run.result();
+    // The run has ended; what it holds is still there to be read.
+    expect(await world.client.grants(workflowId)).toHaveLength(1);
+  });
+
+  test('edited arguments run, and the model is told; the same decision again gives its receipt', async () => {
+    const { run, workflowId, requestId } = await waiting();
+    const edited = { requestId, approved: true, modifiedArguments: { to: 'eve', amount: 3 }, decisionId: randomUUID() };
+    const receipt = await world.client.decide(edited, { workflowId });
+    expect(receipt).toMatchObject({ accepted: true, outcome: 'approved' });
+    expect(await world.client.decide(edited, { workflowId })).toEqual(receipt);
+    const { output } = await run.result();
+    expect(output).toMatch(/^A reviewer changed the arguments .*paid 3 to eve$/s);
+  });
+
+  test('edited arguments that the tool does not take: refused, and the request stays open', async () => {
+    const { run, workflowId, requestId } = await waiting();
+    await expect(
+      world.client.decide({ requestId, approved: true, modifiedArguments: { to: 7 } }, { workflowId }),
+    ).rejects.toMatchObject({ code: 'arguments_invalid' });
+    expect(await run.open()).toHaveLength(1);
+  });
+
+  test("a response in the tool's place", async () => {
+    const { run, requestId } = await waiting();
+    const receipt = await world.client.decide({ requestId, approved: false, response: 'pretend it is paid' });
+    expect(receipt).toMatchObject({ outcome: 'responded' });
+    expect(await run.result()).toMatchObject({ output: 'pretend it is paid' });
+  });
+
+  test('votes: each receipt says how many are there; who may not vote is told', async () => {
+    const { run, workflowId, requestId } = await waiting(reviewed);
+    const vote = (reviewerId: string) => world.client.decide({ requestId, approved: true, reviewerId }, { workflowId });
+    await expect(vote('mallory')).rejects.toMatchObject({ code: 'not_entitled' });
+    expect(await vote('ann')).toMatchObject({ accepted: true, votes: { have: 1, need: 2 } });
+    expect(await world.client.approvals.get(requestId, { workflowId })).toMatchObject({
+      approvals: { have: 1, need: 2 },
+      votes: [{ reviewerId: 'ann', identity: 'claimed', approved: true }],
+    });
+    await expect(vote('ann')).rejects.toMatchObject({ code: 'already_settled' });
+    expect(await vote('bob')).toMatchObject({ outcome: 'approved' });
+    await run.result();
+  });
+});
+
+describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () => {
+  test('extend: the deadline moves; no later than the ceiling allows, and never back', async () => {
+    const asked = await waiting();
+    const { run, requestId } = asked;
+    const until = later(asked);
+    expect(await world.client.extend({ requestId, until, by: 'ann' })).toEqual({
+      requestId,
+      accepted: true,
+      message: `request ${requestId} waits until ${until}`,
+    });
+    expect((await run.open())[0]!.deadline).toBe(until);
+    await expect(world.client.extend({ requestId, until })).rejects.toMatchObject({ code: 'invalid_decision' });
+    await expect(
+      world.client.extend({ requestId, until: '2999-01-01T00:00:00Z' }, { workflowId: run.workflowId }),
+    ).rejects.toMatchObject({ code: 'not_permitted_by_ceiling' });
+  });
+
+  test('delegate: the other decides', async () => {
+    const { run, workflowId, requestId } = await waiting({
+      version: 1,
+      rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }],
+    });
+    const delegation = { requestId, to: 'carl', by: 'ann' };
+    expect(await world.client.delegate(delegation)).toMatchObject({ accepted: true });
+    expect(await world.client.approvals.get(requestId, { workflowId })).toMatchObject({
+      delegations: [{ from: 'ann', to: 'carl' }],
+    });
+    const decision = { requestId, approved: true };
+    await expect(world.client.decide({ ...decision, reviewerId: 'ann' })).rejects.toMatchObject({
+      code: 'not_entitled',
+    });
+    expect(await world.client.decide({ ...decision, reviewerId: 'carl' })).toMatchObject({ outcome: 'approved' });
+    await run.result();
+  });
+
+  test('revoke: by id, all, and one that is not there', async () => {
+    const { workflowId, requests } = await waiting(
+      { version: 1, rules: [{ pattern: 'pay', action: 'ask', ask: { always: 'call' } }] },
+      3,
+    );
+    for (const { requestId } of requests.slice(0, 2)) {
+      await world.client.decide({ requestId, approved: true, always: true }, { workflowId });
+    }
+    const ids = (await world.client.grants(workflowId)).map(({ grantId }) => grantId);
+    expect(ids).toEqual(['grant-1', 'grant-2']);
+    await expect(world.client.revoke(workflowId, { grants: ['grant-9'] })).rejects.toMatchObject({
+      code: 'grant_unknown',
+    });
+    expect(await world.client.revoke(workflowId, { grants: ['grant-2'], by: 'ann' })).toMatchObject({
+      accepted: true,
+      message: 'revoked grant-2',
+    });
+    expect(await world.client.revoke(workflowId, { grants: 'all' })).toMatchObject({ message: 'revoked grant-1' });
+    expect(await world.client.grants(workflowId)).toEqual([]);
+  });
+
+  test('setPolicy: what is open is ruled on again, and named', async () => {
+    const { run, workflowId, requestId } = await waiting();
+    await expect(
+      world.client.setPolicy(workflowId, { policy: { version: 1, rules: [{ pattern: 'pay' }] } }),
+    ).rejects.toMatchObject({ code: 'policy_invalid' });
+    const policy = { version: 1, rules: [{ pattern: 'pay', action: 'deny', reason: 'the bank is closed' }] };
+    expect(await world.client.setPolicy(workflowId, { policy, by: 'ann' })).toMatchObject({
+      accepted: true,
+      settled: [{ requestId, outcome: 'superseded' }],
+    });
+    expect(await run.result()).toMatchObject({ output: 'Denied: the bank is closed' });
+    await expect(world.client.setPolicy(workflowId, { mode: 'plan' })).rejects.toMatchObject({ code: 'run_closed' });
+  });
+
+  test('closeRun: what is open is cancelled, and the run ends as closed; once', async () => {
+    const { run, workflowId, requestId } = await waiting();
+    expect(await world.client.closeRun(workflowId, { by: 'ann', reason: 'enough' })).toMatchObject({ accepted: true });
+    expect(await run.result()).toMatchObject({
+      status: 'closed',
+      outcomes: [{ requestId, outcome: 'cancelled', ran: 'no' }],
+    });
+    await expect(world.client.closeRun(workflowId)).rejects.toMatchObject({ code: 'run_closed' });
+  });
+
+  test('the same message id again gives the original receipt, also when the run is over', async () => {
+    const asked = await waiting();
+    const { run, workflowId, requestId } = asked;
+    const message = { requestId, until: later(asked), messageId: randomUUID() };
+    const receipt = await world.client.extend(message, { workflowId });
+    expect(await world.client.extend(message, { workflowId })).toEqual(receipt);
+    await expect(world.client.extend({ ...message, until: later(asked, 120_000) })).rejects.toMatchObject({
+      code: 'invalid_decision',
+    });
+    await world.client.decide({ requestId, approved: true });
+    await run.result();
+    expect(await world.client.extend(message, { workflowId })).toEqual(receipt);
+  });
+});
+
+describe('what is wrong is told before anything is sent', () => {
+  const requestId = '0'.repeat(32);
+  const to = { workflowId: 'run-nowhere' };
+  test.each<[string, () => Promise<unknown>, object]>([
+    [
+      'an instant that is none',
+      () => world.client.extend({ requestId, until: 'tomorrow' }, to),
+      { code: 'invalid_decision', message: "'until' must be an instant in UTC such as 2030-01-31T12:00:00Z" },
+    ],
+    [
+      'a misspelt field',
+      () => world.client.extend({ requestId, untill: 'x' } as never, to),
+      { code: 'invalid_decision', message: "unknown field 'untill'" },
+    ],
+    [
+      'what is no request id',
+      () => world.client.delegate({ requestId: 'x', to: 'ann' }, to),
+      { code: 'unknown_request' },
+    ],
+    [
+      'a group as the one who decides',
+      () => world.client.delegate({ requestId, to: 'group:cfo' }, to),
+      { code: 'invalid_decision', message: "'to' must be the name of one person" },
+    ],
+    ['no grants', () => world.client.revoke(to.workflowId, { grants: [] }), { code: 'invalid_decision' }],
+    ['no policy', () => world.client.setPolicy(to.workflowId, {}), { code: 'policy_invalid' }],
+    [
+      'channels',
+      () => world.client.setPolicy(to.workflowId, { channels: {} } as never),
+      { message: "'channels' is not supported by this version" },
+    ],
+    ['a run that does not exist', () => world.client.closeRun(to.workflowId), { code: 'run_not_found' }],
+    [
+      'a run that does not exist, by update',
+      () => world.client.revoke(to.workflowId, { grants: 'all' }),
+      { code: 'run_not_found' },
+    ],
+    ['grants of a run that does not exist', () => world.client.grants(to.workflowId), { code: 'run_not_found' }],
+  ])('%s', async (_name, send, problem) => {
+    await expect(send()).rejects.toMatchObject({ name: 'ProblemError', ...problem });
+  });
+});
+
+test('with no worker: recorded, not yet applied; a worker applies each once; a repetition gives its receipt', async () => {
+  const asked = await waiting(reviewed);
+  const granted = await waiting(undefined, 2);
+  const closing = await waiting();
+  const { workflowId, requestId } = asked;
+  const always = { kind: 'call' } as const;
+  await world.client.decide({ requestId: granted.requestId, approved: true, always });
+  await world.stopWorker();
+  const until = later(asked);
+  const options = { workflowId, timeoutMs: 2_000 };
+  const send = {
+    extend: () => world.client.extend({ requestId, until, by: 'ann', messageId: 'more-time' }, options),
+    delegate: () => world.client.delegate({ requestId, to: 'carl', by: 'bob', messageId: 'my-seat' }, options),
+    setPolicy: () => world.client.setPolicy(workflowId, { mode: 'confirm_all', messageId: 'strict' }, options),
+    revoke: () => world.client.revoke(granted.workflowId, { grants: 'all', messageId: 'none-left' }, options),
+  };
+  for (const each of Object.values(send)) {
+    expect(await each()).toMatchObject({
+      accepted: true,
+      recorded: true,
+      message: expect.stringMatching(/^The \w+ is recorded, not yet applied: No worker answers for task queue /),
+    });
+  }
+  expect(await world.client.closeRun(closing.workflowId)).toMatchObject({ recorded: true });
+  await world.startWorker();
+  expect(await closing.run.result()).toMatchObject({ status: 'closed' });
+  await eventually('the revocation', async () => (await world.client.grants(granted.workflowId)).length === 0);
+  const details = await eventually('the extension', async () => {
+    const found = await world.client.approvals.get(requestId, { workflowId });
+    return found.deadline === until && found;
+  });
+  expect(details).toMatchObject({ delegations: [{ from: 'bob', to: 'carl' }] });
+  for (const each of Object.values(send)) {
+    const receipt = await each();
+    expect(receipt).toMatchObject({ accepted: true });
+    expect(receipt.recorded).toBeUndefined();
+  }
+  // What the abandoned updates brought late counted for nothing, and was not counted as refused either.
+  expect((await asked.run.status()).refused.total).toBe(0);
+});
