@@ -17,15 +17,14 @@ const width = 4;
 
 export function indexCandidates(candidates: readonly Candidate[]): CandidateIndex | undefined {
   if (candidates.length < fewest) return undefined;
-  const keysOf = candidates.map((candidate) => literalsOf(candidate).flatMap(foursOf));
+  const keysOf = candidates.map((candidate) => (candidate.rule.pattern.args?.literals ?? []).flatMap(foursOf));
   const shared = new Map<number, number>();
   for (const keys of keysOf) for (const key of new Set(keys)) shared.set(key, (shared.get(key) ?? 0) + 1);
   const always: number[] = [];
   const filed = new Map<number, number[]>();
   let longest = 0;
   for (const [position, keys] of keysOf.entries()) {
-    const { length } = argsGlob(candidates[position]!)?.source ?? '';
-    longest = Math.max(longest, length);
+    longest = Math.max(longest, candidates[position]!.rule.pattern.args?.source.length ?? 0);
     if (keys.length === 0) {
       always.push(position);
       continue;
@@ -52,14 +51,6 @@ export function indexCandidates(candidates: readonly Candidate[]): CandidateInde
       return found.toSorted((one, other) => one - other).map((position) => candidates[position]!);
     },
   };
-}
-
-function argsGlob({ rule: { pattern } }: Candidate) {
-  return 'args' in pattern ? pattern.args : undefined;
-}
-
-function literalsOf(candidate: Candidate): string[] {
-  return argsGlob(candidate)?.literals ?? [];
 }
 
 /** Every four characters in a row, each as one number; different fours may share one. */

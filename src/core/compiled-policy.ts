@@ -2,7 +2,7 @@
 import { compileCondition, type Condition, type ConditionBudget, type ConditionVariables } from './condition.ts';
 import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
 import { globMatches, type Glob } from './glob.ts';
-import { affordable, compileFieldGlob, compilePattern, type CallSubjects, type CompiledPattern } from './matching.ts';
+import { affordable, compileFieldGlob, compilePattern, type CallSubjects } from './matching.ts';
 import type { Mode } from './modes.ts';
 import type { Action, AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { RunSide, RunSideRule } from './run-side.ts';
@@ -18,7 +18,7 @@ export interface CompiledRule {
   /** Absent: for calls of every agent. */
   agent?: string;
   /** A pattern that `parsePolicy` would refuse stays in its place, and cannot be evaluated; so do the other two. */
-  pattern: CompiledPattern | Problem;
+  pattern: ReturnType<typeof compilePattern>;
   fields: readonly { name: string; glob: Glob | Problem }[];
   /** Compiled when first asked for: most calls never get that far. */
   condition?: () => Condition | Problem;
@@ -142,9 +142,7 @@ function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): C
   let index: CandidateIndex | undefined;
   return {
     all,
-    argsLength: all.reduce((sum, { rule: { pattern } }) => {
-      return sum + ('args' in pattern ? (pattern.args?.source.length ?? 0) : 0);
-    }, 0),
+    argsLength: all.reduce((sum, { rule: { pattern } }) => sum + (pattern.args?.source.length ?? 0), 0),
     index: () => {
       uses += 1;
       if (uses === usesWorthAnIndex) index = indexCandidates(all);
@@ -154,8 +152,9 @@ function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): C
 }
 
 /**
- * Whether a candidate matches, `subjects` being of `matching`'s `boundedSubjects`: its agent, its pattern, its globs and its condition, all of them. One that says no
- * decides, even beside one that cannot be evaluated; without a no, that one's problem is the answer.
+ * Whether a candidate matches, `subjects` being of `boundedSubjects`: its agent, its pattern, its globs and its
+ * condition, all of them. One that says no decides, even beside one that cannot be evaluated; without a no, that one's
+ * problem is the answer.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
@@ -164,7 +163,7 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
     if (facts.agent !== undefined) return false;
     found = { problem: 'the agent of this call is not known' };
   }
-  if ('args' in pattern && pattern.args !== undefined) {
+  if (pattern.args !== undefined) {
     const matched = globMatches(pattern.args, subjects.args());
     if (matched === false) return false;
     if (found === true) found = matched;

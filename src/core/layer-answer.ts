@@ -87,8 +87,8 @@ function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, 
 
 function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): Answer {
   const { action, id, layer, reason, ask } = rule;
-  const coloured = action === 'deny' ? { action, decided: false } : colour(mode, action, action, call.mode);
-  if (coloured.action !== action) return byMode(mode, coloured.action, call.tool);
+  const coloured = action === 'deny' ? action : colour(mode, action, action, call.mode).action;
+  if (coloured !== action) return byMode(mode, coloured, call.tool);
   return { action, rule: id, layer, ...(reason && { reason }), ...(ask && { ask }), ...alwaysOf(ask) };
 }
 
@@ -116,8 +116,7 @@ function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, 
 
 function byMode(mode: Mode, action: Action, tool: string): Answer {
   const reason = modeReason(mode, action, tool);
-  // What a mode asks, any grant lifts.
-  return { action, rule: null, layer: 'default', ...(reason && { reason }), mode, always: 'tool' };
+  return { action, rule: null, layer: 'default', ...(reason && { reason }), mode };
 }
 
 function alwaysOf(ask: AskSettings | undefined): { always?: Always } {

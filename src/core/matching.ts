@@ -32,7 +32,7 @@ export interface CallSubjects {
  * Compiles a pattern. It splits at its first colon. What is wrong with it comes back as half a sentence that begins
  * with a verb: `holds the reversed range [z-a]`.
  */
-export function compilePattern(pattern: string): CompiledPattern | { problem: string } {
+export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
   const problem = writtenBadly(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };
   const colon = pattern.indexOf(':');

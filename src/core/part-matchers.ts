@@ -66,11 +66,11 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
 /** The part, the wrapper it came out of, and so on. */
 function wayOf(part: ShellPart, parts: readonly ShellPart[]): ShellPart[] {
   const way = [part];
-  for (let next = part.within; next !== undefined && way.length <= parts.length;) {
-    const outer = parts[next];
-    if (outer === undefined) break;
+  let outer = parts[part.within ?? -1];
+  // A split that came with the call could go round in circles.
+  while (outer !== undefined && way.length < parts.length) {
     way.push(outer);
-    next = outer.within;
+    outer = parts[outer.within ?? -1];
   }
   return way;
 }
@@ -81,7 +81,7 @@ function wrappersOf(parts: readonly ShellPart[]): string[] {
 
 /** Every glob of a rule that sees the command. */
 function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string | undefined): Glob[] {
-  const own = 'args' in pattern && pattern.args !== undefined ? [pattern.args] : [];
+  const own = pattern.args === undefined ? [] : [pattern.args];
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
