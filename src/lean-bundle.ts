@@ -11,7 +11,8 @@ export function leanBundle(config: Configuration): Configuration {
   return {
     ...config,
     devtool: 'inline-nosources-cheap-module-source-map',
-    output: { ...config.output, pathinfo: false },
+    // One file: the sandbox cannot load a second one, which webpack makes of what a library imports dynamically.
+    output: { ...config.output, pathinfo: false, asyncChunks: false },
     module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
   };
 }

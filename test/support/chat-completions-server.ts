@@ -118,3 +118,29 @@ export const answerText =
     );
     stream.done();
   };
+
+/** A whole answer without streaming: text, or calls of tools. */
+export function completion(message: {
+  content?: string;
+  calls?: { id: string; name: string; args: object }[];
+}): object {
+  const calls = message.calls?.map(({ id, name, args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'test-model',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: message.content ?? null, ...(calls && { tool_calls: calls }) },
+        finish_reason: calls === undefined ? 'stop' : 'tool_calls',
+      },
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+}

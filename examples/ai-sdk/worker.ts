@@ -1,0 +1,33 @@
+/**
+ * A worker with two plugins: that of @temporalio/ai-sdk and ours.
+ *
+ *   OPENAI_BASE_URL=https://api.openai.com/v1 OPENAI_API_KEY=… node examples/ai-sdk/worker.ts
+ *
+ * In a project of your own, import from 'countersign/worker'.
+ */
+import { join } from 'node:path';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { AiSdkPlugin } from '@temporalio/ai-sdk';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { countersignPlugin } from '../../src/worker.ts';
+import { shopActivities } from './activities.ts';
+import { gated } from './gated.ts';
+
+const here = import.meta.dirname;
+const { TEMPORAL_ADDRESS: address = '127.0.0.1:7233', SHOP_QUEUE: taskQueue = 'shop', SHOP_LOG: log } = process.env;
+const { OPENAI_BASE_URL: baseURL = 'https://api.openai.com/v1', OPENAI_API_KEY: apiKey } = process.env;
+
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address }),
+  taskQueue,
+  workflowsPath: join(here, 'workflows.ts'),
+  activities: shopActivities(log ?? join(here, 'shop.log')),
+  plugins: [
+    new AiSdkPlugin({
+      modelProvider: createOpenAICompatible({ name: 'openai', baseURL, ...(apiKey && { apiKey }) }),
+    }),
+    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
+  ],
+});
+console.log('ready');
+await worker.run();
