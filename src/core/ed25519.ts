@@ -1,6 +1,6 @@
 /**
  * Ed25519 by itself: a worker loads it once for all its runs (`preloadModules`), not once for each, because the first
- * check makes a table of 1.3 MB in 20 ms. That table holds constants of the curve, and nothing of any run.
+ * check makes a table of 1.3 MB in 20 to 30 ms. That table holds constants of the curve, and nothing of any run.
  */
 import { hashes, Point, verify } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
