@@ -47,7 +47,7 @@ export interface ApprovalRequest {
   digest: string;
   lineage: string[];
   /** The request in whose place this one stands, and why. */
-  replaces?: { requestId: string; by: 'edit' | 'reset' };
+  replaces?: { requestId: string; by: 'edit' };
   metadata: JsonObject;
   reviewers: string[];
   /** `part`: arguments are left out of this view; query `approvals` with the id for all of it. */
@@ -67,8 +67,8 @@ export interface Settlement {
   identity?: Identity;
   decisionId?: string;
   settledAt: string;
-  /** For `superseded`: by what. With `edit` and `reset` the call's question stays open in request `byId`. */
-  by?: 'policy' | 'grant' | 'edit' | 'reset';
+  /** For `superseded`: by what. With `edit` the call's question stays open in request `byId`. */
+  by?: 'policy' | 'grant' | 'edit';
   /** The rule, the grant or the request that took its place. */
   byId?: string | null;
   /** For `responded`: what the model gets. */

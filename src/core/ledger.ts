@@ -40,7 +40,6 @@ export type LedgerCommand =
   | DecideCommand
   | { kind: 'expire' | 'cancel'; atMs: number; requestId: string; reason?: string }
   | SupersedeCommand
-  | { kind: 'reset'; atMs: number; requestId: string; successor: BookedRequest; ruling: Ruling }
   | RetermCommand
   | ExtendCommand
   | DelegateCommand
@@ -103,8 +102,6 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
       return lapse(ledger, command);
     case 'supersede':
       return supersede(ledger, command);
-    case 'reset':
-      return reset(ledger, command);
     case 'reterm':
       return reterm(ledger, command, directories);
     case 'extend':
@@ -180,18 +177,6 @@ function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeC
     settledAt: iso(atMs),
   };
   return settle(useGrant(ledger, ruling.layer === 'grant' ? byId : undefined), booked, settlement, atMs);
-}
-
-/** After a reset of the run an open question is asked again, under another id: old answers must not apply (I7). */
-function reset(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'reset' }>): Reduction {
-  const { atMs, requestId, successor, ruling } = command;
-  const booked = openRequest(ledger, requestId);
-  if (booked === undefined) return unchanged(ledger);
-  const byId = successor.request.requestId;
-  const settlement = { outcome: 'superseded', runs: false, by: 'reset', byId, settledAt: iso(atMs) } as const;
-  const closed = settle(ledger, booked, settlement, atMs);
-  const opened = openRequestOf(closed.ledger, successor, ruling, atMs);
-  return { ...opened, entries: [...closed.entries, ...opened.entries] };
 }
 
 function reterm(ledger: Ledger, command: RetermCommand, directories: Directories): Reduction {

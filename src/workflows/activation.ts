@@ -18,7 +18,6 @@ const named: readonly string[] = Object.values(messageNames);
 const state = {
   installed: false,
   number: 0,
-  resetBy: undefined as string | undefined,
   listeners: new Set<() => void>(),
   eventIds: new Map<string, string[]>(),
 };
@@ -31,13 +30,6 @@ export const activation = {
   /** Counts activations of this run since the worker loaded it; only compared for equality within one run. */
   get number(): number {
     return state.number;
-  },
-  /**
-   * Set in the activation in which `temporal workflow reset` took the run up again: a text that no other reset has.
-   * What comes in this activation and after was sent to the run as it was before (I7).
-   */
-  get resetBy(): string | undefined {
-    return state.resetBy;
   },
   /**
    * Calls `listener` at the start of every activation, before its signals are handled; not of one that brings updates
@@ -65,9 +57,6 @@ export function interceptors(): WorkflowInterceptors {
           // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
           if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
           state.number++;
-          state.resetBy = jobs
-            .find((job) => job.updateRandomSeed != null)
-            ?.updateRandomSeed?.randomnessSeed?.toString();
           for (const { signalWorkflow } of jobs) {
             if (signalWorkflow == null) continue;
             if (signalWorkflow.signalName?.startsWith(reservedPrefix)) signalWorkflow.signalName = reservedSignalName;

@@ -38,7 +38,6 @@ import { notSplit } from '../core/shell-parts.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
 import { isUndecodable, sizeOf } from '../core/undecodable.ts';
 import { activation } from './activation.ts';
-import { askAgain } from './ask-again.ts';
 import { bookRequest } from './book-request.ts';
 import type { BookSnapshot } from './book.ts';
 import { Book } from './book.ts';
@@ -85,6 +84,8 @@ export interface CallFacts {
   assessment?: Assessment;
 }
 
+const ungoverned: GateOptions = { agent: '', policies: {}, rollOver: { historyEvents: Infinity, updates: Infinity } };
+
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
 const closeSignal = defineSignal<[unknown?]>(messageNames.close);
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
@@ -96,6 +97,8 @@ export class ApprovalGate {
   readonly #index: IndexWriter;
   #change: PolicyChange | undefined;
   #inForce: RulesInForce | undefined;
+  #makeKnown = (): void => {};
+  readonly #known = new Promise<void>((resolve) => (this.#makeKnown = resolve));
   #waiting: Waiting[] = [];
   #closing: string | undefined;
   #closed: (() => void)[] = [];
@@ -113,24 +116,25 @@ export class ApprovalGate {
     this.#index = new IndexWriter(this.#book);
     this.#climber = new LadderClimber(this.#book);
     this.#watch = new DeadlineWatch(this.#book, (requests) => this.#climber.climb(requests));
-    openDecisionDoor(this.#book, this.#watch, () => this.#rules);
+    // What comes before any policy is known finds no request to act on; a change of policy waits for one to change.
+    const current = (): RulesInForce => this.#inForce ?? new RulesInForce(ungoverned, undefined);
+    openDecisionDoor(this.#book, this.#watch, current);
     openControlDoors(this.#book, this.#watch, {
-      current: () => this.#rules,
+      current,
+      known: this.#known,
       change: (change) => this.#enforce(this.#rules.options, change),
     });
     setHandler(closeSignal, (payload) => this.#close(payload));
     closeOtherDoors(this.#book);
     setHandler(approvalsQuery, (filter) => this.#find(filter));
     setHandler(grantsQuery, () => this.ledger.grants);
-    activation.onStart(() => {
-      if (activation.resetBy !== undefined) askAgain(this.#book, activation.resetBy, Date.now());
-    });
     void CancellationScope.nonCancellable(() => this.#attend());
   }
 
   /** Puts the gate under its policies; once more where a run goes on as another agent. */
   govern(options: GateOptions): void {
     this.#enforce(options, this.#change);
+    this.#makeKnown();
   }
 
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {

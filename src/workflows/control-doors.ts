@@ -42,6 +42,8 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** The rules of the run, as they are when they are looked at, and how to change them. */
 export interface ChangingRules {
   current: () => RulesInForce;
+  /** Resolves when the policies that the run began with are known. */
+  known: Promise<void>;
   change: (change: PolicyChange) => void;
 }
 
@@ -131,6 +133,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
   async function setPolicy(message: SetPolicyMessage, atMs: number): Promise<Receipt> {
     const { policy: document, mode, reason } = message;
+    await rules.known;
     const sender = senderOf('setPolicy', message, rules.current(), book.ledger);
     if ('problem' in sender) return refuseForged(message, sender.problem);
     const loosened = loosening(message, sender);

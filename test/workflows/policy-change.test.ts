@@ -140,3 +140,12 @@ test('the change goes along when the run continues as new', async () => {
     await small.close();
   }
 });
+
+test('a change that comes before the run has begun is applied once it has', async () => {
+  await world.stopWorker();
+  const run = await start('early');
+  await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: 'pay', action: 'deny' }] } });
+  await world.startWorker();
+  const { outcomes } = await run.result();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 3 }, () => 'denied_by_policy'));
+});
