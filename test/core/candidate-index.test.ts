@@ -1,7 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { indexCandidates } from '../../src/core/candidate-index.ts';
-import { compilePolicy } from '../../src/core/compiled-policy.ts';
+import { compilePolicy, type Candidate } from '../../src/core/compiled-policy.ts';
 import { globSubject } from '../../src/core/glob.ts';
 import { callSubjects, matches, type CompiledPattern } from '../../src/core/matching.ts';
 import { actions, type Policy } from '../../src/core/policy.ts';
@@ -56,4 +56,61 @@ test('the hundredth ruling is as the first', () => {
     }),
     { numRuns: 100 },
   );
+});
+
+describe('what is filed where', () => {
+  const candidatesOf = (...globs: (string | null)[]) =>
+    compilePolicy(policyOf(globs.map((glob) => ({ glob, action: 'ask' }))), 'run').candidates(
+      callSubjects({ tool: 'bash', args: {} }),
+    ).all;
+  const many = (count: number, globAt: (index: number) => string | null) =>
+    candidatesOf(...Array.from({ length: count }, (_, index) => globAt(index)));
+  const kept = (candidates: ReturnType<typeof candidatesOf>, text: string) =>
+    indexCandidates(candidates)
+      ?.mayMatch(globSubject(text))
+      ?.map((each) => candidates.indexOf(each));
+
+  test.each([
+    [15, false],
+    [16, true],
+  ])('%i rules have an index: %s', (count, expected) => {
+    expect(indexCandidates(many(count, (index) => `word${index}`)) !== undefined).toBe(expected);
+  });
+
+  test.each([
+    ['wildcards only', (): string => '*'],
+    ['too short', (): string => 'ab*'],
+    ['no pattern for arguments', (): null => null],
+  ])('%s: no index', (_, globAt) => expect(indexCandidates(many(16, globAt))).toBeUndefined());
+
+  test('each under the four characters that the fewest share', () => {
+    const before = many(20, (index) => `*common${1000 + index}*`);
+    const after = many(20, (index) => `*${1000 + index}common*`);
+    expect([kept(before, 'a common'), kept(after, 'a common')]).toEqual([[], []]);
+    expect([kept(before, 'common1007'), kept(after, '1007common')]).toEqual([[7], [7]]);
+  });
+
+  test('what has no four characters is always kept, in its place', () => {
+    const candidates = many(20, (index) => (index % 5 === 2 ? 'a*' : `word${1000 + index}`));
+    expect(kept(candidates, 'none')).toEqual([2, 7, 12, 17]);
+    expect(kept(candidates, 'word1009')).toEqual([2, 7, 9, 12, 17]);
+  });
+
+  test('a text longer than there are rules is tried with each; so is one that cannot be matched', () => {
+    const candidates = many(20, (index) => `word${index}`);
+    // The mapped text has one character more.
+    expect(kept(candidates, 'n'.repeat(19))).toEqual([]);
+    expect(kept(candidates, 'n'.repeat(20))).toBeUndefined();
+    expect(indexCandidates(candidates)?.mayMatch({ problem: 'no text' })).toBeUndefined();
+  });
+
+  // 32,000 times 250 is exactly what a match may cost.
+  test.each([
+    [31_999, true],
+    [32_000, false],
+  ])('with a text of %i characters the longest pattern may still be matched: %s', (length, expected) => {
+    const [long, short] = candidatesOf('x'.repeat(250), 'word') as [Candidate, Candidate];
+    const candidates = [long, ...Array.from({ length: 32_100 }, () => short)];
+    expect(indexCandidates(candidates)!.mayMatch(globSubject('n'.repeat(length))) !== undefined).toBe(expected);
+  });
 });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { callSubjects, compilePattern, matches, maxRulingWork } from '../../src/core/matching.ts';
+import {
+  callSubjects,
+  compileFieldGlob,
+  compilePattern,
+  matches,
+  maxRulingWork,
+  partSubjects,
+} from '../../src/core/matching.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 
 const match = (pattern: string, call: { tool: string; args?: JsonObject; subject?: string }): boolean | string => {
@@ -113,4 +120,42 @@ describe('refused at load', () => {
       expect(compilePattern(pattern)).not.toHaveProperty('problem');
     },
   );
+});
+
+test.each<[string, string]>([
+  ['', 'is empty: write * to match any value'],
+  [' a', 'begins or ends with a blank'],
+  ['[z-a]', 'holds the reversed range [z-a]'],
+  ['*?'.repeat(8) + '*', 'has 17 wildcards; at most 16 are allowed'],
+])('the glob %j of one argument is refused: %s', (source, problem) => {
+  expect(compileFieldGlob(source)).toEqual({ problem });
+});
+
+test('the glob of one argument may have sixteen wildcards', () => {
+  expect(compileFieldGlob('*?'.repeat(8))).toMatchObject({ wildcards: 16 });
+});
+
+test('a pattern without a colon says nothing of arguments', () => {
+  expect(Object.keys(compilePattern('a'))).toEqual(['name']);
+  expect(Object.keys(compilePattern('a:'))).toEqual(['name', 'args']);
+});
+
+test('a ruling can afford exactly what it may cost', () => {
+  const { afford } = callSubjects({ tool: 't', args: {} });
+  expect([afford(maxRulingWork), afford(1)]).toEqual([true, false]);
+});
+
+test('an argument is made ready once', () => {
+  const { field } = callSubjects({ tool: 't', args: { a: { b: 1 } } });
+  expect(field('a')).toBe(field('a'));
+  expect(field('missing')).toBe(field('missing'));
+});
+
+test('a part of a command stands in the place of the subject, and of no other argument', () => {
+  const whole = callSubjects({ tool: 't', args: { command: 'a; b', other: 'x' }, subject: 'command' });
+  const part = partSubjects(whole, 'command', 'b');
+  const { name, field } = callSubjects({ tool: 't', args: { b: 'b' } });
+  expect([part.args(), part.field('command')]).toEqual([field('b'), field('b')]);
+  expect(part.field('other')).toBe(whole.field('other'));
+  expect(part.name).toEqual(name);
 });
