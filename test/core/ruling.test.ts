@@ -151,7 +151,7 @@ describe('the engine (I12)', () => {
       ...(each.ceiling && { ceiling: compiled(each.ceiling, 'ceiling') }),
       ...(each.run && { run: compiled(each.run, 'run') }),
     };
-    expect(evaluate(layers, each.call, { ...each.context, engine: stored.engine })).toEqual(each.ruling);
+    expect(evaluate(layers, each.call, { ...each.context, engine: stored.engine })).toStrictEqual(each.ruling);
   });
 
   test('a run that started on an engine this version does not have is not ruled on by another', () => {
