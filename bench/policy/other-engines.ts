@@ -2,10 +2,9 @@
  * Cedar and CASL. They are installed beside this file only, so that nobody else need have them; hence their shapes are
  * written out here.
  *
- * Cedar is the policy engine whose authors publish latencies. CASL is the library of roles and permissions that is
- * closest to what is compared: maintained, in-process, rules in order of which the last that matches decides, and
- * conditions on fields. (casbin evaluates an expression for each line of a policy and knows no order but priorities,
- * accesscontrol has neither patterns nor order.)
+ * Cedar is the policy language built for the same question. CASL is the library of roles and permissions that is closest
+ * to what is compared: it is kept up, runs in the process, lets the last matching rule decide, and has conditions on
+ * fields. casbin, the other one in wide use, evaluates an expression for each line of its policy, one call after another.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
