@@ -16,16 +16,14 @@ export function delegationProblem(
   const id = from.reviewerId?.normalize('NFC') ?? '';
   if (id === '' || from.identity === 'anonymous')
     return notEntitled(`whoever delegates a request has to say who they are`);
-  if (to === '' || groupOf(to) !== undefined) {
-    return { code: 'invalid_decision', message: `a request is delegated to one person, not to '${to}'` };
-  }
+  if (to === '' || groupOf(to) !== undefined) return invalid(`a request is delegated to one person, not to '${to}'`);
   const denied = entitlement(panel, from, false);
   if (denied !== undefined) return denied;
   const holder = holderOf(panel.delegations, to);
-  if (holder === id) return notEntitled(`'${id}' would only delegate this request to themselves`);
+  if (holder === id) return invalid(`'${id}' would only delegate this request to themselves`);
   for (const person of [id, holder]) {
     const hasVoted = votes.some(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
-    if (hasVoted) return notEntitled(`'${person}' has voted already, and the vote stands`);
+    if (hasVoted) return invalid(`'${person}' has voted already, and the vote stands`);
   }
   const caller = panel.callerUserId?.normalize('NFC');
   const moved = seatsOf([...panel.delegations, { from: id, to }], holder).find(([owner]) => owner === id);
@@ -38,4 +36,8 @@ export function delegationProblem(
 
 function notEntitled(message: string): Problem {
   return { code: 'not_entitled', message };
+}
+
+function invalid(message: string): Problem {
+  return { code: 'invalid_decision', message };
 }

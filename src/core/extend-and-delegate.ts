@@ -1,5 +1,5 @@
 /** What a reviewer may do with a request besides answering it: give it more time, or give their seat to another. */
-import { holderOf } from './delegation.ts';
+import { delegationProblem } from './delegation-problem.ts';
 import { entitlement, type Voter } from './entitlement.ts';
 import type { BookedRequest, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { iso, journaled, openRequest, refusal, unchanged, withRequest } from './ledger-state.ts';
@@ -65,13 +65,9 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
-  if (votes.some(({ reviewerId }) => reviewerId?.normalize('NFC') === from.normalize('NFC'))) {
-    return refuse(`'${from}' has answered request ${requestId} already`);
-  }
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
-  if (holderOf(delegations, to) === from.normalize('NFC') || to.normalize('NFC') === from.normalize('NFC')) {
-    return refuse(`'${to}' has delegated to '${from}': a seat does not go round in a circle`);
-  }
+  const problem = delegationProblem(panelOf(found, directories, atMs), votes, voter, to);
+  if (problem !== undefined) return refusal(ledger, requestId, problem.code, problem.message);
   const delegated: BookedRequest = { ...found, delegations: [...delegations, { from, to }] };
   const receipt = {
     requestId,
