@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -26,13 +27,21 @@ async function approvedRun(to: string): Promise<{ run: RunInTest; requestId: str
   return { run, requestId: request!.requestId, tasks };
 }
 
-async function resetTo(run: RunInTest, workflowTaskFinishEventId: number): Promise<void> {
+/** The server's `ResetReapplyExcludeType`: what `temporal workflow reset --reapply-exclude` names. */
+const reapplyExclude = { signals: 1, updates: 2 } as const;
+
+async function resetTo(
+  run: RunInTest,
+  workflowTaskFinishEventId: number,
+  resetReapplyExcludeTypes: number[] = [],
+): Promise<void> {
   const { client, connection } = world.client.session;
   const { runId } = await run.handle.describe();
   await connection.workflowService.resetWorkflowExecution({
     namespace: client.options.namespace,
     workflowExecution: { workflowId: run.workflowId, runId },
     workflowTaskFinishEventId: workflowTaskFinishEventId as never,
+    resetReapplyExcludeTypes,
     requestId: randomUUID(),
     reason: 'test',
   });
@@ -57,4 +66,27 @@ test('to the task that handled the decision: it applies again, and the tool runs
   await resetTo(run, tasks[3]!);
   await world.client.session.client.workflow.getHandle(run.workflowId).result();
   expect(paid('unsafe')).toBe(2);
+});
+
+test('between asking and deciding, with old decisions left out: the same question is open again, and nothing ran', async () => {
+  const to = 'excluded';
+  const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to, amount } }));
+  const run = await world.start([{ calls }, { text: 'done' }]);
+  const [first, second] = await run.open(2);
+  // A task of the workflow between the questions and their answers.
+  await run.handle.signal('decide', { requestId: '0'.repeat(32), approved: true });
+  await eventually('the refusal', async () => (await run.status()).counts.refused === 1);
+  for (const { requestId } of [first!, second!]) {
+    await run.handle.executeUpdate('decide', { args: [{ requestId, approved: true }] });
+  }
+  await run.result();
+  const { events = [] } = await run.handle.fetchHistory();
+  const refusal = events!.findIndex((each) => each.workflowExecutionSignaledEventAttributes != null);
+  const task = events!.slice(refusal).find((each) => each.workflowTaskCompletedEventAttributes != null)!;
+  const before = world.ran().filter((line) => line.startsWith(`pay ${to}`)).length;
+  await resetTo(run, Number(task.eventId), [reapplyExclude.signals, reapplyExclude.updates]);
+  const handle = world.client.session.client.workflow.getHandle(run.workflowId);
+  expect(await run.open(2)).toEqual([first, second]);
+  expect(world.ran().filter((line) => line.startsWith(`pay ${to}`))).toHaveLength(before);
+  await handle.terminate();
 });
