@@ -142,6 +142,7 @@ export class ApprovalGate {
     this.#inForce = new RulesInForce(options, change);
     this.#book.directories = this.#inForce.directories;
     this.#book.agent = options.agent;
+    this.#book.becomeGoverned();
   }
 
   /** The limits of the run as they stand. */

@@ -32,6 +32,8 @@ export class Book {
   /** The agent in charge. */
   agent: string | undefined;
 
+  /** What waits until the rules are known; undefined once they are. */
+  #early: (() => void)[] | undefined = [];
   /** How far this link has grown, as of the last activation that history keeps. */
   #grown = growth();
 
@@ -43,6 +45,23 @@ export class Book {
 
   get ledger(): Ledger {
     return this.#ledger;
+  }
+
+  /** False in the first moments of a link: who may decide, and what changes mean, is not known then. */
+  get isGoverned(): boolean {
+    return this.#early === undefined;
+  }
+
+  /** Calls `act` once the rules are known. */
+  whenGoverned(act: () => void): void {
+    this.#early!.push(act);
+  }
+
+  /** The rules are known: what came before them is looked at now, in the order in which it came. */
+  becomeGoverned(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const act of early) act();
   }
 
   apply(command: LedgerCommand): Receipt | undefined {

@@ -43,7 +43,9 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
   setHandler(defineSignal<[unknown, string?]>(name), (payload, eventId) => onSignal(payload, eventId ?? ''));
   setHandler(defineUpdate<Receipt | Receipt[], [unknown]>(name), onUpdate, { validator: validate });
 
+  /** Handlers stand before a link knows its rules, and what came while it began anew is handed to them at once. */
   function onSignal(payload: unknown, eventId: string): void {
+    if (!book.isGoverned) return book.whenGoverned(() => onSignal(payload, eventId));
     try {
       if (isUndecodable(payload)) return book.refuse('undecodable', sizeOf(payload));
       const items: unknown[] = takesLists && Array.isArray(payload) ? payload : [payload];
@@ -77,11 +79,13 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
       throw failure('invalid_decision', `a list holds 1 to ${maxDecisions} decisions, not ${payload.length}`);
     }
     const found = read(payload);
-    throwRefused('problem' in found ? misshapen(found.problem) : preview(found.message));
+    if ('problem' in found) throwRefused(misshapen(found.problem));
+    else if (book.isGoverned) throwRefused(preview(found.message));
   }
 
   async function onUpdate(payload: unknown): Promise<Receipt | Receipt[]> {
     book.updates++;
+    if (!book.isGoverned) await new Promise<void>((resolve) => book.whenGoverned(resolve));
     // One after another: the first may settle what the next is about.
     if (Array.isArray(payload) && takesLists) {
       const receipts: Receipt[] = [];

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Receipt } from '../../src/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/**
+ * What comes after a run has continued as new and before its next link has begun is handed to the link's handlers
+ * before it knows its rules: it waits for them, and counts (I11).
+ */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ rollOver: { historyEvents: 40 } });
+});
+afterAll(() => world.close());
+
+/** Stops the worker in the moment in which a link has ended and the next has done nothing yet. */
+async function stopBetweenLinks(run: RunInTest): Promise<void> {
+  let known = 1;
+  await eventually('a link that has not begun', async () => {
+    if (known > 1) await world.startWorker();
+    // The stray after this length makes the link continue as new: the worker takes that task, and no other.
+    while ((await run.handle.describe()).historyLength < 37) await run.handle.signal('stray');
+    await run.handle.signal('stray');
+    await world.stopWorker();
+    const { links } = await world.client.historyChain(run.workflowId);
+    known++;
+    return links.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
+    // A task that a stopping worker takes and drops comes again after ten seconds.
+  }, 120_000);
+}
+
+test('a decision by signal and one by update, before the first task of a link', async () => {
+  const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'early', amount } }));
+  const run = await world.start([{ calls }, { text: 'done' }], {
+    policy: {
+      version: 1,
+      directory: { people: { ann: { groups: ['finance'] } } },
+      rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'] } }],
+    },
+  });
+  const [first, second] = await run.open(2);
+  await stopBetweenLinks(run);
+  const by = { reviewerId: 'ann' };
+  await run.handle.signal('decide', { requestId: first!.requestId, approved: true, ...by });
+  const answered = run.handle.executeUpdate<Receipt, [object]>('decide', {
+    args: [{ requestId: second!.requestId, approved: false, ...by }],
+  });
+  await world.startWorker();
+  expect(await answered).toMatchObject({ accepted: true, outcome: 'denied' });
+  const { outcomes } = await run.result();
+  expect(outcomes.map(({ callId, outcome, ran }) => [callId, outcome, ran]).toSorted()).toEqual([
+    ['1.1', 'approved', 'yes'],
+    ['1.2', 'denied', 'no'],
+  ]);
+  expect((await run.status()).refused.last.filter(({ code }) => code !== 'invalid_decision')).toEqual([]);
+}, 180_000);
