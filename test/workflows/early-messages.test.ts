@@ -18,17 +18,21 @@ afterAll(() => world.close());
 /** Stops the worker in the moment in which a link has ended and the next has done nothing yet. */
 async function stopBetweenLinks(run: RunInTest): Promise<void> {
   let known = 1;
-  await eventually('a link that has not begun', async () => {
-    if (known > 1) await world.startWorker();
-    // The stray after this length makes the link continue as new: the worker takes that task, and no other.
-    while ((await run.handle.describe()).historyLength < 37) await run.handle.signal('stray');
-    await run.handle.signal('stray');
-    await world.stopWorker();
-    const { links } = await world.client.historyChain(run.workflowId);
-    known++;
-    return links.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
-    // A task that a stopping worker takes and drops comes again after ten seconds.
-  }, 120_000);
+  await eventually(
+    'a link that has not begun',
+    async () => {
+      if (known > 1) await world.startWorker();
+      // The stray after this length makes the link continue as new: the worker takes that task, and no other.
+      while ((await run.handle.describe()).historyLength < 37) await run.handle.signal('stray');
+      await run.handle.signal('stray');
+      await world.stopWorker();
+      const { links } = await world.client.historyChain(run.workflowId);
+      known++;
+      return links.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
+      // A task that a stopping worker takes and drops comes again after ten seconds.
+    },
+    120_000,
+  );
 }
 
 test('a decision by signal and one by update, before the first task of a link', async () => {
