@@ -19,15 +19,13 @@ import type { CallModelInput, CallModelResult, JournalCarrier, ModelCall } from 
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../contract.ts';
 import { activityNames, queryNames } from '../contract.ts';
 import { byteLength } from '../core/byte-length.ts';
-import { bindingPolicies, nestedRunId, nestingProblem } from '../core/nesting.ts';
 import type { AgentConfig } from '../core/run-config.ts';
 import { sentences } from '../core/sentences.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { type SizeLimits, inlineLimits } from '../core/size-limits.ts';
 import { ApprovalGate } from './approval-gate.ts';
 import { failRun } from './fail-run.ts';
-import type { NestedRun } from './run-nested.ts';
-import { runNested } from './run-nested.ts';
+import { NestedRuns } from './nested-runs.ts';
 import type { Carried, RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool } from './run-tool.ts';
@@ -79,15 +77,19 @@ class AgentRun {
   #running = 0;
   /** The model call at hand. */
   #asking: CancellationScope | undefined;
-  #nestedInTurn = 0;
+  readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
 
   constructor(input: RunInput, gate: ApprovalGate) {
     this.#input = input;
     this.#gate = gate;
+    this.#nested = new NestedRuns(input, gate);
     setHandler(runQuery, () => this.#status());
     setHandler(transcriptQuery, () => this.#loaded?.messages ?? []);
-    gate.onClose(() => this.#asking?.cancel());
+    gate.onClose(() => {
+      this.#asking?.cancel();
+      this.#nested.cancel();
+    });
   }
 
   async toEnd(state: RunState): Promise<RunResult> {
@@ -147,7 +149,7 @@ class AgentRun {
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     const policies = { ceiling, parents, run };
-    this.#gate.govern({ agent, policies, caller, metadata, lineage: this.#lineage, rollOver });
+    this.#gate.govern({ agent, policies, caller, metadata, lineage: this.#nested.lineage, rollOver });
   }
 
   /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */
@@ -182,7 +184,7 @@ class AgentRun {
       outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
     };
     const summary = text.trim() === '' ? lastText(messages, 'user') : text;
-    this.#nestedInTurn = 0;
+    this.#nested.newTurn();
     this.#state.calls = [];
     for (const [index, wish] of calls.entries()) {
       this.#state.calls.push(this.#admitInTurn(wish, `${turn}.${index + 1}`, summary));
@@ -224,7 +226,7 @@ class AgentRun {
       this.#gate.refuse(callId, wish.tool, content);
       return { ...turnCall, state: 'done', content };
     }
-    const problem = tool.agent === undefined ? undefined : this.#nestingProblem(callId);
+    const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
     if (problem !== undefined) {
       const content = sentences.failed(problem);
       this.#gate.refuse(callId, wish.tool, content);
@@ -276,11 +278,6 @@ class AgentRun {
     return agentOf(this.#state);
   }
 
-  /** Workflow ids of the runs above this one, the root's first. */
-  get #lineage(): string[] {
-    return this.#input.parent?.lineage ?? [];
-  }
-
   get #wantsRollOver(): boolean {
     if (!this.#gate.wantsRollOver) return false;
     return byteLength(JSON.stringify([this.#state, this.#gate.ledger])) <= this.#limits.carriedBytes;
@@ -319,7 +316,7 @@ class AgentRun {
     const ending =
       tool.agent === undefined
         ? runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups)
-        : runNested(this.#nestedRun(call, tool.agent));
+        : this.#nested.run(call, tool.agent, this.#limits.resultBytes);
     void ending.then(({ content, isError, ran, unread }) => {
       this.#running--;
       if (unread === true) each.unread = (each.unread ?? 0) + 1;
@@ -342,29 +339,6 @@ class AgentRun {
       : sentences.failed(`the run is being handed over to '${this.#state.next}': one handoff in a turn`);
     Object.assign(each, { state: 'done', content, isError: !isFirst });
     this.#gate.finished(callId, isFirst ? 'yes' : 'no');
-  }
-
-  #nestedRun({ callId, args }: ToolCall, agent: string): NestedRun {
-    const { workflowId } = workflowInfo();
-    const { caller, metadata } = this.#input;
-    const parent = { lineage: [...this.#lineage, workflowId], policies: bindingPolicies(this.#gate.policies) };
-    const input = {
-      agent,
-      input: args['input'] as string,
-      ...(caller && { caller }),
-      ...(metadata && { metadata }),
-      parent,
-    };
-    const { resultBytes } = this.#limits;
-    return { workflowId: nestedRunId(workflowId, callId), input, resultBytes, journal: this.#gate.takeJournal() };
-  }
-
-  #nestingProblem(callId: string): string | undefined {
-    return nestingProblem({
-      depth: this.#lineage.length,
-      before: this.#nestedInTurn++,
-      workflowId: nestedRunId(workflowInfo().workflowId, callId),
-    });
   }
 
   #tool(name: string) {
@@ -400,19 +374,16 @@ class AgentRun {
       usage,
       counts: { ...counts, open: open.length, refused: refused.total },
       outcomes,
-      ...this.#nested(),
+      ...this.#nested.listed(this.#runningAgents()),
       refused,
     };
   }
 
-  #nested(): Pick<RunStatus, 'nested'> {
-    const { workflowId } = workflowInfo();
-    const nested = (this.#loaded?.calls ?? []).flatMap(({ state, tool, call }) => {
+  #runningAgents(): { callId: string; agent: string }[] {
+    return (this.#loaded?.calls ?? []).flatMap(({ state, tool, call }) => {
       const agent = state === 'running' ? this.#tool(tool)?.agent : undefined;
-      if (agent === undefined || call === undefined) return [];
-      return [{ callId: call.callId, agent, workflowId: nestedRunId(workflowId, call.callId) }];
+      return agent === undefined || call === undefined ? [] : [{ callId: call.callId, agent }];
     });
-    return nested.length === 0 ? {} : { nested };
   }
 }
 

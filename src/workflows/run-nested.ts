@@ -58,7 +58,14 @@ function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd 
   const { status, output } = (result ?? {}) as Partial<RunResult>;
   if (typeof output !== 'string') return unknown;
   if (byteLength(output) > resultBytes) return failed(agent, `its answer has more than ${resultBytes} bytes`);
+  if (status === 'closed') return closed(agent, output);
   return status === 'limit' ? failed(agent, output) : { content: output, isError: false, ran: 'yes' };
+}
+
+/** What it said last goes along: it may be all that it found out. */
+function closed(agent: string, output: string): ToolEnd {
+  const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
+  return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };
 }
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
@@ -74,7 +81,7 @@ function endOf(agent: string, error: unknown): ToolEnd {
   if (cause instanceof CancelledFailure) {
     // What it had done by then, its own journal says.
     const ran = error === cause ? 'no' : 'unknown';
-    return { content: `Cancelled: the run of agent '${agent}' was cancelled`, isError: true, ran };
+    return { content: sentences.cancelled(`the run of agent '${agent}' was cancelled`), isError: true, ran };
   }
   if (!(cause instanceof ApplicationFailure)) return unknown;
   return neverBegan.includes(cause.type ?? '') ? notStarted(cause.message) : failed(agent, cause.message);

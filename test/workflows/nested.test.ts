@@ -212,6 +212,25 @@ describe('ends', () => {
     await isCancelled(all);
   });
 
+  test('the calling run is closed: it waits no longer than the nested one takes to end', async () => {
+    const all = await asked();
+    await all.run.handle.signal('close');
+    expect(await all.run.result()).toMatchObject({ status: 'closed', outcomes: [{ ran: 'unknown' }] });
+    expect(await statusOf(all.nested)).toBe('CANCELLED');
+    await isCancelled(all);
+  });
+
+  test('the nested run is closed: the calling model is told, with its last words', async () => {
+    const asking = { text: 'One moment.', calls: [pay('ends')] };
+    const run = await world.start(once(callOf('researcher', asking)));
+    const nested = world.run(`${run.workflowId}/1.1`);
+    await eventually('it asks', () => nested.open().catch(() => undefined));
+    await nested.handle.signal('close');
+    const { output, outcomes } = await run.result();
+    expect(output).toBe(`Cancelled: the run of agent 'researcher' was closed\nOne moment.`);
+    expect(outcomes).toMatchObject([{ ran: 'yes' }]);
+  });
+
   test('the nested run is terminated: nobody knows what it did', async () => {
     const { run, nested } = await asked();
     await nested.handle.terminate('enough');
