@@ -1,0 +1,46 @@
+/** Stands in for @jest/globals: it keeps the tests of a file, so that they can be run again and again without jest. */
+import { expect } from 'expect';
+
+export { expect };
+
+export interface KeptTest {
+  name: string;
+  run: (...args: never[]) => unknown;
+}
+
+type Body = (...args: never[]) => unknown;
+
+const kept: KeptTest[] = [];
+let path: string[] = [];
+
+/** The tests kept since the last call. */
+export function takeTests(): KeptTest[] {
+  return kept.splice(0);
+}
+
+export function test(name: string, run: Body): void {
+  kept.push({ name: [...path, name].join(' > '), run });
+}
+
+export function describe(name: string, body: Body): void {
+  const outer = path;
+  path = [...outer, name];
+  body();
+  path = outer;
+}
+
+type Declare = (name: string, body: Body) => void;
+
+const withRow =
+  (each: Declare) =>
+  (rows: readonly unknown[]): Declare =>
+  (name, body) => {
+    const isTable = rows.every((row) => Array.isArray(row));
+    for (const [index, row] of rows.entries()) {
+      const args = (isTable ? row : [row]) as never[];
+      each(`${name} [${index}]`, () => body(...args));
+    }
+  };
+
+test.each = withRow(test);
+describe.each = withRow(describe);

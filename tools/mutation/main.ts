@@ -1,0 +1,80 @@
+/**
+ * How much of the ruling the tests hold in place: each mutant of its files is one small change, and a test should fail
+ * because of it. `node tools/mutation/main.ts [--json] [FILE …]`, a file by its name in src/core, such as `grants`.
+ * Exit 0 if every survivor is explained in explained.ts, and every explanation is needed.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { mutantsOf, type Mutant } from './mutants.ts';
+import { printReport, printProgress, type Result } from './report.ts';
+import { repository, rulingFiles } from './ruling-files.ts';
+import { TrialRunner } from './trial-runner.ts';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
+const unknown = positionals.filter((name) => !rulingFiles.some((file) => file === name));
+if (unknown.length > 0) {
+  console.error(`No such file of the ruling: ${unknown.join(', ')}. There are ${rulingFiles.join(', ')}.`);
+  process.exit(2);
+}
+const files = positionals.length === 0 ? rulingFiles : positionals;
+const mutants: Mutant[] = [];
+for (const file of files) mutants.push(...(await mutantsOf(join(repository, `src/core/${file}.ts`))));
+
+/** Two, as most machines have two cores to spare. */
+const runners = [new TrialRunner(), new TrialRunner()];
+const stop = (): void => runners.forEach((runner) => runner.stop());
+const results: Result[] = [];
+let interrupted = false;
+process.once('SIGINT', () => {
+  interrupted = true;
+  stop();
+});
+
+/** What is tried: it must not change meanwhile. */
+const sources = (): string =>
+  ['src/core', 'test/core']
+    .flatMap((folder) => readdirSync(join(repository, folder)).map((name) => join(repository, folder, name)))
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('');
+
+const startedMs = performance.now();
+const before = sources();
+const unchanged = await runners[0]!.try({ mutant: null, first: [] });
+if (unchanged.killedBy !== null) {
+  stop();
+  console.error(`The tests fail without any mutant: ${unchanged.killedBy}: ${unchanged.why ?? ''}`);
+  process.exit(1);
+}
+const { durationsMs } = unchanged;
+const quickFirst = Object.keys(durationsMs).toSorted((one, other) => durationsMs[one]! - durationsMs[other]!);
+const suiteMs = performance.now() - startedMs;
+/** A mutant that takes so long goes round in circles. */
+const longestMs = 3_000 + 2 * suiteMs;
+/** By file, the tests that have said no to one of its mutants, the last first: they are likely to say no again. */
+const killers = new Map<string, string[]>();
+
+const waiting = [...mutants];
+async function tryMutants(runner: TrialRunner): Promise<void> {
+  for (;;) {
+    const mutant = waiting.shift();
+    if (mutant === undefined) return;
+    const known = killers.get(mutant.file) ?? [];
+    const own = quickFirst.filter((name) => mutant.file.endsWith(`/${name.split(': ')[0]}.ts`));
+    const first = [...new Set([...known, ...own, ...quickFirst])];
+    const { killedBy } = await runner.try({ mutant, first }, longestMs);
+    if (interrupted) return;
+    if (killedBy !== null) killers.set(mutant.file, [killedBy, ...known.filter((name) => name !== killedBy)]);
+    results.push({ mutant, killedBy });
+    printProgress(results, mutants.length, performance.now() - startedMs);
+  }
+}
+await Promise.all(runners.map(tryMutants));
+stop();
+if (sources() !== before) {
+  console.error('src/core or test/core changed while the mutants were tried, so nothing is known. Run it again.');
+  process.exit(1);
+}
+const sound = printReport(results, { json: values.json ?? false, whole: !interrupted, files });
+process.exitCode = sound && !interrupted ? 0 : 1;
