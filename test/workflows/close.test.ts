@@ -24,7 +24,7 @@ test('open requests are cancelled; a running tool ends first', async () => {
     { tool: 'pay', args: { to: 'closed', amount: 1 } },
     { tool: 'hold', args: { name: 'closing' } },
   ];
-  const run = await world.start([{ text: 'Paying.', calls }, { text: 'never said' }], {
+  const run = await world.start([{ text: 'Paying.', calls }, { text: 'never said' }] as never[], {
     policy: { rules: [{ pattern: 'hold', action: 'allow' }] } as never,
   });
   const [request] = await run.open();
