@@ -8,7 +8,7 @@ export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';
 export type { ReviewerKey } from './client/reviewer-key.ts';
 export type { RunView } from './client/show-run.ts';
 export { signDecision, signMessage } from './client/sign-message.ts';
-export type { Signed, SigningOptions } from './client/sign-message.ts';
+export type { Signed, Signer, SigningOptions } from './client/sign-message.ts';
 export type { StartOptions } from './client/start-run.ts';
 export { ProblemError, isProblemError } from './core/problem.ts';
 export type { Problem, ProblemCode } from './core/problem.ts';

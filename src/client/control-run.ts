@@ -13,15 +13,19 @@ import {
 import { readClose, readDelegate, readExtend, readRevoke, readSetPolicy } from '../core/control.ts';
 import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
+import type { SignedAction } from '../core/signature.ts';
 import type { Session } from './connect.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun } from './query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { type Sent, type Unanswered, sendByUpdate } from './send-by-update.ts';
+import { type Signer, signMessage } from './sign-message.ts';
 
 export interface SendOptions {
   /** How long the run may take to answer before the message is recorded by signal, in milliseconds. Default 5 seconds. */
   timeoutMs?: number;
+  /** Signs the message for its run before it is sent. One that is to be repeated: `signDecision`, `signMessage`. */
+  sign?: Signer;
 }
 
 export interface RequestOptions extends SendOptions {
@@ -92,11 +96,16 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
  */
 async function sendControl(
   session: Session,
-  sent: Sent,
+  unsigned: Sent & { name: Exclude<SignedAction, 'decide'>; payload: object },
   what: string,
-  { timeoutMs = 5_000 }: SendOptions,
+  { timeoutMs = 5_000, sign }: SendOptions,
 ): Promise<Receipt> {
-  const { workflowId } = sent;
+  const { workflowId, name } = unsigned;
+  const { namespace } = session;
+  const sent: Sent =
+    sign === undefined
+      ? unsigned
+      : { ...unsigned, payload: signMessage(name, unsigned.payload, { ...sign, workflowId, namespace }) };
   const answered = await sendByUpdate<Receipt>(session, sent, timeoutMs);
   if ('answer' in answered) return answered.answer;
   const { messageId, requestId } = sent.payload as { messageId?: string; requestId?: string };

@@ -8,6 +8,7 @@ import { decideBySignal } from './decide-by-signal.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { repeatUnknown } from './repeat-unknown.ts';
 import { sendByUpdate, unreadable } from './send-by-update.ts';
+import { signDecision } from './sign-message.ts';
 
 type Keyed = ParsedDecision & { decisionId: string };
 
@@ -33,7 +34,7 @@ export async function decideMany(
   decisions: Decision[],
   options: RequestOptions = {},
 ): Promise<Receipt[]> {
-  const placed = await Promise.all(decisions.map((decision) => place(session, decision, options.workflowId)));
+  const placed = await Promise.all(decisions.map((decision) => place(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
   // Grouped only once all are placed: of two decisions for one request, the first in the list must stay the first.
@@ -59,7 +60,7 @@ export async function decideMany(
 async function place(
   session: Session,
   source: Decision,
-  knownRun: string | undefined,
+  { workflowId: knownRun, sign }: RequestOptions,
 ): Promise<{ workflowId: string; decision: Keyed } | { refused: Receipt }> {
   const parsed = parseDecision(source);
   if ('problem' in parsed) {
@@ -72,7 +73,10 @@ async function place(
   }
   const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };
   try {
-    return { workflowId: knownRun ?? (await findRequest(session, decision.requestId)), decision };
+    const workflowId = knownRun ?? (await findRequest(session, decision.requestId));
+    if (sign === undefined) return { workflowId, decision };
+    const { namespace } = session;
+    return { workflowId, decision: { ...decision, ...signDecision(decision, { ...sign, workflowId, namespace }) } };
   } catch (error) {
     return { refused: refusalFor(decision, error) };
   }

@@ -4,11 +4,14 @@ import { ProblemError } from '../core/problem.ts';
 import { signedText, type SignedAction } from '../core/signature.ts';
 import { readPrivateKey } from './reviewer-key.ts';
 
-export interface SigningOptions {
+export interface Signer {
   /** Under `reviewer_keys` in the operator's policy. */
   keyId: string;
-  /** PEM, or the key's 32 bytes in base64. */
+  /** PEM, or the key's 32 bytes in base64. It does not leave this process. */
   privateKey: string;
+}
+
+export interface SigningOptions extends Signer {
   /** Of the run; a signature for one run says nothing to another. */
   workflowId: string;
   /** Temporal namespace of the run. */
@@ -24,11 +27,22 @@ export type Signed<Message> = Message & { signature: { keyId: string; signedAt: 
  * a `ProblemError` for a key that is none, and for a decision without JSON.
  */
 export function signDecision(decision: Decision, options: SigningOptions): Signed<Decision> {
-  return signMessage('decide', { ...decision, decisionId: decision.decisionId ?? randomUUID() }, options);
+  return signed('decide', { ...decision, decisionId: decision.decisionId ?? randomUUID() }, options);
 }
 
-/** Signs the message of a signal or update `setPolicy`, `revoke`, `extend` or `delegate`, in which `by` names the sender. */
+/**
+ * Signs the message of a signal or update `setPolicy`, `revoke`, `extend` or `delegate`, in which `by` names the sender.
+ * It gets a `messageId` if it has none.
+ */
 export function signMessage<Message extends object>(
+  action: Exclude<SignedAction, 'decide'>,
+  message: Message,
+  options: SigningOptions,
+): Signed<Message> {
+  return signed(action, { messageId: randomUUID(), ...message }, options);
+}
+
+function signed<Message extends object>(
   action: SignedAction,
   message: Message,
   { keyId, privateKey, workflowId, namespace, signedAt = new Date().toISOString() }: SigningOptions,

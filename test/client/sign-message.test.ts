@@ -40,15 +40,18 @@ test('nothing needs to be added to it: it has a decision id, its own if it had o
 
 test('the same message, key and time give the same signature; the time is now unless given', () => {
   const signedAt = '2030-01-31T12:00:00.000Z';
-  const once = signMessage('revoke', { grants: 'all' }, { ...options, signedAt });
-  expect(signMessage('revoke', { grants: 'all' }, { ...options, signedAt })).toEqual(once);
+  const message = { grants: 'all', messageId: 'm1' };
+  const once = signMessage('revoke', message, { ...options, signedAt });
+  expect(signMessage('revoke', message, { ...options, signedAt })).toEqual(once);
   const before = new Date().toISOString();
   const now = signMessage('revoke', { grants: 'all' }, options).signature.signedAt;
   expect([before, now, new Date().toISOString()].toSorted()[1]).toBe(now);
 });
 
-test.each<SignedAction>(['setPolicy', 'revoke', 'extend', 'delegate'])('%s', (action) => {
-  expect(identityOf(action, signMessage(action, { by: 'ann' }, options))).toBe('verified');
+test.each(['setPolicy', 'revoke', 'extend', 'delegate'] as const)('%s', (action) => {
+  const message = signMessage(action, { by: 'ann' }, options);
+  expect(identityOf(action, message)).toBe('verified');
+  expect(message).toMatchObject({ by: 'ann', messageId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
 });
 
 test('a key that is made serves: PEM, and the policy’s text for it', () => {

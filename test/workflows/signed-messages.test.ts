@@ -142,6 +142,38 @@ test('by signal alone, as from any language', async () => {
   await expect(run.result()).resolves.toMatchObject({ output: 'paid 1 to p' });
 });
 
+describe('the client signs for the run it finds', () => {
+  const ann = { keyId: 'ann-laptop', privateKey: keys.ann.privateKey };
+  const bob = { keyId: 'bob-phone', privateKey: keys.bob.privateKey };
+
+  test('decisions, found by their request alone', async () => {
+    const { run, requestId } = await startAsking();
+    await expect(world.client.decide({ requestId, approved: true }, { sign: ann })).resolves.toMatchObject({
+      votes: { have: 1, need: 2 },
+    });
+    await expect(world.client.decide([{ requestId, approved: true }], { sign: bob })).resolves.toMatchObject([
+      { outcome: 'approved' },
+    ]);
+    await run.result();
+  });
+
+  test('a delegation, and the change of a policy', async () => {
+    const { run, requestId, workflowId } = await startAsking();
+    const delegation = { requestId, to: 'bob' };
+    await expect(world.client.delegate(delegation)).rejects.toMatchObject({ code: 'unverified_reviewer' });
+    await expect(world.client.delegate(delegation, { sign: ann })).resolves.toMatchObject({ accepted: true });
+    const operator = { keyId: 'desk', privateKey: keys.operator.privateKey };
+    const change = { mode: 'plan' as const };
+    await expect(world.client.setPolicy(workflowId, change, { sign: ann })).rejects.toMatchObject({
+      code: 'not_permitted_by_ceiling',
+    });
+    await expect(world.client.setPolicy(workflowId, change, { sign: operator })).resolves.toMatchObject({
+      accepted: true,
+    });
+    await run.result();
+  });
+});
+
 test('an operator’s key changes the policy, a reviewer’s does not', async () => {
   const { run, workflowId } = await startAsking();
   const change = { mode: 'plan' };
