@@ -33,7 +33,7 @@ export async function supportAgent({ prompt, customer, policy }: Question): Prom
           properties: { orderId: { type: 'string' } },
           required: ['orderId'],
         }),
-        execute: ({ orderId }) => forModel(findOrder(orderId)),
+        execute: ({ orderId }) => forModel(() => findOrder(orderId)),
       }),
       refund: tool({
         description: 'Refunds an order.',
@@ -42,7 +42,7 @@ export async function supportAgent({ prompt, customer, policy }: Question): Prom
           properties: { orderId: { type: 'string' }, amount: { type: 'number' } },
           required: ['orderId', 'amount'],
         }),
-        execute: ({ orderId, amount }) => forModel(refund(orderId, amount)),
+        execute: ({ orderId, amount }) => forModel(() => refund(orderId, amount)),
       }),
     },
   });

@@ -50,5 +50,5 @@ export async function supportAgent({ prompt, customer, policy }: Question): Prom
 
 /** What the gate does not let run is an answer to the model; thrown, it would end the run. */
 function answering(tool: FunctionTool): FunctionTool {
-  return { ...tool, invoke: (...call) => forModel(tool.invoke(...call)) };
+  return { ...tool, invoke: (...call) => forModel(() => tool.invoke(...call)) };
 }

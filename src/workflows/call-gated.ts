@@ -10,6 +10,7 @@ import { sentences } from '../core/sentences.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { ApprovalGate } from './approval-gate.ts';
+import { noteForModel } from './for-model.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 
 /** What a gated call needs of its gate. */
@@ -104,7 +105,8 @@ async function answered(
   if (hasEnded()) await new Promise<never>(() => {});
   if (!settlement.runs) throw notRun(gate, activity, requestId, settlement);
   if (settlement.edited === undefined) return wished;
-  const call = gate.approved(wished.call, requestId);
+  const { notice = '', ...call } = gate.approved(wished.call, requestId);
+  noteForModel(notice);
   const edited = gatedValues(activity, call.args);
   if ('values' in edited) return { call, values: edited.values };
   gate.finished(call.callId, 'no');

@@ -1,6 +1,5 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { OutcomeName, Ran } from '../core/approval.ts';
-import { sentences } from '../core/sentences.ts';
 import { outcomeUnknownType, payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
 import type { Json } from '../core/tool-call.ts';
 
@@ -42,24 +41,6 @@ export function ranOf(error: unknown): Ran {
   if (leftInMidCall.includes(cause.type ?? '')) return 'unknown';
   const notStarted = cause.details?.[0] === refusedBySecondGate || cause.type === payloadUnreadType;
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';
-}
-
-/**
- * What a model is told of a gated call: its result, or the sentence in its place where the gate did not let it run,
- * where it failed, or where its outcome is not known. A cancelled run stays cancelled.
- */
-export async function forModel<Result>(call: Promise<Result>): Promise<Result | string> {
-  try {
-    return await call;
-  } catch (error) {
-    if (gateRefusal(error) !== undefined) return (error as Error).message;
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return ranOf(error) === 'unknown' ? sentences.unknownOutcome : sentences.failed(messageOf(error));
-  }
-}
-
-function messageOf({ cause, message }: ActivityFailure): string {
-  return cause instanceof Error ? cause.message : message;
 }
 
 const leftInMidCall = [outcomeUnknownType, 'WorkerShutdown'];

@@ -56,9 +56,18 @@ export async function calls(steps: Step[]): Promise<unknown[]> {
     steps.map(({ name, args, how }) => {
       const proxy = { local: locally, timed, model: activities }[how ?? 'model'] as unknown as typeof elsewhere;
       const made = (): Promise<unknown> => proxy[name]!(...args);
-      return how === 'model' ? forModel(made()) : told(how === 'local' ? Promise.resolve().then(made) : made());
+      return how === 'model' ? forModel(made) : told(how === 'local' ? Promise.resolve().then(made) : made());
     }),
   );
+}
+
+/** The same, one after another. */
+export async function inTurn(steps: Step[]): Promise<unknown[]> {
+  await openGate();
+  const ends: unknown[] = [];
+  for (const { name, args } of steps)
+    ends.push(await told((activities as unknown as typeof elsewhere)[name]!(...args)));
+  return ends;
 }
 
 /** The same without a gate: what anybody may write. */

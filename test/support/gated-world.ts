@@ -48,7 +48,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
       agents: [],
       activities: gatedTestActivities(folder),
       gated,
-      workflowTypes: ['calls', 'trustedCalls', 'misuses', 'gatesTooMuch', 'givesUp', 'rolls', 'leaves'],
+      workflowTypes: ['calls', 'inTurn', 'trustedCalls', 'misuses', 'gatesTooMuch', 'givesUp', 'rolls', 'leaves'],
       workflowBundle: { code },
       shutdownGraceMs: 500,
       logLevel: 'ERROR',
