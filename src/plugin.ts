@@ -2,6 +2,7 @@
  * What a Temporal worker needs for runs and for gates, as a plugin: for people who make their workers themselves, beside
  * other plugins. `createWorker` is made of it, too.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { BundleOptions, BundlerPlugin, NativeConnection, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import type { ExternalStorage } from '@temporalio/common';
 import { arbitrate } from './activities/arbitrate.ts';
@@ -20,9 +21,11 @@ import type { Tool } from './agents/define-tool.ts';
 import { DefinitionError } from './agents/definition-error.ts';
 import { createRegistry } from './agents/registry.ts';
 import { bundledPath, preloadedPaths } from './bundled-path.ts';
+import { attributeNamesOf } from './client/attribute-names.ts';
 import { missingSearchAttributes } from './client/search-attributes.ts';
 import { grpcStatus, grpcStatusOf } from './client/server-error.ts';
 import { activityNames, workflowType } from './contract.ts';
+import { type AttributeNames, type AttributeWishes, defaultAttributeNames } from './core/attribute-names.ts';
 import type { GatedActivities } from './core/gated-activity.ts';
 import type { Policy } from './core/policy.ts';
 import { ProblemError } from './core/problem.ts';
@@ -53,6 +56,11 @@ export interface PluginOptions {
    * its runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
    */
   largePayloads?: LargePayloads | false;
+  /**
+   * The names of the inbox's search attributes; recorded in each run at its start. `tags: false` leaves ApprovalTags
+   * out. Default: `COUNTERSIGN_ATTRIBUTES`, else ApprovalIds, ApprovalTags and ApprovalDue.
+   */
+  attributes?: AttributeWishes;
 }
 
 export type CountersignPlugin = BundlerPlugin &
@@ -86,6 +94,8 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
       );
   }
   const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
+  const names = attributeNamesOf(options.attributes);
+  const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const largePayloads = largePayloadsOf(options.largePayloads);
   const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
   const activities = {
@@ -97,9 +107,16 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
       agentPolicies,
       ceiling,
       rollOver,
+      ...(attributes === undefined ? {} : { attributes }),
       ...(largePayloads === undefined ? {} : { sizeLimits }),
     }),
-    [activityNames.loadGate]: createLoadGate({ agentPolicies, ceiling, rollOver, gated }),
+    [activityNames.loadGate]: createLoadGate({
+      agentPolicies,
+      ceiling,
+      rollOver,
+      gated,
+      ...(attributes === undefined ? {} : { attributes }),
+    }),
     [activityNames.callModel]: createCallModel(registry, {
       assessors,
       ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
@@ -115,7 +132,7 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
     name: 'countersign',
     configureWorker: async (worker) => {
       checkActivities(worker.activities, activities);
-      await requireAttributes(worker.connection, worker.namespace);
+      await requireAttributes(worker.connection, worker.namespace, names);
       const externalStorage =
         largePayloads === undefined
           ? unreadReferences
@@ -208,9 +225,13 @@ function checkRollOver(rollOver: RollOver): RollOver {
 }
 
 /** Without a connection of its own the worker makes one, of which nothing is known yet. */
-async function requireAttributes(connection: NativeConnection | undefined, namespace = 'default'): Promise<void> {
+async function requireAttributes(
+  connection: NativeConnection | undefined,
+  namespace = 'default',
+  names: AttributeNames,
+): Promise<void> {
   if (connection === undefined) return;
-  const missing = await missingSearchAttributes(connection, namespace).catch((error: unknown) => {
+  const missing = await missingSearchAttributes(connection, namespace, names).catch((error: unknown) => {
     // Temporal's time-skipping test server keeps no list of them: it cannot be asked, and takes them all the same.
     if (grpcStatusOf(error) === grpcStatus.UNIMPLEMENTED) return [];
     throw error;

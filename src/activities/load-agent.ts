@@ -11,6 +11,7 @@ import { modes } from '../core/modes.ts';
 import type { Policy } from '../core/policy.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { AgentConfig, RollOver, RunConfig } from '../core/run-config.ts';
+import type { AttributeNames } from '../core/attribute-names.ts';
 import type { SizeLimits } from '../core/size-limits.ts';
 import { mergeRunSide } from '../core/run-side.ts';
 import type { Json } from '../core/tool-call.ts';
@@ -24,6 +25,8 @@ export interface LoadAgentOptions {
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
   rollOver: RollOver;
+  /** The names of the inbox's search attributes, where they are not the default ones. */
+  attributes?: AttributeNames;
   /** Absent: those of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }
@@ -71,6 +74,7 @@ export function createLoadAgent({
   agentPolicies,
   ceiling,
   rollOver,
+  attributes,
   sizeLimits,
 }: LoadAgentOptions): LoadAgent {
   return async (input) => {
@@ -103,6 +107,7 @@ export function createLoadAgent({
       ...above,
       ...(handoffs.length === 0 ? {} : { handoffs }),
       rollOver,
+      ...(attributes === undefined ? {} : { attributes }),
       ...(sizeLimits === undefined ? {} : { sizeLimits }),
     };
     const bytes = Buffer.byteLength(JSON.stringify(config));

@@ -11,7 +11,10 @@ import { runPolicy } from './load-agent.ts';
 
 export type LoadGate = (wish: GateWish) => Promise<GateConfig>;
 
-export interface LoadGateOptions extends Pick<LoadAgentOptions, 'agentPolicies' | 'ceiling' | 'rollOver'> {
+export interface LoadGateOptions extends Pick<
+  LoadAgentOptions,
+  'agentPolicies' | 'ceiling' | 'rollOver' | 'attributes'
+> {
   gated: ReadonlyMap<string, GatedDefinition>;
 }
 
@@ -26,7 +29,7 @@ const wishShape = z.strictObject({
  * Fixes the policies of a workflow of one's own, for all of it (I12). The ceiling is the worker's, so that a workflow
  * cannot choose it (I10); so are the declarations of its gated activities.
  */
-export function createLoadGate({ agentPolicies, ceiling, rollOver, gated }: LoadGateOptions): LoadGate {
+export function createLoadGate({ agentPolicies, ceiling, rollOver, gated, attributes }: LoadGateOptions): LoadGate {
   return async (wish) => {
     const parsed = wishShape.safeParse(wish);
     if (!parsed.success) {
@@ -41,7 +44,8 @@ export function createLoadGate({ agentPolicies, ceiling, rollOver, gated }: Load
       mode,
     );
     const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
-    return { agent, ...policies, policyDigest: policyDigest(policies), rollOver, gated: recorded };
+    const named = attributes === undefined ? {} : { attributes };
+    return { agent, ...policies, policyDigest: policyDigest(policies), rollOver, gated: recorded, ...named };
   };
 }
 

@@ -28,6 +28,7 @@ import {
   setPolicyOf,
 } from './control-run.ts';
 import { decideMany, decideOne } from './decide.ts';
+import type { AttributeWishes } from '../core/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { getApproval } from './get-approval.ts';
 import { type HistoryChain, fetchHistoryChain } from './history-chain.ts';
@@ -53,6 +54,11 @@ export interface ClientOptions {
    * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
    */
   largePayloads?: LargePayloads | false;
+  /**
+   * The names of the inbox's search attributes, as the workers have them. Default: `COUNTERSIGN_ATTRIBUTES`, else
+   * ApprovalIds, ApprovalTags and ApprovalDue.
+   */
+  attributes?: AttributeWishes;
 }
 
 /** A run, by its workflow id: one agent execution however many times it continues as new. */
@@ -131,9 +137,9 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     connection === undefined
       ? await connect(options)
       : await openSession(connection, {
+          ...options,
           namespace: connectionSettings(options).namespace,
           address: connection.options.address,
-          largePayloads: options.largePayloads,
         });
 
   const run = (workflowId: string): RunHandle => ({

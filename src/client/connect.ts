@@ -3,6 +3,8 @@ import { bundledPath } from '../bundled-path.ts';
 import { ProblemError, isProblemError } from '../core/problem.ts';
 import { type LargePayloads, folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import { unreadReferences } from '../unread-references.ts';
+import type { AttributeNames, AttributeWishes } from '../core/attribute-names.ts';
+import { attributeNamesOf } from './attribute-names.ts';
 import { type ServerOptions, connectionSettings } from './connection-settings.ts';
 import { repeatedCalls } from './repeated-calls.ts';
 import { translateServerError, unreachable } from './server-error.ts';
@@ -13,6 +15,8 @@ export interface ConnectOptions extends ServerOptions {
    * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
    */
   largePayloads?: LargePayloads | false;
+  /** The names of the inbox's search attributes, as the workers have them. Default: `COUNTERSIGN_ATTRIBUTES`. */
+  attributes?: AttributeWishes;
   /** How long to wait for the server, in milliseconds. Default 4 seconds. */
   connectTimeoutMs?: number;
 }
@@ -23,6 +27,7 @@ export interface Session {
   readonly client: Client;
   readonly address: string;
   readonly namespace: string;
+  readonly attributes: AttributeNames;
 }
 
 /** Connects to the Temporal server; close `connection` when done. Throws `server_unreachable` in one sentence. */
@@ -37,7 +42,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       interceptors: repeatedCalls,
     });
     await connection.ensureConnected();
-    return await openSession(connection, { namespace, address, largePayloads: options.largePayloads });
+    return await openSession(connection, { ...options, namespace, address });
   } catch (error) {
     await connection?.close(); // a channel left open tries for ever, and the process never ends
     if (isProblemError(error)) throw error;
@@ -58,8 +63,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
 /** Puts our client on a connection that exists already. */
 export async function openSession(
   connection: Connection,
-  { namespace, address, ...options }: { namespace: string; address: string; largePayloads?: LargePayloads | false },
+  {
+    namespace,
+    address,
+    ...options
+  }: Pick<ConnectOptions, 'largePayloads' | 'attributes'> & { namespace: string; address: string },
 ): Promise<Session> {
+  const attributes = attributeNamesOf(options.attributes);
   const largePayloads = largePayloadsOf(options.largePayloads);
   const dataConverter = {
     // Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5).
@@ -67,5 +77,5 @@ export async function openSession(
     externalStorage:
       largePayloads === undefined ? unreadReferences : await folderStorage(largePayloads, namespace, 'unread'),
   };
-  return { connection, client: new Client({ connection, namespace, dataConverter }), address, namespace };
+  return { connection, client: new Client({ connection, namespace, dataConverter }), address, namespace, attributes };
 }

@@ -12,11 +12,12 @@ const requestIdShape = /^[0-9a-f]{32}$/;
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
   if (malformed !== undefined) throw malformed;
+  const { ids, tags } = session.attributes;
   const workflowId = await lookUp(
     async () =>
-      (await firstRun(session, `ApprovalIds = "${requestId}" AND ExecutionStatus = "Running"`)) ??
-      (await firstRun(session, `ApprovalIds = "${requestId}"`)) ??
-      (await firstRun(session, `ApprovalTags = "settled:${requestId}"`)),
+      (await firstRun(session, `${ids} = "${requestId}" AND ExecutionStatus = "Running"`)) ??
+      (await firstRun(session, `${ids} = "${requestId}"`)) ??
+      (tags === null ? undefined : await firstRun(session, `${tags} = "settled:${requestId}"`)),
   );
   if (workflowId !== undefined) return workflowId;
   throw new ProblemError({

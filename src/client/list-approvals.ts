@@ -73,8 +73,8 @@ async function rowsOf(session: Session, run: Listed): Promise<{ rows: ApprovalSu
 
 /** Raw rows, of which our memo alone is decoded: whatever else a stranger's run carries hides nothing (I5). */
 async function* listRunning(session: Session): AsyncGenerator<Listed> {
-  const { connection, namespace } = session;
-  const query = 'ApprovalIds IS NOT NULL AND ExecutionStatus = "Running"';
+  const { connection, namespace, attributes } = session;
+  const query = `${attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await connection.workflowService.listWorkflowExecutions({

@@ -4,6 +4,7 @@ import { grpcStatus } from './server-error.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
+type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0];
 
 /** Ends a call whose channel was closed with a status, as every other call ends. */
 const endWithTheChannel: Interceptor = (options, nextCall) => {
@@ -25,8 +26,9 @@ function endedCall(): Call {
     start: (metadata, listener) => {
       queueMicrotask(() => {
         listener?.onReceiveMessage?.(null);
-        const code: number = grpcStatus.CANCELLED; // of an enum of the gRPC library, which is not a dependency of ours
-        listener?.onReceiveStatus?.({ code, details: 'the client was closed', metadata });
+        const status = { code: grpcStatus.CANCELLED, details: 'the client was closed', metadata };
+        // oxlint-disable-next-line no-unsafe-enum-assignment -- the library that has the enum is no dependency of ours
+        listener?.onReceiveStatus?.(status as Status);
       });
     },
     sendMessage: () => undefined,

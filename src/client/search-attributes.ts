@@ -5,19 +5,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { searchAttributes } from '../contract.ts';
+import {
+  type AttributeNames,
+  type AttributeType,
+  attributeTypes,
+  defaultAttributeNames,
+} from '../core/attribute-names.ts';
 import { ProblemError } from '../core/problem.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 
 /** What is needed of a connection; both a client's `Connection` and a worker's `NativeConnection` have it. */
 export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
-type AttributeName = keyof typeof searchAttributes;
-type AttributeType = (typeof searchAttributes)[AttributeName];
-
 export interface Registration {
   /** Names that were registered now; empty if all were there. */
-  added: AttributeName[];
+  added: string[];
   /** How many more attributes of each type the namespace takes; null where its store sets no limit that can be read. */
   freeSlots: Record<AttributeType, number | null>;
 }
@@ -33,21 +35,24 @@ const usablePollMs = 250;
 const dayMs = 86_400_000;
 
 /**
- * Names of the contract's search attributes that `namespace` lacks.
+ * Names of the inbox's search attributes that `namespace` lacks.
  * Throws `internal` with one sentence if one is there with another type, which registering cannot mend.
  */
-export async function missingSearchAttributes(connection: Services, namespace: string): Promise<AttributeName[]> {
+export async function missingSearchAttributes(
+  connection: Services,
+  namespace: string,
+  names: AttributeNames = defaultAttributeNames,
+): Promise<string[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const names = Object.keys(searchAttributes) as AttributeName[];
-  return names.filter((name) => {
+  return Object.entries(attributeTypes(names)).flatMap(([name, needed]) => {
     const type = customAttributes?.[name];
-    if (type === undefined) return true;
+    if (type === undefined) return [name];
     const found = typeNames[type] ?? String(type);
-    if (found === searchAttributes[name]) return false;
+    if (found === needed) return [];
     throw new ProblemError({
       code: 'internal',
       message:
-        `Namespace '${namespace}' has a search attribute ${name} of type ${found}, but ${searchAttributes[name]} is needed: ` +
+        `Namespace '${namespace}' has a search attribute ${name} of type ${found}, but ${needed} is needed: ` +
         `remove it there, or give another namespace with --namespace.`,
     });
   });
@@ -58,10 +63,15 @@ export async function missingSearchAttributes(connection: Services, namespace: s
  * Throws `forbidden` where the server leaves registering to somebody else (as Temporal Cloud does), and `internal`
  * where a type has no slot left.
  */
-export async function registerSearchAttributes(connection: Services, namespace: string): Promise<Registration> {
-  const added = await missingSearchAttributes(connection, namespace);
+export async function registerSearchAttributes(
+  connection: Services,
+  namespace: string,
+  names: AttributeNames = defaultAttributeNames,
+): Promise<Registration> {
+  const added = await missingSearchAttributes(connection, namespace, names);
   if (added.length > 0) {
-    await add(connection, namespace, added);
+    const types = attributeTypes(names);
+    await add(connection, namespace, Object.fromEntries(added.map((name) => [name, types[name]!])));
     await untilUsable(connection, namespace, added);
   }
   return { added, freeSlots: await freeSlots(connection, namespace) };
@@ -73,12 +83,13 @@ export async function namespaceRetentionDays(connection: Services, namespace: st
   return tsToMs(config?.workflowExecutionRetentionTtl) / dayMs;
 }
 
-async function add(connection: Services, namespace: string, names: AttributeName[]): Promise<void> {
-  const wanted = names.map((name) => `${name} (${searchAttributes[name]})`).join(', ');
+async function add(connection: Services, namespace: string, types: Record<string, AttributeType>): Promise<void> {
+  const attributes = Object.entries(types);
+  const wanted = attributes.map(([name, type]) => `${name} (${type})`).join(', ');
   try {
     await connection.operatorService.addSearchAttributes({
       namespace,
-      searchAttributes: Object.fromEntries(names.map((name) => [name, typeNames.indexOf(searchAttributes[name])])),
+      searchAttributes: Object.fromEntries(attributes.map(([name, type]) => [name, typeNames.indexOf(type)])),
     });
   } catch (error) {
     const refused = (code: 'forbidden' | 'internal', remedy: string): ProblemError =>
@@ -101,7 +112,7 @@ async function add(connection: Services, namespace: string, names: AttributeName
 }
 
 /** The frontend reads a namespace from a cache of some seconds: until then it calls a new attribute unknown. */
-async function untilUsable(connection: Services, namespace: string, names: AttributeName[]): Promise<void> {
+async function untilUsable(connection: Services, namespace: string, names: string[]): Promise<void> {
   const query = names.map((name) => `${name} IS NOT NULL`).join(' AND ');
   const deadline = performance.now() + usableTimeoutMs;
   for (;;) {

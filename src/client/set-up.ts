@@ -9,11 +9,11 @@ export interface Setup extends Registration {
 
 /** Registers the search attributes of the inbox and reads the retention. Harmless to repeat. */
 export async function setUp(session: Session): Promise<Setup> {
-  const { connection, namespace } = session;
+  const { connection, namespace, attributes } = session;
   return callServer(
     session,
     async () => ({
-      ...(await registerSearchAttributes(connection, namespace)),
+      ...(await registerSearchAttributes(connection, namespace, attributes)),
       retentionDays: await namespaceRetentionDays(connection, namespace),
     }),
     { timeoutMs: 60_000 },

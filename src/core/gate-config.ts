@@ -1,3 +1,4 @@
+import type { AttributeNames } from './attribute-names.ts';
 import type { GatedDefinition } from './gated-activity.ts';
 import type { Mode } from './modes.ts';
 import type { Policy } from './policy.ts';
@@ -28,4 +29,6 @@ export interface GateConfig {
   policyDigest: string;
   rollOver: RollOver;
   gated: GatedDefinition[];
+  /** The names of the inbox's search attributes, where they are not the default ones. */
+  attributes?: AttributeNames;
 }

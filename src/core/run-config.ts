@@ -1,3 +1,4 @@
+import type { AttributeNames } from './attribute-names.ts';
 import type { Policy } from './policy.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { ToolDefinition } from './tool-call.ts';
@@ -26,6 +27,8 @@ export interface RunConfig extends AgentConfig {
   /** The other agents that this run may be handed over to, directly or through one another. */
   handoffs?: AgentConfig[];
   rollOver: RollOver;
+  /** The names of the inbox's search attributes, where they are not the default ones. */
+  attributes?: AttributeNames;
   /** Where large payloads travel by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }

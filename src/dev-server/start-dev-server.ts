@@ -18,6 +18,8 @@ export interface DevServerOptions {
   namespace?: string;
   /** How long closed runs are kept. Default: 30. */
   retentionDays?: number;
+  /** The search attributes to register, by name. Default: the contract's. */
+  attributes?: Readonly<Record<string, 'KEYWORD_LIST' | 'DATETIME'>>;
   /** The temporal CLI to run. Default: what `findTemporal` finds. */
   binary?: string;
   /** Takes lines for a person while the CLI is being found or built. */
@@ -83,7 +85,7 @@ async function launch(
   options: DevServerOptions,
 ): Promise<DevServer> {
   const namespace = options.namespace ?? 'default';
-  const child = spawnBound(binary, serverArguments(port, uiPort, namespace, options.dbFile), {});
+  const child = spawnBound(binary, serverArguments(port, uiPort, options), {});
   let output = '';
   child.stdout.resume();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -98,7 +100,13 @@ async function launch(
   });
   const address = `${loopback}:${port}`;
   try {
-    await whenReady({ address, namespace, retentionDays: options.retentionDays ?? 30, ended });
+    await whenReady({
+      address,
+      namespace,
+      retentionDays: options.retentionDays ?? 30,
+      attributes: Object.keys(attributesOf(options)),
+      ended,
+    });
   } catch (error) {
     await stop(child, ended);
     const lastLine = output.trim().split('\n').at(-1);
@@ -117,12 +125,19 @@ async function launch(
   };
 }
 
-function serverArguments(port: number, uiPort: number | null, namespace: string, dbFile?: string): string[] {
+function attributesOf({
+  attributes = searchAttributes,
+}: DevServerOptions): NonNullable<DevServerOptions['attributes']> {
+  return attributes;
+}
+
+function serverArguments(port: number, uiPort: number | null, options: DevServerOptions): string[] {
+  const { namespace = 'default', dbFile } = options;
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const ui = uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
-  const attributes = Object.entries(searchAttributes).flatMap(([name, type]) => [
+  const attributes = Object.entries(attributesOf(options)).flatMap(([name, type]) => [
     '--search-attribute',
     `${name}=${cliTypes[type]}`,
   ]);

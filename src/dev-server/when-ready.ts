@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { searchAttributes } from '../contract.ts';
 
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 50;
@@ -11,6 +10,8 @@ export interface StartingServer {
   address: string;
   namespace: string;
   retentionDays: number;
+  /** Names of search attributes that must be there. */
+  attributes: readonly string[];
   /** Settles when the process has ended. */
   ended: Promise<void>;
 }
@@ -30,11 +31,11 @@ export async function whenReady(server: StartingServer): Promise<void> {
   }
 }
 
-async function prepare({ address, namespace, retentionDays }: StartingServer): Promise<void> {
+async function prepare({ address, namespace, retentionDays, attributes }: StartingServer): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const missing = Object.keys(searchAttributes).find((name) => !(name in (customAttributes ?? {})));
+    const missing = attributes.find((name) => !(name in (customAttributes ?? {})));
     if (missing !== undefined) throw new Error(`search attribute ${missing} is not there yet`);
     await connection.workflowService.updateNamespace({
       namespace,

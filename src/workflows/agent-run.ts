@@ -145,11 +145,11 @@ class AgentRun {
 
   /** Puts the gate under the policies of the agent in charge. */
   #govern(): void {
-    const { ceiling, parents, rollOver } = this.#state.config;
+    const { ceiling, parents, rollOver, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     const policies = { ceiling, parents, run };
-    this.#gate.govern({ agent, policies, caller, metadata, lineage: this.#nested.lineage, rollOver });
+    this.#gate.govern({ agent, policies, caller, metadata, lineage: this.#nested.lineage, rollOver, attributes });
   }
 
   /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */

@@ -15,6 +15,7 @@ import type { ApprovalDetails, Caller, Permit } from '../contract.ts';
 import { messageNames, queryNames } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
 import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
+import { type AttributeNames, defaultAttributeNames } from '../core/attribute-names.ts';
 import type { Assessment } from '../core/assessment.ts';
 import { readClose } from '../core/control.ts';
 import { callDigest } from '../core/digest.ts';
@@ -62,6 +63,8 @@ export interface GateOptions {
   /** The runs above this one, the highest first. Default: none. */
   lineage?: string[];
   rollOver: RollOver;
+  /** The names of the inbox's search attributes, as recorded in the run. Default: the default ones. */
+  attributes?: AttributeNames;
 }
 
 /** The gate's answer to one call. `answered`: it will not run, and `content` is what the model is told. */
@@ -142,6 +145,7 @@ export class ApprovalGate {
     this.#inForce = new RulesInForce(options, change);
     this.#book.directories = this.#inForce.directories;
     this.#book.agent = options.agent;
+    this.#index.use(options.attributes ?? defaultAttributeNames);
     this.#book.becomeGoverned();
   }
 

@@ -2,20 +2,19 @@ import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/commo
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { memoName } from '../contract.ts';
 import { approvalIndex, approvalMemo } from '../core/approval-index.ts';
+import type { AttributeNames } from '../core/attribute-names.ts';
 import type { BookedRequest } from '../core/ledger.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
 import { currentDetails } from './current-details.ts';
-
-const idsKey = defineSearchAttributeKey('ApprovalIds', SearchAttributeType.KEYWORD_LIST);
-const tagsKey = defineSearchAttributeKey('ApprovalTags', SearchAttributeType.KEYWORD_LIST);
-const dueKey = defineSearchAttributeKey('ApprovalDue', SearchAttributeType.DATETIME);
 
 /** Writes what the inbox and Temporal's UI show of a run, when the set of its open requests has changed. */
 export class IndexWriter {
   readonly #book: Book;
   /** The open requests as the index last showed them; the next link inherits what it shows. */
   #shown: BookedRequest[];
+  /** Recorded in the run, so nothing is written before the run knows them. */
+  #names: AttributeNames | undefined;
 
   constructor(book: Book) {
     this.#book = book;
@@ -23,19 +22,27 @@ export class IndexWriter {
     if (this.#shown.length > 0) setCurrentDetails(currentDetails(book.ledger));
   }
 
+  /** The names of the attributes, as the run recorded them. */
+  use(names: AttributeNames): void {
+    this.#names = names;
+  }
+
   get stale(): boolean {
-    return this.#book.ledger.open !== this.#shown;
+    return this.#names !== undefined && this.#book.ledger.open !== this.#shown;
   }
 
   write(): void {
-    if (!this.stale) return;
+    const names = this.#names;
+    if (names === undefined || !this.stale) return;
     const { ledger } = this.#book;
     this.#shown = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
+    const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
+    const list = (values: string[]): string[] | null => (values.length === 0 ? null : values);
     upsertSearchAttributes([
-      { key: idsKey, value: ids.length === 0 ? null : ids },
-      { key: tagsKey, value: tags.length === 0 ? null : tags },
-      { key: dueKey, value: dueMs === null ? null : new Date(dueMs) },
+      { key: defineSearchAttributeKey(names.ids, KEYWORD_LIST), value: list(ids) },
+      ...(names.tags === null ? [] : [{ key: defineSearchAttributeKey(names.tags, KEYWORD_LIST), value: list(tags) }]),
+      { key: defineSearchAttributeKey(names.due, DATETIME), value: dueMs === null ? null : new Date(dueMs) },
     ]);
     const { memo, rest } = approvalMemo(ledger, this.#book.takeJournal());
     this.#book.putBack(rest);

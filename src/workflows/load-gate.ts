@@ -51,11 +51,12 @@ export async function loadGate(
   const config = carried ?? (await read({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) }));
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, run, rollOver } = config;
+  const { ceiling, run, rollOver, attributes } = config;
   gate.govern({
     agent: config.agent,
     policies: { ...(ceiling && { ceiling }), ...(run && { run }) },
     rollOver,
+    ...(attributes && { attributes }),
     ...(caller && { caller }),
     ...(metadata && { metadata }),
   });

@@ -60,7 +60,13 @@ export async function openWorld({
 }: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
   const taskQueue = `test-${randomUUID()}`;
-  const client = await createClient({ address, taskQueue });
+  const { namespace, attributes } = options;
+  const client = await createClient({
+    address,
+    taskQueue,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(attributes === undefined ? {} : { attributes }),
+  });
   let running: { worker: CountersignWorker; done: Promise<void> } | undefined;
   const world: World = {
     client,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { attributeTypes } from '../../core/attribute-names.ts';
 import { type CommonOptions, wholeNumber, withCommonOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import { UsageError } from './report-error.ts';
@@ -23,10 +24,12 @@ export function addServer(program: Command): void {
         throw new UsageError('`server` always listens on 127.0.0.1: choose its port with --port.');
       }
       const output = processOutput(options);
+      const { attributeNamesOf } = await import('../../client/attribute-names.ts');
       const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
       const server = await startDevServer({
         port: options.port,
         uiPort: options.uiPort,
+        attributes: attributeTypes(attributeNamesOf(undefined)),
         log: (line) => output.note(line),
         ...(options.db === undefined ? {} : { dbFile: options.db }),
         ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
