@@ -1,0 +1,25 @@
+import { definitionOf } from '../../src/agents/registry.ts';
+import { callDigest } from '../../src/core/digest.ts';
+import { chaosAgent } from './chaos-agent.ts';
+import type { PlannedRun } from './schedule.ts';
+
+export interface CallPlace {
+  run: PlannedRun;
+  turn: number;
+  call: number;
+}
+
+/** Where in the schedule a request belongs, by its digest: each call writes a text of its own. */
+export function callDirectory(runs: readonly PlannedRun[]): ReadonlyMap<string, CallPlace> {
+  const definitions = new Map(chaosAgent('').tools.map((tool) => [tool.name, definitionOf(tool).definition]));
+  return new Map(
+    runs.flatMap((run) =>
+      run.turns.flatMap(({ calls }, turn) =>
+        calls.map(({ tool, text }, call): [string, CallPlace] => [
+          callDigest({ tool, args: { text }, definition: definitions.get(tool)! }),
+          { run, turn, call },
+        ]),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,60 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Agent } from '../../src/agents/define-agent.ts';
+import { defineAgent } from '../../src/agents/define-agent.ts';
+import type { ToolContext } from '../../src/agents/define-tool.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import { promptScripted } from '../support/prompt-scripted.ts';
+
+/** One time that a tool really ran. */
+export interface RanLine {
+  tool: string;
+  /** Workflow id and call id: what a tool would hand to whatever it calls, so that nothing happens twice. */
+  idempotencyKey: string;
+  text: string;
+}
+
+const slowMs = 600;
+const input = z.object({ text: z.string() });
+
+/** Its tools append a line to `FOLDER/ran.jsonl` each time they run: counted from outside, whatever is killed. */
+export function chaosAgent(folder: string): Agent {
+  const tool = (name: string, execute: (context: ToolContext) => Promise<void>, more: object = {}) =>
+    defineTool({
+      name,
+      description: `Writes a text down (${name}).`,
+      input,
+      heartbeat: { timeoutMs: 1_500 },
+      ...more,
+      execute: async ({ text }, context) => {
+        const line: RanLine = { tool: name, idempotencyKey: context.idempotencyKey, text };
+        appendFileSync(ranFile(folder), `${JSON.stringify(line)}\n`);
+        await execute(context);
+        return `wrote ${text}`;
+      },
+    });
+  const slowly = async ({ signal }: ToolContext): Promise<void> => sleep(slowMs, undefined, { signal });
+  return defineAgent({
+    name: 'chaos',
+    instructions: 'Play your script.',
+    model: promptScripted(),
+    tools: [
+      tool('note', async () => undefined),
+      tool('slow', slowly),
+      tool('again', slowly, { idempotent: true }),
+      tool('look', async () => undefined, { risk: 'read_only' }),
+    ],
+  });
+}
+
+export function readRanLines(folder: string): RanLine[] {
+  if (!existsSync(ranFile(folder))) return [];
+  const lines = readFileSync(ranFile(folder), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as RanLine);
+}
+
+function ranFile(folder: string): string {
+  return join(folder, 'ran.jsonl');
+}

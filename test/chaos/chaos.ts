@@ -1,0 +1,88 @@
+/** One whole chaos test: a stage of its own, the play, and what the books say afterwards. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient } from '../../src/client/client.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RanLine } from './chaos-agent.ts';
+import { readRanLines } from './chaos-agent.ts';
+import { gatherBooks } from './gather-books.ts';
+import type { PlayOptions } from './play-schedule.ts';
+import { playSchedule } from './play-schedule.ts';
+import type { RunBook } from './run-book.ts';
+import type { ChaosSchedule } from './schedule.ts';
+import { openStage } from './stage.ts';
+import type { Violation } from './verify.ts';
+import { verifyBook } from './verify.ts';
+
+export interface ChaosOutcome {
+  violations: Violation[];
+  books: RunBook[];
+  /** Disturbances that came about. */
+  disturbances: number;
+  /** What workers wrote that ended although nobody killed them. */
+  crashes: string[];
+}
+
+export interface ChaosOptions extends Partial<Pick<PlayOptions, 'progress' | 'runLimitMs'>> {
+  /** Must be there; gets the database, the schedule and what the tools wrote. */
+  folder: string;
+  bundlePath: string;
+  signal?: AbortSignal;
+  log?: (line: string) => void;
+}
+
+export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): Promise<ChaosOutcome> {
+  const { folder, bundlePath, signal = new AbortController().signal, log = () => undefined, progress } = options;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'schedule.json'), `${JSON.stringify(schedule, undefined, 2)}\n`);
+  const stage = await openStage({ folder, bundlePath, log });
+  const client = await createClient({ address: stage.address });
+  let disturbances = 0;
+  try {
+    const played = await playSchedule(schedule, {
+      client,
+      stage,
+      signal,
+      ...(options.runLimitMs === undefined ? {} : { runLimitMs: options.runLimitMs }),
+      progress: (state) => {
+        ({ disturbances } = state);
+        progress?.(state);
+      },
+    });
+    signal.throwIfAborted();
+    log('Reading the histories.');
+    const books = await gatherBooks(client, schedule, played, folder);
+    const nobody = await eventually('an empty inbox', async () => isEmpty(await client.approvals.list()), 15_000).catch(
+      (error: Error) => error,
+    );
+    return {
+      books,
+      disturbances,
+      crashes: stage.crashes,
+      violations: [
+        ...books.flatMap(verifyBook),
+        ...strangers(readRanLines(folder), books),
+        ...(nobody instanceof Error ? [general('nothing stays listed as open', nobody.message)] : []),
+      ],
+    };
+  } finally {
+    await client.close();
+    await stage.close();
+  }
+}
+
+function isEmpty({ approvals, more }: { approvals: unknown[]; more: number }): boolean {
+  return approvals.length + more === 0;
+}
+
+/** Whatever ran belongs to a run that was started. */
+function strangers(lines: RanLine[], books: RunBook[]): Violation[] {
+  const known = new Set(books.map(({ workflowId }) => workflowId));
+  return lines
+    .filter(({ idempotencyKey }) => !known.has(idempotencyKey.split('/')[0]!))
+    .map(({ idempotencyKey }) => general('nothing else runs (I1)', `${idempotencyKey} is of no run`));
+}
+
+function general(rule: string, what: string): Violation {
+  return { rule, what, workflowId: '', run: '' };
+}

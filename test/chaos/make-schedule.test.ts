@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals';
+import { makeSchedule } from './make-schedule.ts';
+import type { ChaosSchedule } from './schedule.ts';
+import { askedCalls, plannedSends } from './schedule.ts';
+
+const whole = makeSchedule({ runs: 200, seed: 1 });
+const sendsOf = ({ runs }: ChaosSchedule) => runs.flatMap(({ turns }) => turns.flatMap(({ sends }) => sends));
+const itemsOf = (schedule: ChaosSchedule) => sendsOf(schedule).flatMap(({ items }) => items);
+const namesOf = (names: readonly string[]): string[] => [...new Set(names)].toSorted();
+
+test('one seed gives one schedule, another seed another', () => {
+  expect(makeSchedule({ runs: 200, seed: 1 })).toEqual(whole);
+  expect(makeSchedule({ runs: 200, seed: 2 })).not.toEqual(whole);
+});
+
+test('it is plain JSON: what is stored is what is played', () => {
+  expect(JSON.parse(JSON.stringify(whole))).toEqual(whole);
+});
+
+describe('200 runs hold everything that the test is about', () => {
+  test.each([
+    ['1,000 requests and more', askedCalls(whole) >= 1_000, true],
+    ['more decisions than requests', plannedSends(whole) > askedCalls(whole), true],
+    [
+      'every tool',
+      namesOf(whole.runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ tool }) => tool)))),
+      ['again', 'look', 'note', 'slow'],
+    ],
+    ['every door', namesOf(sendsOf(whole).map(({ door }) => door)), ['client', 'signal', 'update']],
+    [
+      'every fault',
+      namesOf(itemsOf(whole).flatMap(({ fault }) => fault ?? [])),
+      ['digest', 'misshapen', 'undecodable', 'unknown'],
+    ],
+    ['every end', namesOf(whole.runs.map(({ end }) => end.kind)), ['cancel', 'itself', 'terminate']],
+    [
+      'every time',
+      namesOf(sendsOf(whole).map(({ when }) => (when === 'settled' ? when : Object.keys(when)[0]!))),
+      ['afterMs', 'beforeDeadlineMs', 'settled'],
+    ],
+    [
+      'every disturbance',
+      namesOf(whole.disturbances.map(({ kind }) => kind)),
+      ['kill_all_workers', 'kill_everything', 'kill_server', 'kill_worker', 'stop_worker'],
+    ],
+    ['batches', sendsOf(whole).some(({ items }) => items.length > 1), true],
+    ['decisions without an id', itemsOf(whole).some(({ decisionId }) => decisionId === undefined), true],
+    [
+      'strays that make a run continue as new',
+      whole.runs.some(({ turns }) => turns.some(({ strays }) => strays > 20)),
+      true,
+    ],
+  ])('%s', (_name, found, expected) => {
+    expect(found).toEqual(expected);
+  });
+
+  test('model ids of calls come again in one batch and in a later turn', () => {
+    const ids = (run: number): string[][] =>
+      whole.runs[run]!.turns.map(({ calls }) => calls.map(({ modelCallId }) => modelCallId));
+    const all = whole.runs.map((_, index) => ids(index));
+    expect(all.some((turns) => turns.some((turn) => new Set(turn).size < turn.length))).toBe(true);
+    expect(all.some(([first = [], second = []]) => first.some((id) => second.includes(id)))).toBe(true);
+  });
+
+  test('a decision id that comes again says the same again', () => {
+    const byId = new Map<string, string>();
+    for (const item of itemsOf(whole)) {
+      if (item.decisionId === undefined) continue;
+      const text = JSON.stringify(item);
+      expect(byId.get(item.decisionId) ?? text).toBe(text);
+      byId.set(item.decisionId, text);
+    }
+  });
+});
+
+test('disturbances come in order, within the play, each kind before one comes again', () => {
+  const shares = whole.disturbances.map(({ atShare }) => atShare);
+  expect(shares).toEqual(shares.toSorted((one, other) => one - other));
+  expect(shares.every((share) => share > 0 && share < 1)).toBe(true);
+  const few = makeSchedule({ runs: 20, seed: 3 }).disturbances.map(({ kind }) => kind);
+  expect(new Set(few).size).toBe(few.length);
+});
+
+test('no two calls write the same text: what ran can be told apart', () => {
+  const texts = whole.runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ text }) => text)));
+  expect(new Set(texts).size).toBe(texts.length);
+});

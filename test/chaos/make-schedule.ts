@@ -1,0 +1,25 @@
+import { seededRandom } from '../support/seeded-random.ts';
+import { planDisturbances } from './plan-disturbances.ts';
+import { planRun } from './plan-run.ts';
+import type { ChaosSchedule } from './schedule.ts';
+
+export interface ScheduleOptions {
+  runs: number;
+  seed: number;
+  /** Default 24. */
+  concurrency?: number;
+}
+
+/**
+ * Pure: one seed gives one schedule. The real timing of a play differs each time; the plan does not.
+ * Five or six asked calls a run, on average a little more than five.
+ */
+export function makeSchedule({ runs, seed, concurrency = 24 }: ScheduleOptions): ChaosSchedule {
+  const random = seededRandom(seed);
+  return {
+    seed,
+    concurrency: Math.min(concurrency, runs),
+    runs: Array.from({ length: runs }, (_, index) => planRun(random, index)),
+    disturbances: planDisturbances(random, Math.max(4, Math.round(runs / 10))),
+  };
+}

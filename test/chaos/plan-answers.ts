@@ -1,0 +1,81 @@
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type { Door, Fault, PlannedItem, PlannedSend, PlannedWhen } from './schedule.ts';
+
+interface AnswersOf {
+  /** Makes the decision ids of this turn unlike those of any other. */
+  idPrefix: string;
+  /** Indices of the calls that are asked for. */
+  asked: number[];
+  /** The requests wait only seconds: some may be left alone, or answered at the very deadline. */
+  brief: boolean;
+}
+
+const doors: readonly Door[] = ['signal', 'signal', 'update', 'client'];
+const reviewers = ['ann', 'bob', 'eve'] as const;
+
+/** Who answers a turn's requests, and how badly. */
+export function planAnswers(random: SeededRandom, { idPrefix, asked, brief }: AnswersOf): PlannedSend[] {
+  let ids = 0;
+  const decision = (call: number, more: Partial<PlannedItem> = {}): PlannedItem => ({
+    call,
+    approved: random.chance(0.6),
+    reviewerId: random.pick(reviewers),
+    decisionId: `${idPrefix}-${++ids}`,
+    ...more,
+  });
+  const soon = (): PlannedWhen => ({ afterMs: random.whole(0, 700) });
+  const send = (when: PlannedWhen, ...items: PlannedItem[]): PlannedSend => ({ when, door: random.pick(doors), items });
+  const faulty = (call: number, fault: Fault): PlannedSend => ({
+    ...send(soon(), decision(call, { fault, approved: true })),
+    ...(fault === 'undecodable' ? { door: 'signal' as const } : {}),
+  });
+
+  const ways = {
+    once: (call: number) => [send(soon(), decision(call))],
+    withoutId: (call: number) => {
+      const { decisionId: _none, ...item } = decision(call);
+      return [send(soon(), item)];
+    },
+    twice: (call: number) => {
+      const item = decision(call);
+      const when = soon();
+      return [send(when, item), send(random.chance(0.5) ? when : soon(), item), send('settled', item)];
+    },
+    opposite: (call: number) => {
+      const when = soon();
+      const approved = random.chance(0.5);
+      return [
+        send(when, decision(call, { approved, reviewerId: 'ann' })),
+        send(when, decision(call, { approved: !approved, reviewerId: 'bob' })),
+      ];
+    },
+    late: (call: number) => [
+      send(soon(), decision(call, { approved: false })),
+      send('settled', decision(call, { approved: true })),
+    ],
+    badFirst: (call: number) => [
+      ...random
+        .shuffled(['digest', 'unknown', 'misshapen', 'undecodable'] as const)
+        .slice(0, random.whole(1, 3))
+        .map((fault) => faulty(call, fault)),
+      send({ afterMs: 700 }, decision(call)),
+    ],
+    onlyBad: (call: number) => [faulty(call, 'misshapen'), faulty(call, 'digest')],
+    atDeadline: (call: number) => [
+      send({ beforeDeadlineMs: random.whole(-60, 60) }, decision(call)),
+      send({ beforeDeadlineMs: random.whole(-300, 120) }, decision(call)),
+    ],
+    never: () => [],
+  };
+  const weights: Partial<Record<keyof typeof ways, number>> = brief
+    ? { once: 3, opposite: 1, atDeadline: 4, never: 2, onlyBad: 1, late: 1 }
+    : { once: 4, withoutId: 1, twice: 3, opposite: 3, late: 2, badFirst: 2 };
+  if (asked.length > 1 && random.chance(0.3)) {
+    // One batch for all, in which one item may be no good, and a second batch that says otherwise.
+    const items = asked.map((call) => decision(call));
+    const spoilt = random.chance(0.5) ? [decision(asked[0]!, { fault: 'misshapen' })] : [];
+    const answered = send(soon(), ...spoilt, ...items);
+    return random.chance(0.5) ? [answered] : [answered, send(soon(), ...asked.map((call) => decision(call)))];
+  }
+  return asked.flatMap((call) => ways[random.weighted(weights)](call));
+}

@@ -1,0 +1,23 @@
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type { Disturbance, DisturbanceKind } from './schedule.ts';
+
+export const workerCount = 2;
+
+const kinds: readonly DisturbanceKind[] = [
+  'kill_server',
+  'kill_worker',
+  'kill_everything',
+  'stop_worker',
+  'kill_all_workers',
+  'kill_worker',
+];
+
+/** `count` disturbances, spread over the whole play: each kind comes before one comes again. */
+export function planDisturbances(random: SeededRandom, count: number): Disturbance[] {
+  return Array.from({ length: count }, (_, index) => ({
+    kind: kinds[index % kinds.length]!,
+    atShare: Math.round(((index + random.whole(20, 80) / 100) / count) * 1_000) / 1_000,
+    worker: random.whole(0, workerCount - 1),
+    downMs: random.whole(0, 2_000),
+  }));
+}

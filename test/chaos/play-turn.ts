@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CountersignClient } from '../../src/client/client.ts';
+import type { RunUnderWay } from './run-under-way.ts';
+import type { PlannedItem, PlannedSend } from './schedule.ts';
+import { sendDecision } from './send-decision.ts';
+import type { SentItem } from './sent-item.ts';
+
+/** Does to one turn, which was just seen to ask, what its plan says. */
+export async function playTurn(
+  client: CountersignClient,
+  run: RunUnderWay,
+  turn: number,
+  sent: (items: SentItem[]) => void,
+): Promise<void> {
+  const { plan, workflowId, signal } = run;
+  const { sends, strays } = plan.turns[turn]!;
+  const seenAtMs = Date.now();
+  const handle = client.session.client.workflow.getHandle(workflowId);
+  const tryFor = <T>(act: () => Promise<T>): Promise<unknown> =>
+    client.session.connection.withDeadline(Date.now() + 5_000, act).catch(() => undefined);
+
+  const play = async (send: PlannedSend): Promise<void> => {
+    await timeOf(send, run, turn, seenAtMs);
+    const items = send.items.flatMap((item) => {
+      const requestId = requestOf(run, turn, item)?.requestId;
+      return requestId === undefined ? [] : [{ item, requestId }];
+    });
+    // One try is made after the end, too: a late decision must do no harm.
+    const once = AbortSignal.any([AbortSignal.timeout(60_000), signal]);
+    const tries = signal.aborted ? AbortSignal.timeout(3_000) : once;
+    const { door } = send;
+    sent(
+      items.length === 0 ? [] : await sendDecision(client, { run: plan.name, workflowId, door, items, signal: tries }),
+    );
+  };
+  const stray = async (): Promise<void> => {
+    for (let count = 0; count < strays && !signal.aborted; count++) await tryFor(() => handle.signal('stray', count));
+  };
+  const end = async (): Promise<void> => {
+    if (plan.end.kind === 'itself' || plan.end.turn !== turn) return;
+    await pause(plan.end.afterMs, signal);
+    while (!signal.aborted) {
+      await tryFor(() => (plan.end.kind === 'cancel' ? handle.cancel() : handle.terminate('the plan says so')));
+      await pause(1_000, signal);
+    }
+  };
+  await Promise.all([...sends.map(play), stray(), end()]);
+}
+
+/** Waits until it is time, or the run is over. */
+async function timeOf({ when, items }: PlannedSend, run: RunUnderWay, turn: number, seenAtMs: number): Promise<void> {
+  if (when === 'settled') {
+    const looked = run.looks;
+    const ids = (): string[] => items.flatMap((item) => requestOf(run, turn, item)?.requestId ?? []);
+    const isOpen = (): boolean => run.looks <= looked + 1 || ids().some((id) => run.listed.has(id));
+    while (isOpen() && !run.signal.aborted) await pause(50, run.signal);
+  } else if ('afterMs' in when) {
+    await pause(seenAtMs + when.afterMs - Date.now(), run.signal);
+  } else {
+    const deadlineMs = requestOf(run, turn, items[0]!)?.deadlineMs ?? Date.now();
+    await pause(deadlineMs - when.beforeDeadlineMs - Date.now(), run.signal);
+  }
+}
+
+function requestOf({ requests }: RunUnderWay, turn: number, { call }: PlannedItem) {
+  return [...requests.values()].find((each) => each.turn === turn && each.call === call);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,113 @@
+/** The server and the workers of a chaos test: what is killed, and what comes back. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { BoundChild } from '../../src/dev-server/bound-child.ts';
+import { signalGroup, spawnBound } from '../../src/dev-server/bound-child.ts';
+import { freePort } from '../../src/dev-server/free-port.ts';
+import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import type { Disturbance } from './schedule.ts';
+import { workerCount } from './plan-disturbances.ts';
+import type { WorkerSettings } from './worker.ts';
+
+export interface Stage {
+  /** Of the server, which keeps it over its restarts. */
+  address: string;
+  /** Ends what the disturbance names, waits as long as it says, and brings it back. */
+  disturb(disturbance: Disturbance): Promise<void>;
+  /** Worker processes that ended although nobody killed them; each was replaced. */
+  crashes: string[];
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** Holds the database and what the tools wrote. */
+  folder: string;
+  /** The file of the workflow bundle. */
+  bundlePath: string;
+  log: (line: string) => void;
+}
+
+export async function openStage({ folder, bundlePath, log }: StageOptions): Promise<Stage> {
+  const port = await freePort();
+  const start = (): Promise<DevServer> =>
+    startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db'), log });
+  let server = await start();
+  const settings: WorkerSettings = { address: server.address, folder, bundlePath };
+  const crashes: string[] = [];
+  const workers = Array.from({ length: workerCount }, () => superviseWorker(settings, (why) => crashes.push(why)));
+  await Promise.all(workers.map((each) => each.start()));
+
+  const killServer = async (): Promise<void> => {
+    server.kill();
+    await server.ended;
+  };
+  const restartServer = async (): Promise<void> => {
+    server = await start();
+  };
+  return {
+    address: server.address,
+    crashes,
+    disturb: async ({ kind, worker, downMs }) => {
+      const alone = workers[worker % workers.length]!;
+      const ended = kind === 'kill_worker' || kind === 'stop_worker' ? [alone] : kind === 'kill_server' ? [] : workers;
+      const withServer = kind === 'kill_server' || kind === 'kill_everything';
+      await Promise.all([
+        ...ended.map((each) => each.end(kind === 'stop_worker' ? 'SIGTERM' : 'SIGKILL')),
+        ...(withServer ? [killServer()] : []),
+      ]);
+      await sleep(downMs);
+      if (withServer) await restartServer();
+      await Promise.all(ended.map((each) => each.start()));
+    },
+    close: async () => {
+      await Promise.all(workers.map((each) => each.end('SIGKILL')));
+      await server.stop();
+    },
+  };
+}
+
+interface SupervisedWorker {
+  /** Waits until it polls. Started again whenever it ends by itself. */
+  start(): Promise<void>;
+  /** Waits until it has gone. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+}
+
+function superviseWorker(settings: WorkerSettings, crashed: (why: string) => void): SupervisedWorker {
+  const script = fileURLToPath(new URL('./worker.ts', import.meta.url));
+  let wanted = false;
+  let running: { child: BoundChild; gone: Promise<void> } | undefined;
+
+  const launch = (): Promise<void> => {
+    const child = spawnBound(process.execPath, [script, JSON.stringify(settings)], {});
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-2_000)));
+    const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    running = { child, gone };
+    return new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk: Buffer) => chunk.toString().includes('ready') && resolve());
+      void gone.then(async () => {
+        if (!wanted || running?.child !== child) return resolve();
+        crashed(errors.trim());
+        await sleep(500);
+        if (wanted) await launch();
+        resolve();
+      });
+    });
+  };
+  return {
+    start: () => {
+      wanted = true;
+      return launch();
+    },
+    end: async (signal) => {
+      wanted = false;
+      const ending = running;
+      if (ending === undefined) return;
+      signalGroup(ending.child, signal);
+      await ending.gone;
+    },
+  };
+}

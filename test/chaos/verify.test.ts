@@ -1,0 +1,306 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ApprovalDetails, JournalEntry } from '../../src/contract.ts';
+import { projectJournal } from '../../src/core/journal.ts';
+import { bookedRequest } from '../support/booked-request.ts';
+import type { RunBook } from './run-book.ts';
+import type { PlannedItem } from './schedule.ts';
+import type { SentItem } from './sent-item.ts';
+import { verifyBook } from './verify.ts';
+
+/** Three calls of one turn: approved and ran, denied, left alone. All is well; each test breaks one thing. */
+
+const startMs = Date.parse('2026-01-01T00:00:00.000Z');
+const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString();
+const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
+const deadline = at(60);
+const base = { engine: 1, toolName: 'note' } as const;
+const digest = 'd'.repeat(64);
+
+const opened = (seq: number, index: number): JournalEntry => ({
+  ...base,
+  seq,
+  kind: 'opened',
+  at: at(0),
+  callId: `1.${index + 1}`,
+  requestId: ids[index]!,
+  digest,
+  deadline,
+  rule: null,
+});
+const settled = (
+  seq: number,
+  index: number,
+  outcome: 'approved' | 'denied' | 'expired',
+  seconds: number,
+): JournalEntry => ({
+  ...base,
+  seq,
+  kind: 'settled',
+  at: at(seconds),
+  callId: `1.${index + 1}`,
+  requestId: ids[index]!,
+  outcome,
+  runs: outcome === 'approved',
+  digest,
+  ...(outcome === 'expired' ? {} : { reviewerId: 'ann', decisionId: `d-${index}` }),
+});
+const goodEntries: JournalEntry[] = [
+  opened(1, 0),
+  opened(2, 1),
+  opened(3, 2),
+  settled(4, 0, 'approved', 5),
+  settled(5, 1, 'denied', 6),
+  { engine: 1, seq: 6, kind: 'ran', at: at(7), callId: '1.1', ran: 'yes' },
+  settled(7, 2, 'expired', 61),
+];
+
+const sent = (call: number, answer: SentItem['answer'], more: Partial<PlannedItem> = {}, seconds = 4): SentItem => ({
+  run: 'run-000',
+  item: { call, approved: call === 0, reviewerId: 'ann', decisionId: `d-${call}`, ...more },
+  door: 'update',
+  requestId: ids[call]!,
+  sentAtMs: startMs + seconds * 1_000,
+  answeredAtMs: startMs + seconds * 1_000 + 500,
+  answer,
+});
+const accepted = (call: number, outcome: 'approved' | 'denied'): SentItem['answer'] => ({
+  kind: 'receipt',
+  receipt: { requestId: ids[call]!, accepted: true, outcome, message: '' },
+});
+const goodSent = [sent(0, accepted(0, 'approved')), sent(1, { kind: 'recorded' })];
+
+function details(entries: JournalEntry[]): Record<string, ApprovalDetails> {
+  const { requests } = projectJournal(entries);
+  return Object.fromEntries(
+    requests.map(({ requestId, toolName, openedAt, outcome, runs, settledAt, reviewerId, decisionId }) => [
+      requestId,
+      {
+        ...bookedRequest(1, null, { requestId }).request,
+        toolName,
+        digest,
+        requestedAt: openedAt,
+        deadline,
+        rule: null,
+        settled: {
+          outcome: outcome!,
+          runs: runs!,
+          settledAt: settledAt!,
+          reviewerId,
+          decisionId,
+        },
+      },
+    ]),
+  );
+}
+
+function bookOf(entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook {
+  const projection = projectJournal(entries);
+  const line = { tool: 'note', idempotencyKey: 'w/1.1', text: 'run-000 1.1' };
+  return {
+    plan: {
+      name: 'run-000',
+      timeoutMs: 60_000,
+      turns: [
+        {
+          calls: [1, 2, 3].map((call) => ({ modelCallId: 'x', tool: 'note', text: `run-000 1.${call}` })),
+          sends: [],
+          strays: 0,
+        },
+      ],
+      end: { kind: 'itself' },
+    },
+    workflowId: 'w',
+    status: 'COMPLETED',
+    links: 1,
+    entries,
+    projection,
+    ledger: { asks: 3, open: 0, outcomes: projection.outcomes, refused: 0 },
+    details: details(entries),
+    result: projection.outcomes,
+    told: ['wrote run-000 1.1', 'Denied: User denied', 'Denied: no decision within 1m'],
+    lines: [line],
+    sent: goodSent,
+    ...more,
+  };
+}
+
+const good = bookOf(goodEntries);
+const line = good.lines[0]!;
+const terminated: Partial<RunBook> = {
+  status: 'TERMINATED',
+  plan: { ...good.plan, end: { kind: 'terminate', turn: 0, afterMs: 0 } },
+};
+
+test('a book in which all is well', () => {
+  expect(verifyBook(good)).toEqual([]);
+});
+
+test('a run that was terminated before it could write everything down', () => {
+  const entries = goodEntries.slice(0, 4);
+  const projection = projectJournal(entries, true);
+  const open = Object.fromEntries(
+    Object.entries(good.details).map(([id, own]) => [id, id === ids[0] ? own : { ...own!, settled: undefined }]),
+  ) as RunBook['details'];
+  const { result: _none, ...book } = bookOf(entries, {
+    ...terminated,
+    projection,
+    details: open,
+    ledger: { ...good.ledger, open: 2 },
+    told: [],
+    sent: [goodSent[0]!],
+  });
+  expect(verifyBook(book)).toEqual([]);
+});
+
+const without = (seq: number): RunBook => bookOf(goodEntries.filter((each) => each.seq !== seq));
+const twiceSettled = [...goodEntries, { ...settled(8, 1, 'denied', 8), outcome: 'approved' as const }];
+const changed = (entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook => ({ ...bookOf(entries), ...more });
+const outcomes = good.projection.outcomes;
+
+const broken: [string, RunBook, RegExp][] = [
+  ['it failed', { ...good, status: 'FAILED', failure: 'no luck' }, /comes to its end: it is FAILED: no luck/],
+  ['it still runs', { ...good, status: 'RUNNING' }, /comes to its end/],
+  ['it cannot be replayed', { ...good, unread: 'Nondeterminism error' }, /can be replayed.*Nondeterminism error/],
+  ['a request was settled twice', bookOf(twiceSettled), /exactly one outcome.* opened 1 and settled 2 times/],
+  ['a request was opened twice', bookOf([...goodEntries, opened(8, 0)]), /exactly one outcome.* opened 2/],
+  ['a request was never settled', without(5), /exactly one outcome.* has no outcome/],
+  ['two entries have one number', bookOf([...goodEntries, settled(6, 1, 'denied', 9)]), /two entries are number 6/],
+  ['an entry is missing', without(6), /no gaps: entries 6 to 6/],
+  [
+    'a call has no outcome',
+    { ...good, projection: { ...good.projection, outcomes: outcomes.slice(1) } },
+    /each call is answered: call 1.1/,
+  ],
+  ['an approved call ran twice', { ...good, lines: [line, line] }, /ran once.* ran 2 times and is said to be 'yes'/],
+  ['an approved call did not run', { ...good, lines: [] }, /ran once.* ran 0 times and is said to be 'yes'/],
+  [
+    'a denied call ran',
+    { ...good, lines: [line, { ...line, idempotencyKey: 'w/1.2', text: 'run-000 1.2' }] },
+    /1.2 is denied and ran 1 times/,
+  ],
+  [
+    'an expired call ran',
+    { ...good, lines: [line, { ...line, idempotencyKey: 'w/1.3', text: 'run-000 1.3' }] },
+    /1.3 is expired and ran 1 times/,
+  ],
+  [
+    'something ran that nobody knows',
+    { ...good, lines: [line, { ...line, idempotencyKey: 'w/9.1' }] },
+    /9.1 ran 1 times without an outcome/,
+  ],
+  [
+    'something else ran than what was approved',
+    { ...good, lines: [{ ...line, text: 'run-000 1.2' }] },
+    /1.1 ran as note 'run-000 1.2'/,
+  ],
+  [
+    'it is not known whether a call ran, and it ran twice',
+    changed(
+      goodEntries.map((each) => (each.seq === 6 ? { ...each, ran: 'unknown' as const } : each)),
+      { lines: [line, line] },
+    ),
+    /ran 2 times and is said to be 'unknown'/,
+  ],
+  ['a call is pending in a run that is over', without(6), /call 1.1 is still pending/],
+  [
+    'the ledger has another outcome',
+    {
+      ...good,
+      ledger: { ...good.ledger, outcomes: outcomes.map((each) => ({ ...each, outcome: 'denied' as const })) },
+    },
+    /history says.* not in history/,
+  ],
+  ['the result lacks a call', { ...good, result: outcomes.slice(1) }, /history says.* not in the result/],
+  ['the run does not know a request', { ...good, details: {} }, /the run does not know request/],
+  [
+    'the run has another reviewer',
+    {
+      ...good,
+      details: {
+        ...good.details,
+        [ids[0]]: { ...good.details[ids[0]]!, settled: { ...good.details[ids[0]]!.settled!, reviewerId: 'eve' } },
+      },
+    },
+    /reviewerId is ann in history, eve in the run/,
+  ],
+  ['a request is open in a run that is over', { ...good, ledger: { ...good.ledger, open: 1 } }, /1 requests are open/],
+  ['refusals differ', { ...good, ledger: { ...good.ledger, refused: 3 } }, /0 refusals in history, 3 in the ledger/],
+  ['nobody decided', { ...good, sent: [goodSent[1]!] }, /a decision settled it.* was decided by nobody/],
+  [
+    'a decision for another request decided',
+    { ...good, sent: [{ ...goodSent[0]!, requestId: ids[2] }, goodSent[1]!] },
+    /was decided by nobody/,
+  ],
+  [
+    'a bad decision decided',
+    { ...good, sent: [sent(0, { kind: 'recorded' }, { fault: 'misshapen' }), goodSent[1]!] },
+    /was decided by nobody/,
+  ],
+  [
+    'a decision counted after the deadline',
+    changed(goodEntries.map((each) => (each.seq === 4 ? { ...each, at: at(61) } : each))),
+    /settled at .*, after its deadline/,
+  ],
+  [
+    'a decision sent after the deadline counted',
+    { ...good, sent: [sent(0, accepted(0, 'approved'), {}, 62), goodSent[1]!] },
+    /sent after its deadline/,
+  ],
+  [
+    'a request expired early',
+    changed(goodEntries.map((each) => (each.seq === 7 ? { ...each, at: at(59) } : each))),
+    /expired, ended at/,
+  ],
+  [
+    'a request was cancelled by nobody',
+    bookOf(goodEntries.map((each) => (each.seq === 7 ? { ...each, outcome: 'cancelled' as const } : each))),
+    /was cancelled by nobody/,
+  ],
+  [
+    'a later decision won',
+    { ...good, sent: [...goodSent, sent(0, { kind: 'recorded' }, { approved: false, decisionId: 'early' }, 1)] },
+    /first decision wins.*early came before d-0/,
+  ],
+  [
+    'the loser was told that they won',
+    { ...good, sent: [...goodSent, sent(0, accepted(0, 'denied'), { approved: false, decisionId: 'loser' })] },
+    /learns the truth.*loser by update was told 'denied'/,
+  ],
+  [
+    'a good decision was refused for no reason',
+    { ...good, sent: [...goodSent, sent(1, { kind: 'refused', code: 'unknown_request' }, { decisionId: 'lost' })] },
+    /lost by update was refused as unknown_request/,
+  ],
+  [
+    'a bad decision was accepted',
+    { ...good, sent: [...goodSent, sent(1, accepted(1, 'denied'), { fault: 'digest' })] },
+    /was told 'denied'/,
+  ],
+  [
+    'an acknowledged decision was lost',
+    { ...good, sent: [...goodSent, sent(2, { kind: 'recorded' })] },
+    /no acknowledged decision is lost.* d-2 was acknowledged in time, and the request is expired/,
+  ],
+  [
+    'bad decisions were not counted',
+    { ...good, sent: [...goodSent, sent(2, { kind: 'recorded' }, { fault: 'unknown' })] },
+    /1 bad decisions were recorded, the run counted 0/,
+  ],
+  [
+    'the model was told of an expiry as of a denial',
+    { ...good, told: [...good.told.slice(0, 2), 'Denied: User denied'] },
+    /told the truth: call 1.3, expired, was told as/,
+  ],
+  [
+    'the model was told that a denied call ran',
+    { ...good, told: ['wrote run-000 1.1', 'wrote run-000 1.2'] },
+    /call 1.2, denied, was told as/,
+  ],
+];
+
+describe('each thing that can be wrong is found', () => {
+  test.each(broken)('%s', (_name, book, sentence) => {
+    const found = verifyBook(book).map(({ rule, what }) => `${rule}: ${what}`);
+    expect(found).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
+  });
+});

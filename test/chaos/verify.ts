@@ -1,0 +1,76 @@
+/**
+ * What must hold of the books, whatever was killed. Pure: each rule takes one run's book and says in sentences what is
+ * wrong with it. The numbers are those of the rules that never break (ARCHITECTURE.md).
+ */
+import { answersAreTrue, badOnesAreCounted, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
+import { eachCallAnswered, ledgerEqualsHistory, noGaps, oneOutcomeEach, toldTheTruth } from './verify-journal.ts';
+import type { RunBook } from './run-book.ts';
+
+export interface Violation {
+  rule: string;
+  workflowId: string;
+  run: string;
+  what: string;
+}
+
+type Rule = (book: RunBook) => string[];
+
+const rules: Readonly<Record<string, Rule>> = {
+  'every run comes to its end': ended,
+  'every run can be replayed (I12)': ({ unread }) => (unread === undefined ? [] : [unread]),
+  'each request has exactly one outcome (I3)': oneOutcomeEach,
+  'each call is answered': eachCallAnswered,
+  'what was approved ran once, all else never (I1, I7)': ranOnce,
+  'the journal has no gaps': noGaps,
+  'history says what the ledger says': ledgerEqualsHistory,
+  'a decision settled it, in time (I6, I15)': decidedBySomebody,
+  'the first decision wins (I3)': firstOneWins,
+  'whoever decides learns the truth (I3, I4)': answersAreTrue,
+  'no acknowledged decision is lost (I7)': nothingIsLost,
+  'bad decisions are counted (I4)': badOnesAreCounted,
+  'the model is told the truth': toldTheTruth,
+};
+
+export function verifyBook(book: RunBook): Violation[] {
+  const { workflowId, plan } = book;
+  return Object.entries(rules).flatMap(([rule, check]) =>
+    check(book).map((what) => ({ rule, workflowId, run: plan.name, what })),
+  );
+}
+
+function ended({ plan, status, failure }: RunBook): string[] {
+  const wanted = { itself: [], cancel: ['CANCELLED'], terminate: ['TERMINATED'] }[plan.end.kind];
+  // Whoever ends a run may come too late.
+  return ['COMPLETED', ...wanted].includes(status) ? [] : [`it is ${[status, failure ?? []].flat().join(': ')}`];
+}
+
+const repeatable = ['again', 'look'];
+
+function ranOnce({ plan, status, projection, lines }: RunBook): string[] {
+  const wrong: string[] = [];
+  const counts = new Map<string, number>();
+  for (const { idempotencyKey, tool, text } of lines) {
+    const callId = idempotencyKey.split('/').at(-1)!;
+    counts.set(callId, (counts.get(callId) ?? 0) + 1);
+    const [turn, index] = callId.split('.').map(Number);
+    const planned = plan.turns[turn! - 1]?.calls[index! - 1];
+    if (planned?.tool !== tool || planned.text !== text) wrong.push(`call ${callId} ran as ${tool} '${text}' (I8)`);
+  }
+  for (const { callId, toolName, outcome, ran } of projection.outcomes) {
+    const times = counts.get(callId) ?? 0;
+    counts.delete(callId);
+    const [least, most] = timesAllowed(ran, repeatable.includes(toolName));
+    const mayRun = outcome === 'approved' || outcome === 'allowed';
+    if (!mayRun && times > 0) wrong.push(`call ${callId} is ${outcome} and ran ${times} times`);
+    else if (times < least || times > most) wrong.push(`call ${callId} ran ${times} times and is said to be '${ran}'`);
+    if (ran === 'pending' && status !== 'TERMINATED') wrong.push(`call ${callId} is still pending`);
+  }
+  for (const [callId, times] of counts) wrong.push(`call ${callId} ran ${times} times without an outcome`);
+  return wrong;
+}
+
+function timesAllowed(ran: string, isRepeatable: boolean): [number, number] {
+  const most = isRepeatable ? Infinity : 1;
+  if (ran === 'yes') return [1, most];
+  return ran === 'no' ? [0, 0] : [0, most];
+}

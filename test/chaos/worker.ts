@@ -1,0 +1,24 @@
+/** A worker in a process of its own, so that it can be killed the hard way. Its argument is a `WorkerSettings`. */
+import { createWorker } from '../../src/worker.ts';
+import { chaosAgent } from './chaos-agent.ts';
+
+export interface WorkerSettings {
+  address: string;
+  folder: string;
+  bundlePath: string;
+}
+
+/** As small as a worker takes them, so that runs continue as new with requests open. */
+const rollOver = { historyEvents: 40, updates: 10 };
+
+const { address, folder, bundlePath } = JSON.parse(process.argv[2]!) as WorkerSettings;
+const worker = await createWorker({
+  address,
+  agents: [chaosAgent(folder)],
+  workflowBundle: { codePath: bundlePath },
+  rollOver,
+  shutdownGraceMs: 300,
+  logLevel: 'ERROR',
+});
+process.stdout.write('ready\n');
+await worker.run();

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { runChaos } from '../chaos/chaos.ts';
+import { makeSchedule } from '../chaos/make-schedule.ts';
+import { summaryOf } from '../chaos/summary.ts';
+import { testBundle } from '../support/world.ts';
+
+/** The short version of `npm run chaos`: workers and a server of its own are killed under runs with much to decide. */
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-chaos-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('whatever is killed, each request has one outcome, and what was approved ran once', async () => {
+  const schedule = makeSchedule({ runs: 20, seed: 2 });
+  const outcome = await runChaos(schedule, { folder, bundlePath: testBundle() });
+  const { violations, crashes, disturbances } = outcome;
+  expect(violations).toEqual([]);
+  expect(crashes).toEqual([]);
+  // What must have happened for this test to say anything.
+  const { requests, continued, outcomes, endings } = summaryOf(outcome);
+  expect(disturbances).toBe(schedule.disturbances.length);
+  expect(requests).toBeGreaterThanOrEqual(80);
+  expect(continued).toBeGreaterThan(0);
+  expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(['allowed', 'approved', 'denied', 'expired']));
+  expect(Object.keys(endings)).toEqual(expect.arrayContaining(['COMPLETED']));
+}, 300_000);
