@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Decision } from '../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 jest.setTimeout(60_000);
@@ -93,7 +94,7 @@ describe('decide, with a worker', () => {
     ['a misspelt field', { aproved: true }, 'invalid_decision', "unknown field 'aproved'"],
     ['too long a reason', { reason: 'x'.repeat(2_001) }, 'too_large', "'reason' is longer than 2000 characters"],
   ])('%s is refused before it is sent', async (_name, extra, code, message) => {
-    const decision = { requestId: '0'.repeat(32), approved: true, ...extra };
+    const decision = { requestId: '0'.repeat(32), approved: true, ...extra } as Decision;
     await expect(world.client.decide(decision, { workflowId: 'run-nowhere' })).rejects.toMatchObject({ code, message });
   });
 });

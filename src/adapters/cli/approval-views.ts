@@ -1,9 +1,10 @@
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails, Grant, Settlement } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/approval-index.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { escapeJson, escapeText } from '../../core/escape-text.ts';
 import type { CommonOptions } from './command-line.ts';
 import { nextCommand } from './command-line.ts';
+import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';
 import { renderFields, renderTable } from './table.ts';
 
@@ -24,18 +25,21 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
   );
 }
 
-/** One request with its full arguments, and how to answer it. */
+/** One request with its full arguments, and how to answer it. `grants`: what it left behind. */
 export function renderApproval(
   output: Output,
   request: ApprovalDetails,
   options: CommonOptions,
   nowMs: number,
+  grants: Grant[] = [],
 ): string {
   const { requestId, workflowId, settled, deadline } = request;
-  const text = (value: string | null): string | undefined => (value === null ? undefined : escapeText(value));
+  const text = (value: string | null | undefined): string | undefined =>
+    value === null || value === undefined ? undefined : escapeText(value);
   const fields = renderFields(output, [
     ['request', text(requestId)],
     ['run', text(workflowId)],
+    ['called by', request.lineage.length === 0 ? undefined : request.lineage.map(escapeText).join(' > ')],
     ['agent', text(request.agentName)],
     ['tool', output.style('bold', escapeText(request.toolName))],
     ['risk', `${escapeText(request.riskLevel)} (severity ${escapeText(request.assessment.severity)})`],
@@ -43,16 +47,13 @@ export function renderApproval(
     ['reason', text(request.reason)],
     ['caller', text(request.callerUserId)],
     ['context', text(request.contextSummary)],
+    ['replaces', request.replaces === undefined ? undefined : `${escapeText(request.replaces.requestId)}, as edited`],
     ['asked', text(request.requestedAt)],
     ['deadline', deadline === null ? 'none' : `${escapeText(deadline)} (${timeLeft(deadline, nowMs)})`],
     ['digest', text(request.digest)],
-    ...(settled === undefined
-      ? []
-      : ([
-          ['settled', `${escapeText(settled.outcome)} at ${escapeText(settled.settledAt)}`],
-          ['by', text(settled.reviewerId ?? null)],
-          ['because', text(settled.reason ?? null)],
-        ] as [string, string | undefined][])),
+    ...votingFields(request),
+    ...(settled === undefined ? [] : settledFields(settled)),
+    ['left', grants.map(({ grantId, scope }) => `${escapeText(grantId)}: ${grantScope(scope)}`).join('; ')],
   ]);
   const answers =
     settled !== undefined
@@ -62,7 +63,55 @@ export function renderApproval(
           `approve:  ${escapedCommand(options, 'approve', requestId, workflowId)}`,
           `deny:     ${escapedCommand(options, 'deny', requestId, workflowId)}`,
         ];
-  return [fields, '', output.style('dim', 'arguments'), escapeJson(request.arguments, 2), ...answers].join('\n');
+  const edited =
+    settled?.edited === undefined ? [] : ['', output.style('dim', 'what ran'), escapeJson(settled.edited.arguments, 2)];
+  const hidden = request.shown === 'part' ? ' (not shown to reviewers)' : '';
+  return [
+    fields,
+    '',
+    output.style('dim', `arguments${hidden}`),
+    escapeJson(request.arguments, 2),
+    ...edited,
+    ...answers,
+  ].join('\n');
+}
+
+type Field = [name: string, value: string | undefined];
+
+/** Who is asked, and who has answered. */
+function votingFields({ reviewers, approvals, votes = [], delegations = [] }: ApprovalDetails): Field[] {
+  const said = votes.map(
+    ({ reviewerId, identity, approved }) =>
+      `${escapeText(reviewerId ?? 'nobody named')} ${approved ? 'approves' : 'denies'} (${identity})`,
+  );
+  const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
+  const count = isVote ? [`${approvals.have} of ${approvals.need}`] : [];
+  return [
+    ['reviewers', reviewers.map(escapeText).join(', ')],
+    ['seats', delegations.map(({ from, to }) => `${escapeText(to)} in the place of ${escapeText(from)}`).join(', ')],
+    ['approvals', [...count, ...said].join(', ')],
+  ];
+}
+
+function settledFields(settled: Settlement): Field[] {
+  const { outcome, settledAt, reviewerId, identity, reason, by, byId, runs, response } = settled;
+  const thing = byId === undefined || byId === null ? '' : ` ${escapeText(byId)}`;
+  const way = {
+    policy: `by the policy${thing === '' ? '' : `, rule${thing}`}; the call ${runs ? 'runs' : 'does not run'}`,
+    grant: `by${thing}; the call ${runs ? 'runs' : 'does not run'}`,
+    edit: `by its edited call, request${thing}`,
+  };
+  return [
+    ['settled', `${escapeText(outcome)} at ${escapeText(settledAt)}${by === undefined ? '' : `, ${way[by]}`}`],
+    [
+      'by',
+      reviewerId === undefined
+        ? undefined
+        : `${escapeText(reviewerId)}${identity === undefined ? '' : ` (${identity})`}`,
+    ],
+    ['because', reason === undefined ? undefined : escapeText(reason)],
+    ['answer', response === undefined ? undefined : escapeJson(response)],
+  ];
 }
 
 /** What waits, in one line, for the progress of a run. */

@@ -40,8 +40,10 @@ export function addApprovals(program: Command): void {
       withClient(options, async (client, output) => {
         const { run } = options;
         const request = await client.approvals.get(requestId, run === undefined ? {} : { workflowId: run });
-        if (output.forPeople) output.line(renderApproval(output, request, options, Date.now()));
-        else output.json(request);
+        if (!output.forPeople) return output.json(request);
+        const all = request.settled === undefined ? [] : await client.grants(request.workflowId);
+        const left = all.filter((grant) => grant.requestId === requestId);
+        output.line(renderApproval(output, request, options, Date.now(), left));
       }),
     );
 

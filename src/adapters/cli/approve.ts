@@ -1,54 +1,25 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { escapeText } from '../../core/escape-text.ts';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
-import { refuseFlags } from './not-built-yet.ts';
-
-interface AnswerOptions extends CommonOptions {
-  run?: string;
-  reason?: string;
-  reviewer?: string;
-  digest?: string;
-}
+import { type AlwaysOptions, alwaysOf, withAlways } from './always.ts';
+import { withClient } from './command-line.ts';
+import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
 
 /** `countersign approve ID` and `countersign deny ID`: one decision, and what became of it. */
 export function addAnswers(program: Command): void {
-  addAnswer(program, 'approve', true, 'let a waiting call run');
-  addAnswer(program, 'deny', false, 'refuse a waiting call');
+  addAnswer(program, 'approve', true, 'let a waiting call run', 'approve also what comes');
+  addAnswer(program, 'deny', false, 'refuse a waiting call', 'deny also what comes');
 }
 
-function addAnswer(program: Command, name: string, approved: boolean, description: string): void {
-  const command = withCommonOptions(program.command(`${name} <id>`))
-    .description(description)
-    .option('--run <workflow id>', 'the run that asks; spares a look-up')
-    .option('--reason <text>', 'why; the model is told the reason of a denial')
-    .option('--reviewer <name>', 'who decides, as a claimed name (default: the user of this system)')
-    .option('--digest <hex>', 'decide only if the request still has this digest');
-  refuseFlags(command, ['--always']).action((requestId: string, options: AnswerOptions) =>
-    withClient(options, async (client, output) => {
-      const { run, reason, digest } = options;
-      const reviewerId = options.reviewer ?? systemUser();
-      const receipt = await client.decide(
-        {
+function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {
+  withAlways(withDecision(program.command(`${name} <id>`)).description(description), always).action(
+    (requestId: string, options: DecisionOptions & AlwaysOptions) => {
+      const scope = alwaysOf(options);
+      return withClient(options, (client, output) =>
+        sendDecision(client, output, options, {
           requestId,
           approved,
-          ...(reason === undefined ? {} : { reason }),
-          ...(reviewerId === undefined ? {} : { reviewerId }),
-          ...(digest === undefined ? {} : { digest }),
-        },
-        run === undefined ? {} : { workflowId: run },
+          ...(scope === undefined ? {} : { always: scope }),
+        }),
       );
-      if (output.forPeople) output.line(escapeText(receipt.message));
-      else output.json(receipt);
-    }),
+    },
   );
-}
-
-/** Undefined for a process whose user has no name, as in some containers. */
-function systemUser(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    return undefined;
-  }
 }

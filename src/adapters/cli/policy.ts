@@ -3,8 +3,9 @@ import { Option } from 'commander';
 import { modes, type Mode } from '../../core/modes.ts';
 import { risks, type Risk } from '../../core/tool-call.ts';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
-import { refuseCommands } from './not-built-yet.ts';
 import { processOutput } from './output.ts';
+import type { ApplyOptions } from './policy-apply.ts';
+import { withReviewer } from './reviewer.ts';
 
 /** Whose policy a file is: it decides which keys it may hold, and what looks like a mistake in it. */
 export const owners = ['ceiling', 'agent', 'run'] as const;
@@ -33,9 +34,9 @@ export interface InitOptions extends CommonOptions {
   force?: boolean;
 }
 
-/** `countersign policy check|explain|eval|init`: policies without a server. Each loads its parsers when it is called. */
+/** `countersign policy check|explain|eval|init|apply`. All but the last need no server. Each loads its parsers when it is called. */
 export function addPolicy(program: Command): void {
-  const policy = program.command('policy').description('check, explain, try and begin policy files');
+  const policy = program.command('policy').description('check, explain, try, begin and apply policy files');
 
   withCommonOptions(policy.command('check <file>'))
     .description('say what is wrong with a policy file, as FILE:LINE:COL message')
@@ -79,5 +80,13 @@ export function addPolicy(program: Command): void {
       await initPolicy(file, options, processOutput(options));
     });
 
-  refuseCommands(policy, ['apply']);
+  const apply = withCommonOptions(policy.command('apply <run> [file]'))
+    .description("change the policy of a running run, below the operator's")
+    .addOption(new Option('--mode <mode>', 'how to colour its answers').choices(modes));
+  withReviewer(apply, 'why; the audit keeps it').action(
+    async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
+      const { applyPolicy } = await import('./policy-apply.ts');
+      await applyPolicy(workflowId, file, options);
+    },
+  );
 }

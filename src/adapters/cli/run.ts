@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CountersignClient, RunHandle } from '../../client/client.ts';
 import type { RunResult } from '../../contract.ts';
 import { escapeText } from '../../core/escape-text.ts';
+import { type Mode, modes } from '../../core/modes.ts';
 import { isProblemError } from '../../core/problem.ts';
 import type { JsonObject } from '../../core/tool-call.ts';
 import { renderWaiting } from './approval-views.ts';
 import { type CommonOptions, nextCommand, withClient, withCommonOptions } from './command-line.ts';
-import { refuseFlags } from './not-built-yet.ts';
 import type { Output } from './output.ts';
 import { UsageError } from './report-error.ts';
 import { renderResult } from './run-views.ts';
@@ -18,6 +18,7 @@ interface RunOptions extends CommonOptions {
   input?: string;
   id?: string;
   policy?: string;
+  mode?: Mode;
   caller?: string;
   taskQueue?: string;
   detach?: boolean;
@@ -35,10 +36,11 @@ export function addRun(program: Command): void {
     .option('--input <text>', 'what the agent is asked; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")
     .option('--policy <file>', "a policy of this run's own; it can only tighten the operator's")
+    .addOption(new Option('--mode <mode>', "colours the run's side of the policy").choices(modes))
     .option('--caller <id>', 'for whom the run works')
     .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
     .option('--detach', "print the run's id and do not wait");
-  refuseFlags(command, ['--mode']).action(async (agent: string, options: RunOptions) => {
+  command.action(async (agent: string, options: RunOptions) => {
     const input = await readInput(options.input);
     const policy = options.policy === undefined ? undefined : await readPolicy(options.policy);
     await withClient(options, async (client, output) => {
@@ -47,6 +49,7 @@ export function addRun(program: Command): void {
       const handle = await client.start(agent, input, {
         ...(options.id === undefined ? {} : { workflowId: options.id }),
         ...(policy === undefined ? {} : { policy }),
+        ...(options.mode === undefined ? {} : { mode: options.mode }),
         ...(options.caller === undefined ? {} : { caller: { userId: options.caller } }),
       });
       if (options.detach !== true) return follow(client, handle, output, options);

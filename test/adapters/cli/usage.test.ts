@@ -26,10 +26,18 @@ describe('help', () => {
     [['approvals', 'show', '--help']],
     [['approve', '--help']],
     [['deny', '--help']],
+    [['respond', '--help']],
+    [['edit', '--help']],
+    [['extend', '--help']],
+    [['delegate', '--help']],
+    [['grants', 'list', '--help']],
+    [['grants', 'revoke', '--help']],
+    [['close', '--help']],
     [['policy', 'check', '--help']],
     [['policy', 'explain', '--help']],
     [['policy', 'eval', '--help']],
     [['policy', 'init', '--help']],
+    [['policy', 'apply', '--help']],
   ])('%j', async (args) => {
     const { code, stdout } = await cli(args);
     expect(code).toBe(0);
@@ -53,11 +61,54 @@ describe('wrong use: one sentence, exit 2', () => {
     [['bogus'], "error: unknown command 'bogus'"],
     [['approve'], "error: missing required argument 'id'"],
     [['approve', 'x', '--bogus'], "error: unknown option '--bogus'"],
-    [['approve', 'x', '--always'], 'error: --always is not supported by this version.'],
-    [['deny', 'x', '--always', 'tool'], 'error: --always is not supported by this version.'],
-    [['run', 'a', '--mode', 'plan', '--input', 'x'], 'error: --mode is not supported by this version.'],
-    [['grants', 'list'], 'error: `grants` is not supported by this version.'],
-    [['policy', 'apply', 'x.yaml'], 'error: `apply` is not supported by this version.'],
+    [
+      ['approve', 'x', '--always', 'ever'],
+      "error: option '--always [what]' argument 'ever' is invalid. Allowed choices are call, arguments, tool.",
+    ],
+    [['approve', 'x', '--uses', '3'], 'error: --match, --expires and --uses say how far --always goes: add --always.'],
+    [
+      ['deny', 'x', '--always', '--expires', '1h'],
+      'error: Say what --expires and --uses limit: --always call, --always arguments --match FIELD=GLOB, or --always tool.',
+    ],
+    [
+      ['approve', 'x', '--always', 'arguments'],
+      'error: --always arguments goes with --match FIELD=GLOB, such as --match to=*@acme.com.',
+    ],
+    [
+      ['approve', 'x', '--always', 'tool', '--match', 'to=a'],
+      'error: --always arguments goes with --match FIELD=GLOB, such as --match to=*@acme.com.',
+    ],
+    [
+      ['approve', 'x', '--always', '--match', 'to'],
+      "error: --match takes FIELD=GLOB, such as to=*@acme.com, not 'to'.",
+    ],
+    [
+      ['respond', 'x'],
+      "error: Give what the model is to get in the place of the tool's result: TEXT, or --json-value JSON.",
+    ],
+    [
+      ['respond', 'x', 'text', '--json-value', '1'],
+      "error: Give what the model is to get in the place of the tool's result: TEXT, or --json-value JSON.",
+    ],
+    [['edit', 'x'], "error: required option '--args <json>' not specified"],
+    [['edit', 'x', '--args', '[]'], 'error: --args must be an object with all arguments.'],
+    [['edit', 'x', '--args', '@none.json'], 'error: --args: none.json cannot be read: there is no such file.'],
+    [['extend', 'x'], 'error: Say how long it may wait: --until INSTANT, or --for 30m.'],
+    [['extend', 'x', '--until', 'y', '--for', '1h'], 'error: Say how long it may wait: --until INSTANT, or --for 30m.'],
+    [['extend', 'x', '--for', 'a while'], 'error: --for must be a whole number and a unit, such as 30s, 5m, 1h or 1d.'],
+    [['delegate', 'x'], "error: required option '--to <name>' not specified"],
+    [['grants', 'list'], "error: missing required argument 'run'"],
+    [
+      ['grants', 'revoke', 'x'],
+      'error: Say which grants: their ids, as `countersign grants list` shows them, or --all.',
+    ],
+    [
+      ['grants', 'revoke', 'x', 'grant-1', '--all'],
+      'error: Say which grants: their ids, as `countersign grants list` shows them, or --all.',
+    ],
+    [['policy', 'apply', 'x'], 'error: Say what to apply: a policy file, --mode MODE, or both.'],
+    [['policy', 'apply', 'x', 'none.yaml'], 'error: The policy none.yaml cannot be read: there is no such file.'],
+    [['close'], "error: missing required argument 'run'"],
     [['approvals', 'preview', '--channel', 'text'], 'error: `preview` is not supported by this version.'],
     [
       ['approvals', '--limit', '0'],

@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { renderApproval, renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
 import type { Output } from '../../../src/adapters/cli/output.ts';
 import { renderResult, renderRun } from '../../../src/adapters/cli/run-views.ts';
-import type { ApprovalDetails, ApprovalSummary } from '../../../src/contract.ts';
+import { renderChanges } from '../../../src/adapters/cli/argument-changes.ts';
+import { renderGrants } from '../../../src/adapters/cli/grants.ts';
+import type { ApprovalDetails, ApprovalSummary, Grant, Settlement } from '../../../src/contract.ts';
 
 /** A terminal without colours. */
 const output: Output = {
@@ -122,6 +124,82 @@ describe('renderApproval', () => {
     expect(shown).not.toContain('countersign approve');
   });
 
+  test('who is asked, who has answered, whose seat it is, what called it and what it replaces', () => {
+    const voted: ApprovalDetails = {
+      ...request,
+      lineage: ['root', 'middle'],
+      reviewers: ['group:finance', 'cfo'],
+      replaces: { requestId: 'e'.repeat(32), by: 'edit' },
+      approvals: { have: 1, need: 2 },
+      delegations: [{ from: 'ann', to: 'bob' }],
+      votes: [
+        { reviewerId: 'bob', identity: 'claimed', approved: true, at: '2026-01-02T02:59:10.000Z' },
+        { identity: 'anonymous', approved: false, at: '2026-01-02T02:59:20.000Z' },
+      ],
+    };
+    const lines = renderApproval(output, voted, {}, nowMs).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'called by  root > middle',
+        `replaces   ${'e'.repeat(32)}, as edited`,
+        'reviewers  group:finance, cfo',
+        'seats      bob in the place of ann',
+        'approvals  1 of 2, bob approves (claimed), nobody named denies (anonymous)',
+      ]),
+    );
+    const alone = renderApproval(output, { ...request, approvals: { have: 0, need: 1 } }, {}, nowMs);
+    expect(alone).not.toContain('approvals  ');
+  });
+
+  const settledAt = '2026-01-02T02:59:30.000Z';
+  test.each<[string, Settlement, string]>([
+    [
+      'by a change of policy',
+      { outcome: 'superseded', runs: true, by: 'policy', byId: 'run#1', settledAt },
+      `superseded at ${settledAt}, by the policy, rule run#1; the call runs`,
+    ],
+    [
+      'by a risk default of a changed policy',
+      { outcome: 'superseded', runs: false, by: 'policy', byId: null, settledAt },
+      `superseded at ${settledAt}, by the policy; the call does not run`,
+    ],
+    [
+      'by a grant',
+      { outcome: 'superseded', runs: true, by: 'grant', byId: 'grant-1', settledAt },
+      `superseded at ${settledAt}, by grant-1; the call runs`,
+    ],
+    [
+      'by its edited call',
+      { outcome: 'superseded', runs: false, by: 'edit', byId: 'f'.repeat(32), settledAt },
+      `superseded at ${settledAt}, by its edited call, request ${'f'.repeat(32)}`,
+    ],
+  ])('settled %s', (_name, settled, line) => {
+    const shown = renderApproval(output, { ...request, settled }, {}, nowMs).split('\n');
+    expect(shown).toContain(`settled   ${line}`);
+  });
+
+  test('what ran in its place, what answered in its place, and the grant that it left', () => {
+    const settled: Settlement = {
+      outcome: 'approved',
+      runs: true,
+      settledAt,
+      reviewerId: 'ann',
+      identity: 'verified',
+      edited: { arguments: { path: '/tmp/c' }, digest: 'e'.repeat(64) },
+    };
+    const grant: Grant = { grantId: 'grant-1', tool: 'delete_file', approved: true, scope: { kind: 'tool' } };
+    const shown = renderApproval(output, { ...request, settled }, {}, nowMs, [grant]);
+    expect(shown).toContain('by        ann (verified)\nleft      grant-1: any call\n');
+    expect(shown).toContain('what ran\n{\n  "path": "/tmp/c"\n}');
+    const responded: Settlement = { outcome: 'responded', runs: false, settledAt, response: { done: true } };
+    expect(renderApproval(output, { ...request, settled: responded }, {}, nowMs)).toContain('answer    {"done":true}');
+  });
+
+  test('arguments that the policy hides from reviewers are not shown as if there were none', () => {
+    const hidden = renderApproval(output, { ...request, arguments: {}, shown: 'part' }, {}, nowMs);
+    expect(hidden).toContain('\narguments (not shown to reviewers)\n{}\n');
+  });
+
   test('nothing of a run reaches the terminal unescaped, nor a command that it changed', () => {
     const bad = {
       ...request,
@@ -228,4 +306,45 @@ describe('renderRun', () => {
     ]);
     expect(renderResult(output, { ...result, status: 'limit', outcomes: [] })).toMatch(/^The run ended as limit\.\n/);
   });
+});
+
+test('renderChanges: an argument a line, those that stay too', () => {
+  const before = { to: 'ann', amount: 5, memo: hostile };
+  expect(renderChanges(output, before, { to: 'bob', amount: 5, extra: [1] }).split('\n')).toEqual([
+    '- to: "ann"',
+    '+ to: "bob"',
+    '  amount: 5',
+    expect.stringMatching(/^- memo: "[\x20-\x7e]+"$/),
+    '+ extra: [1]',
+  ]);
+});
+
+test('renderGrants: how far each goes, and nothing unescaped', () => {
+  const grants: Grant[] = [
+    { grantId: 'grant-1', tool: 'pay', approved: true, scope: { kind: 'tool' }, requestId },
+    {
+      grantId: 'grant-2',
+      tool: 'pay',
+      approved: false,
+      scope: { kind: 'arguments', match: { to: '*@acme.com' } },
+      usesLeft: 2,
+      expiresAtMs: nowMs,
+      by: [{ reviewerId: 'ann', identity: 'claimed' }, { identity: 'anonymous' }],
+    },
+    { grantId: hostile, tool: hostile, approved: true, scope: { kind: 'arguments', match: { [hostile]: hostile } } },
+  ];
+  const lines = renderGrants(output, grants).split('\n');
+  const cells = lines.map((line) => line.split(/ {2,}/));
+  expect(cells[0]).toEqual(['GRANT', 'TOOL', 'ANSWER', 'SCOPE', 'USES LEFT', 'UNTIL', 'BY', 'REQUEST']);
+  expect(cells[1]?.slice(0, 6)).toEqual(['grant-1', 'pay', 'approve', 'any call', 'any', 'the run ends']);
+  expect(cells[2]).toEqual([
+    'grant-2',
+    'pay',
+    'deny',
+    'to=*@acme.com',
+    '2',
+    '2026-01-02T03:00:00.000Z',
+    'ann, nobody named',
+  ]);
+  expect(lines.join('\n')).toMatch(/^[\x20-\x7e\n]+$/);
 });

@@ -1,0 +1,59 @@
+import { type Command, Option } from 'commander';
+import type { GrantScope } from '../../contract.ts';
+import { type GrantKind, grantKinds } from '../../core/policy.ts';
+import { wholeNumber } from './command-line.ts';
+import { UsageError } from './report-error.ts';
+
+export interface AlwaysOptions {
+  always?: GrantKind | true;
+  match?: string[];
+  expires?: string;
+  uses?: number;
+}
+
+/** `--always` and what limits it. */
+export function withAlways(command: Command, what: string): Command {
+  return command
+    .addOption(
+      new Option('--always [what]', `${what}: this call, calls whose arguments match, or the whole tool`).choices(
+        grantKinds,
+      ),
+    )
+    .option(
+      '--match <field=glob>',
+      'with --always arguments: what an argument has to match; may be given several times',
+      (value: string, earlier: string[] = []) => [...earlier, value],
+    )
+    .option('--expires <duration>', 'with --always: for how long, such as 1h')
+    .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
+}
+
+/** `always` of a decision, as the flags say it; undefined without them. Throws a usage error for what does not fit. */
+export function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | GrantScope | undefined {
+  if (always === undefined) {
+    if (match === undefined && expires === undefined && uses === undefined) return undefined;
+    throw new UsageError('--match, --expires and --uses say how far --always goes: add --always.');
+  }
+  const kind = always === true ? (match === undefined ? undefined : 'arguments') : always;
+  if (kind === undefined) {
+    if (expires === undefined && uses === undefined) return true;
+    throw new UsageError(
+      'Say what --expires and --uses limit: --always call, --always arguments --match FIELD=GLOB, or --always tool.',
+    );
+  }
+  if ((kind === 'arguments') !== (match !== undefined)) {
+    throw new UsageError('--always arguments goes with --match FIELD=GLOB, such as --match to=*@acme.com.');
+  }
+  return {
+    kind,
+    ...(match !== undefined && { match: Object.fromEntries(match.map(fieldAndGlob)) }),
+    ...(expires !== undefined && { expiresIn: expires }),
+    ...(uses !== undefined && { uses }),
+  };
+}
+
+function fieldAndGlob(text: string): [field: string, glob: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`--match takes FIELD=GLOB, such as to=*@acme.com, not '${text}'.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

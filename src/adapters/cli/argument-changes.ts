@@ -1,0 +1,22 @@
+import { escapeJson, escapeText } from '../../core/escape-text.ts';
+import type { JsonObject } from '../../core/tool-call.ts';
+import type { Output } from './output.ts';
+
+/** Two sets of arguments, one argument a line: `-` before, `+` after, and those that stay the same. */
+export function renderChanges(output: Output, before: JsonObject, after: JsonObject): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .flatMap((name) => {
+      const [was, is] = [lineOf(before, name), lineOf(after, name)];
+      if (was === is) return [output.style('dim', `  ${was}`)];
+      return [
+        ...(was === undefined ? [] : [output.style('red', `- ${was}`)]),
+        ...(is === undefined ? [] : [output.style('green', `+ ${is}`)]),
+      ];
+    })
+    .join('\n');
+}
+
+function lineOf(args: JsonObject, name: string): string | undefined {
+  return Object.hasOwn(args, name) ? `${escapeText(name)}: ${escapeJson(args[name]!)}` : undefined;
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { printReceipt } from './print-receipt.ts';
+import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
+
+interface DelegateOptions extends CommonOptions, ReviewerOptions {
+  run?: string;
+  to: string;
+}
+
+/** `countersign delegate ID --to NAME`: somebody else decides in your place. */
+export function addDelegate(program: Command): void {
+  const command = withCommonOptions(program.command('delegate <id>'))
+    .description('let somebody else decide in your place')
+    .requiredOption('--to <name>', 'who')
+    .option('--run <workflow id>', 'the run that asks; spares a look-up');
+  withReviewer(command, 'why; the audit keeps it').action((requestId: string, options: DelegateOptions) =>
+    withClient(options, async (client, output) => {
+      const { to, run } = options;
+      const message = { requestId, to, ...senderOf(options) };
+      printReceipt(output, await client.delegate(message, run === undefined ? {} : { workflowId: run }));
+    }),
+  );
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { JsonObject } from '../../core/tool-call.ts';
+import { renderChanges } from './argument-changes.ts';
+import { withClient } from './command-line.ts';
+import { readJsonOrFile } from './read-json-option.ts';
+import { UsageError } from './report-error.ts';
+import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
+
+interface EditOptions extends DecisionOptions {
+  args: string;
+}
+
+/** `countersign edit ID --args JSON`: approves a call with other arguments, which are shown beside those asked about. */
+export function addEdit(program: Command): void {
+  withDecision(program.command('edit <id>'))
+    .description('let a waiting call run with other arguments')
+    .requiredOption('--args <json>', 'all its arguments, changed or not; @FILE reads them from a file')
+    .action(async (requestId: string, options: EditOptions) => {
+      const modifiedArguments = await readJsonOrFile('--args', options.args);
+      if (!isObject(modifiedArguments)) throw new UsageError('--args must be an object with all arguments.');
+      await withClient(options, async (client, output) => {
+        const { run } = options;
+        const request = await client.approvals.get(requestId, run === undefined ? {} : { workflowId: run });
+        const { arguments: shown, digest, workflowId } = request;
+        const changes = renderChanges(output, shown, modifiedArguments);
+        // Arguments that this view leaves out must not look as if they were new.
+        const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
+        if (output.forPeople) output.line(`${left}${changes}`);
+        else output.note(`${left}${changes}`);
+        // What was compared is what is decided: a request that is no longer the same refuses the edit.
+        const decided = { digest, ...options, run: workflowId };
+        await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
+      });
+    });
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

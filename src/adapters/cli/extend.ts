@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { CountersignClient } from '../../client/client.ts';
+import { parseDuration } from '../../core/parse-duration.ts';
+import { ProblemError } from '../../core/problem.ts';
+import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { printReceipt } from './print-receipt.ts';
+import { UsageError } from './report-error.ts';
+import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
+
+interface ExtendOptions extends CommonOptions, ReviewerOptions {
+  run?: string;
+  until?: string;
+  for?: string;
+}
+
+/** `countersign extend ID`: gives a request more time. */
+export function addExtend(program: Command): void {
+  const command = withCommonOptions(program.command('extend <id>'))
+    .description('give a waiting call more time')
+    .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
+    .option('--for <duration>', 'how much later than its present deadline, such as 30m')
+    .option('--run <workflow id>', 'the run that asks; spares a look-up');
+  withReviewer(command, 'why; the audit keeps it').action((requestId: string, options: ExtendOptions) => {
+    const { until, for: more } = options;
+    if ((until === undefined) === (more === undefined)) {
+      throw new UsageError('Say how long it may wait: --until INSTANT, or --for 30m.');
+    }
+    const moreMs = more === undefined ? undefined : durationMs(more);
+    return withClient(options, async (client, output) => {
+      const given = options.run === undefined ? {} : { workflowId: options.run };
+      const to =
+        moreMs === undefined ? { until: until!, ...given } : await afterDeadline(client, requestId, moreMs, given);
+      const { until: instant, ...where } = to;
+      printReceipt(output, await client.extend({ requestId, until: instant, ...senderOf(options) }, where));
+    });
+  });
+}
+
+async function afterDeadline(
+  client: CountersignClient,
+  requestId: string,
+  moreMs: number,
+  given: { workflowId?: string },
+): Promise<{ until: string; workflowId: string }> {
+  const { deadline, workflowId } = await client.approvals.get(requestId, given);
+  if (deadline === null) {
+    throw new ProblemError({ code: 'invalid_decision', message: `request ${requestId} waits for ever` });
+  }
+  return { until: new Date(Date.parse(deadline) + moreMs).toISOString(), workflowId };
+}
+
+function durationMs(text: string): number {
+  const parsed = parseDuration(text);
+  if ('durationMs' in parsed && parsed.durationMs !== null) return parsed.durationMs;
+  throw new UsageError(`--for must be a whole number and a unit, such as 30s, 5m, 1h or 1d.`);
+}

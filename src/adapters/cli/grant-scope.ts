@@ -1,0 +1,11 @@
+import type { Grant } from '../../contract.ts';
+import { escapeText } from '../../core/escape-text.ts';
+
+/** How far a grant goes, in a few words, escaped. */
+export function grantScope(scope: Grant['scope']): string {
+  if (scope.kind === 'tool') return 'any call';
+  if (scope.kind === 'call') return `this call (digest ${escapeText(scope.digest.slice(0, 12))}…)`;
+  return Object.entries(scope.match)
+    .map(([field, glob]) => `${escapeText(field)}=${escapeText(glob)}`)
+    .join(', ');
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { Grant } from '../../contract.ts';
+import { escapeText } from '../../core/escape-text.ts';
+import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { grantScope } from './grant-scope.ts';
+import type { Output } from './output.ts';
+import { printReceipt } from './print-receipt.ts';
+import { UsageError } from './report-error.ts';
+import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
+import { renderTable } from './table.ts';
+
+interface RevokeOptions extends CommonOptions, ReviewerOptions {
+  all?: boolean;
+}
+
+/** `countersign grants list|revoke`: what "always" left behind in a run. */
+export function addGrants(program: Command): void {
+  const grants = program.command('grants').description('what "always" left behind in a run');
+
+  withCommonOptions(grants.command('list <run>', { isDefault: true }))
+    .description('list the grants and standing denials of a run')
+    .action((workflowId: string, options: CommonOptions) =>
+      withClient(options, async (client, output) => {
+        const all = await client.grants(workflowId);
+        if (!output.forPeople) for (const grant of all) output.json(grant);
+        else output.line(all.length === 0 ? 'This run has no grants.' : renderGrants(output, all));
+      }),
+    );
+
+  const revoke = withCommonOptions(grants.command('revoke <run> [ids...]'))
+    .description('take grants of a run away; what they answered stays answered')
+    .option('--all', 'all of them');
+  withReviewer(revoke, 'why; the audit keeps it').action(
+    (workflowId: string, ids: string[], options: RevokeOptions) => {
+      if ((options.all === true) === ids.length > 0) {
+        throw new UsageError('Say which grants: their ids, as `countersign grants list` shows them, or --all.');
+      }
+      return withClient(options, async (client, output) => {
+        const message = { grants: ids.length > 0 ? ids : ('all' as const), ...senderOf(options) };
+        printReceipt(output, await client.revoke(workflowId, message));
+      });
+    },
+  );
+}
+
+/** Grants as a table, oldest first. */
+export function renderGrants(output: Output, grants: Grant[]): string {
+  return renderTable(
+    output,
+    ['GRANT', 'TOOL', 'ANSWER', 'SCOPE', 'USES LEFT', 'UNTIL', 'BY', 'REQUEST'],
+    grants.map(({ grantId, tool, approved, scope, usesLeft, expiresAtMs, by = [], requestId = '' }) => [
+      escapeText(grantId),
+      escapeText(tool),
+      approved ? 'approve' : 'deny',
+      grantScope(scope),
+      usesLeft === undefined ? 'any' : String(usesLeft),
+      expiresAtMs === undefined ? 'the run ends' : new Date(expiresAtMs).toISOString(),
+      by.map(({ reviewerId }) => escapeText(reviewerId ?? 'nobody named')).join(', '),
+      escapeText(requestId),
+    ]),
+  );
+}

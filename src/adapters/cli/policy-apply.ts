@@ -1,0 +1,27 @@
+import type { Mode } from '../../core/modes.ts';
+import { type CommonOptions, withClient } from './command-line.ts';
+import { printReceipt } from './print-receipt.ts';
+import { readPolicyDocument } from './read-policy-document.ts';
+import { UsageError } from './report-error.ts';
+import { type ReviewerOptions, senderOf } from './reviewer.ts';
+
+export interface ApplyOptions extends CommonOptions, ReviewerOptions {
+  mode?: Mode;
+}
+
+/** Puts another policy, or another mode, on a running run. */
+export async function applyPolicy(workflowId: string, file: string | undefined, options: ApplyOptions): Promise<void> {
+  const { mode } = options;
+  if (file === undefined && mode === undefined) {
+    throw new UsageError('Say what to apply: a policy file, --mode MODE, or both.');
+  }
+  const policy = file === undefined ? undefined : await readPolicyDocument(file);
+  await withClient(options, async (client, output) => {
+    const message = {
+      ...(policy === undefined ? {} : { policy }),
+      ...(mode === undefined ? {} : { mode }),
+      ...senderOf(options),
+    };
+    printReceipt(output, await client.setPolicy(workflowId, message));
+  });
+}

@@ -1,0 +1,10 @@
+import type { Receipt } from '../../contract.ts';
+import { escapeText } from '../../core/escape-text.ts';
+import type { Output } from './output.ts';
+
+/** What became of a message to a run: its sentence for people, all of it for programs. */
+export function printReceipt(output: Output, receipt: Receipt): void {
+  if (!output.forPeople) output.json(receipt);
+  else
+    output.line(receipt.recorded ? output.style('yellow', escapeText(receipt.message)) : escapeText(receipt.message));
+}

@@ -1,0 +1,31 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+
+export interface ReviewerOptions {
+  reviewer?: string;
+  reason?: string;
+}
+
+/** Who acts, and why: what every command takes that changes a run. */
+export function withReviewer(command: Command, why: string): Command {
+  return command
+    .option('--reason <text>', why)
+    .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
+}
+
+/** The claimed name; undefined for a process whose user has no name, as in some containers. */
+export function reviewerOf({ reviewer }: ReviewerOptions): string | undefined {
+  if (reviewer !== undefined) return reviewer;
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `by` and `reason` of a message. */
+export function senderOf(options: ReviewerOptions): { by?: string; reason?: string } {
+  const by = reviewerOf(options);
+  const { reason } = options;
+  return { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { CountersignClient } from '../../client/client.ts';
+import type { Decision } from '../../contract.ts';
+import { type CommonOptions, withCommonOptions } from './command-line.ts';
+import type { Output } from './output.ts';
+import { printReceipt } from './print-receipt.ts';
+import { type ReviewerOptions, reviewerOf, withReviewer } from './reviewer.ts';
+
+export interface DecisionOptions extends CommonOptions, ReviewerOptions {
+  run?: string;
+  digest?: string;
+}
+
+/** What every command takes that decides one request. */
+export function withDecision(command: Command): Command {
+  return withReviewer(
+    withCommonOptions(command).option('--run <workflow id>', 'the run that asks; spares a look-up'),
+    'why; the model is told the reason of a denial',
+  ).option('--digest <hex>', 'decide only if the request still has this digest');
+}
+
+/** One decision, and what became of it. */
+export async function sendDecision(
+  client: CountersignClient,
+  output: Output,
+  options: DecisionOptions,
+  decision: Pick<Decision, 'requestId' | 'approved' | 'always' | 'response' | 'modifiedArguments'>,
+): Promise<void> {
+  const { run, reason, digest } = options;
+  const reviewerId = reviewerOf(options);
+  const receipt = await client.decide(
+    {
+      ...decision,
+      ...(reason === undefined ? {} : { reason }),
+      ...(reviewerId === undefined ? {} : { reviewerId }),
+      ...(digest === undefined ? {} : { digest }),
+    },
+    run === undefined ? {} : { workflowId: run },
+  );
+  printReceipt(output, receipt);
+}

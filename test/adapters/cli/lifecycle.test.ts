@@ -1,0 +1,291 @@
+/** Every command that acts on a waiting request or a running run, once through, on a real server and worker. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Receipt } from '../../../src/contract.ts';
+import type { JsonObject } from '../../../src/core/tool-call.ts';
+import { type RunInTest, type World, openWorld } from '../../support/world.ts';
+import { type CliResult, cli, jsonLines } from './support.ts';
+
+jest.setTimeout(90_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+const person = userInfo().username;
+
+interface Waiting {
+  run: RunInTest;
+  workflowId: string;
+  ids: string[];
+  requestId: string;
+}
+
+async function waiting(ask: JsonObject = {}, count = 1): Promise<Waiting> {
+  const calls = Array.from({ length: count }, (_, index) => ({
+    tool: 'pay',
+    args: { to: `p${index}@acme.com`, amount: 5 },
+  }));
+  const policy = { version: 1 as const, rules: [{ pattern: 'pay', action: 'ask', ask }] };
+  const run = await world.start([{ calls }, { text: '{{lastResult}}' }], { policy });
+  const ids = (await run.open(count)).map(({ requestId }) => requestId);
+  return { run, workflowId: run.workflowId, ids, requestId: ids[0]! };
+}
+
+/** The receipt of a command that did what it was asked. */
+function receiptOf(result: CliResult): Receipt {
+  expect(result).toMatchObject({ code: 0 });
+  return jsonLines(result)[0] as unknown as Receipt;
+}
+
+describe('approve and deny --always, grants list and revoke', () => {
+  test('the grant answers the others, is listed, and taken away', async () => {
+    const { run, workflowId, ids, requestId } = await waiting({}, 2);
+    const always = ['--always', '--match', 'to=*@acme.com', '--expires', '1h', '--uses', '5'];
+    expect(receiptOf(await cli(['approve', requestId, '--run', workflowId, ...always]))).toMatchObject({
+      outcome: 'approved',
+      grantId: 'grant-1',
+      settled: [{ requestId: ids[1], outcome: 'superseded' }],
+    });
+    await run.result();
+    expect(jsonLines(await cli(['grants', 'list', workflowId]))).toMatchObject([
+      {
+        grantId: 'grant-1',
+        tool: 'pay',
+        approved: true,
+        scope: { kind: 'arguments', match: { to: '*@acme.com' } },
+        usesLeft: 4,
+        expiresAtMs: expect.any(Number),
+        by: [{ reviewerId: person, identity: 'claimed' }],
+      },
+    ]);
+    expect(await cli(['grants', 'revoke', workflowId, 'grant-1'])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `error: Run '${workflowId}' is closed: nothing reaches it any more.\n`,
+    });
+  });
+
+  test('deny --always tool leaves a standing denial; revoke by id, then all, and what is not there', async () => {
+    const { workflowId, ids } = await waiting({ always: 'call' }, 3);
+    expect(receiptOf(await cli(['deny', ids[0]!, '--always', 'tool', '--reason', 'no']))).toMatchObject({
+      outcome: 'denied',
+      grantId: 'grant-1',
+      message: expect.stringContaining('narrowed to what the rule admits'),
+    });
+    expect(receiptOf(await cli(['approve', ids[1]!, '--always', 'call']))).toMatchObject({ grantId: 'grant-2' });
+    expect(await cli(['grants', 'revoke', workflowId, 'grant-7'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: "error: this run has no grant 'grant-7'\n",
+    });
+    const revoked = receiptOf(await cli(['grants', 'revoke', workflowId, 'grant-1', '--reviewer', 'ann']));
+    expect(revoked).toMatchObject({ accepted: true, message: 'revoked grant-1' });
+    expect(receiptOf(await cli(['grants', 'revoke', workflowId, '--all'])).message).toBe('revoked grant-2');
+    expect(jsonLines(await cli(['grants', workflowId]))).toEqual([]);
+  });
+});
+
+describe('respond', () => {
+  test.each<[string, string[], string]>([
+    ['text', ['it is done'], 'it is done'],
+    ['JSON', ['--json-value', '{"paid":true}'], '{"paid":true}'],
+  ])("%s in the tool's place", async (_name, words, output) => {
+    const { run, requestId } = await waiting();
+    expect(receiptOf(await cli(['respond', requestId, ...words]))).toMatchObject({ outcome: 'responded' });
+    expect(await run.result()).toMatchObject({ output, outcomes: [{ outcome: 'responded', ran: 'no' }] });
+  });
+});
+
+describe('edit', () => {
+  test('shows what changes, and the edited call runs', async () => {
+    const { run, requestId } = await waiting();
+    const file = join(folder, 'args.json');
+    writeFileSync(file, '{"to":"eve@acme.com","amount":5}');
+    const edited = await cli(['edit', requestId, '--args', `@${file}`]);
+    expect(edited.stderr).toBe('- to: "p0@acme.com"\n+ to: "eve@acme.com"\n  amount: 5\n');
+    expect(receiptOf(edited)).toMatchObject({ outcome: 'approved' });
+    expect((await run.result()).output).toContain('paid 5 to eve@acme.com');
+  });
+
+  test.each<[string, string, number, RegExp]>([
+    ['arguments that the tool does not take', '{"to":1}', 1, /^error: .*to.*\n$/],
+    ['a key written twice', '{"to":"a","to":"b"}', 2, /^error: --args.*to.*\.\n$/],
+    ['what is no JSON', '{to}', 2, /^error: --args.*\.\n$/],
+  ])('%s: refused, and the request stays open', async (_name, args, code, sentence) => {
+    const { run, requestId } = await waiting();
+    const result = await cli(['edit', requestId, '--args', args]);
+    expect([result.code, result.stdout]).toEqual([code, '']);
+    expect(result.stderr.split('\n').at(-2)).toMatch(new RegExp(sentence.source.replace('\\n$', '$')));
+    expect(await run.open()).toHaveLength(1);
+  });
+});
+
+describe('extend', () => {
+  test('--for adds to the deadline, --until sets it; never back, and never beyond the ceiling', async () => {
+    const { run, requestId } = await waiting();
+    const before = Date.parse((await run.open())[0]!.deadline!);
+    receiptOf(await cli(['extend', requestId, '--for', '30m']));
+    const after = new Date(before + 30 * 60_000).toISOString();
+    expect((await run.open())[0]!.deadline).toBe(after);
+    const until = new Date(before + 60 * 60_000).toISOString();
+    expect(receiptOf(await cli(['extend', requestId, '--until', until])).message).toBe(
+      `request ${requestId} waits until ${until}`,
+    );
+    expect(await cli(['extend', requestId, '--until', after])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: 'until' must be after the present deadline, ${until}\n`,
+    });
+    expect(await cli(['extend', requestId, '--for', '30d'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/^error: the operator's policy lets request .* wait until .* at most\n$/),
+    });
+  });
+
+  test('what is no instant: exit 1, before anything is sent', async () => {
+    expect(await cli(['extend', '0'.repeat(32), '--until', 'tomorrow', '--run', 'x'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: "error: 'until' must be an instant in UTC such as 2030-01-31T12:00:00Z\n",
+    });
+  });
+});
+
+describe('delegate, and who may decide', () => {
+  test('a seat goes to another; votes are shown; who is not asked is refused', async () => {
+    const { run, workflowId, requestId } = await waiting({ reviewers: ['ann', 'bob'], quorum: 2 });
+    expect(await cli(['approve', requestId, '--reviewer', 'mallory'])).toMatchObject({
+      code: 5,
+      stderr: "error: 'mallory' is not among the reviewers of this request\n",
+    });
+    expect(receiptOf(await cli(['delegate', requestId, '--to', 'carl', '--reviewer', 'bob'])).message).toBe(
+      `request ${requestId}: 'carl' decides in the place of 'bob'`,
+    );
+    expect(receiptOf(await cli(['approve', requestId, '--reviewer', 'ann']))).toMatchObject({
+      votes: { have: 1, need: 2 },
+    });
+    expect(jsonLines(await cli(['approvals', 'show', requestId, '--run', workflowId]))).toMatchObject([
+      {
+        reviewers: ['ann', 'bob'],
+        approvals: { have: 1, need: 2 },
+        votes: [{ reviewerId: 'ann', identity: 'claimed', approved: true }],
+        delegations: [{ from: 'bob', to: 'carl' }],
+      },
+    ]);
+    expect(receiptOf(await cli(['approve', requestId, '--reviewer', 'carl']))).toMatchObject({ outcome: 'approved' });
+    await run.result();
+  });
+});
+
+describe('policy apply', () => {
+  const file = join(folder, 'strict.yaml');
+  writeFileSync(file, 'version: 1\nrules:\n  - { pattern: pay, action: deny, reason: "No money today" }\n');
+
+  test('a file: what is open is ruled on again, and named', async () => {
+    const { run, workflowId, requestId } = await waiting();
+    expect(receiptOf(await cli(['policy', 'apply', workflowId, file]))).toMatchObject({
+      accepted: true,
+      settled: [{ requestId, outcome: 'superseded' }],
+    });
+    expect(await run.result()).toMatchObject({ output: 'Denied: No money today' });
+    expect(await cli(['policy', 'apply', workflowId, file])).toMatchObject({ code: 4, stdout: '' });
+  });
+
+  test('a mode', async () => {
+    const { run, workflowId } = await waiting();
+    receiptOf(await cli(['policy', 'apply', workflowId, '--mode', 'approve_all', '--reason', 'we trust it']));
+    expect(await run.result()).toMatchObject({ outcomes: [{ outcome: 'superseded', ran: 'yes' }] });
+  });
+
+  test('a file that does not load names its line, and nothing is sent', async () => {
+    const bad = join(folder, 'bad.yaml');
+    writeFileSync(bad, 'version: 1\nrules:\n  - { pattern: pay, action: maybe }\n');
+    const { run, workflowId } = await waiting();
+    const { code, stderr } = await cli(['policy', 'apply', workflowId, bad]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: .*bad\.yaml:3:\d+ .+\n$/)]);
+    expect(await run.open()).toHaveLength(1);
+  });
+});
+
+describe('close, and run --mode', () => {
+  test('what waits is cancelled; a second time: exit 4', async () => {
+    const { run, workflowId, requestId } = await waiting();
+    expect(receiptOf(await cli(['close', workflowId, '--reason', 'enough']))).toMatchObject({ accepted: true });
+    expect(await run.result()).toMatchObject({ status: 'closed', outcomes: [{ requestId, outcome: 'cancelled' }] });
+    expect(await cli(['close', workflowId])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `error: Run '${workflowId}' is closed: nothing reaches it any more.\n`,
+    });
+  });
+
+  test('run --mode colours the policy of the run', async () => {
+    const turns = JSON.stringify([
+      { calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] },
+      { text: '{{lastResult}}' },
+    ]);
+    const flags = ['--mode', 'plan', '--input', turns, '--task-queue', world.taskQueue];
+    expect(jsonLines(await cli(['run', 'tester', ...flags]))[0]).toMatchObject({
+      output: 'Denied: Read-only mode',
+      outcomes: [{ outcome: 'denied_by_policy' }],
+    });
+  });
+});
+
+test.each([
+  ['extend', '0'.repeat(32), '--until', '2030-01-31T12:00:00Z'],
+  ['delegate', '0'.repeat(32), '--to', 'ann'],
+  ['respond', '0'.repeat(32), 'x'],
+  ['edit', '0'.repeat(32), '--args', '{}'],
+])('%s of a run that does not exist: exit 3', async (...args) => {
+  const run = `nowhere-${randomUUID()}`;
+  expect(await cli([...args, '--run', run])).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: `error: There is no run '${run}' in namespace 'default'.\n`,
+  });
+});
+
+test.each([
+  [['grants', 'list', 'nowhere']],
+  [['grants', 'revoke', 'nowhere', '--all']],
+  [['policy', 'apply', 'nowhere', '--mode', 'plan']],
+  [['close', 'nowhere']],
+])('%j: exit 3', async (args) => {
+  expect(await cli(args)).toMatchObject({
+    code: 3,
+    stderr: "error: There is no run 'nowhere' in namespace 'default'.\n",
+  });
+});
+
+test('with the worker gone: recorded; a new one applies each', async () => {
+  const { run, workflowId, requestId } = await waiting();
+  await world.stopWorker();
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const recorded = [
+    await cli(['extend', requestId, '--until', until, '--run', workflowId]),
+    await cli(['policy', 'apply', workflowId, '--mode', 'confirm_all']),
+    await cli(['grants', 'revoke', workflowId, '--all']),
+    await cli(['deny', requestId, '--always', 'tool', '--run', workflowId]),
+  ];
+  for (const each of recorded) {
+    expect(receiptOf(each)).toMatchObject({
+      recorded: true,
+      message: expect.stringMatching(/^The \w+ is recorded, not yet applied: No worker answers/),
+    });
+  }
+  await world.startWorker();
+  expect(await run.result()).toMatchObject({ outcomes: [{ requestId, outcome: 'denied' }] });
+  expect(await world.client.grants(workflowId)).toMatchObject([{ approved: false, scope: { kind: 'tool' } }]);
+  expect((await run.status()).refused.total).toBe(0);
+});
