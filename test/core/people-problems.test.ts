@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { membersOf } from '../../src/core/directory.ts';
+import { tally } from '../../src/core/entitlement.ts';
 import { formatProblems, parsePolicy } from '../../src/core/parse-policy.ts';
 
 const key = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
@@ -180,4 +183,48 @@ describe('approvals that can never come', () => {
   ])('%s', (_, text, expected) => {
     expect(lines(text, false)).toEqual(expected.map((line) => `p.yaml:${line}`));
   });
+});
+
+test('law: a rule loads exactly if all it knows, approving together, would be enough', () => {
+  const people = ['ann', 'bob', 'carl', 'dora'];
+  const groups = fc.uniqueArray(fc.constantFrom('f', 'g'), { maxLength: 2 });
+  const names = fc.array(fc.constantFrom('group:f', 'group:g', ...people, 'zoe'), { minLength: 1, maxLength: 3 });
+  const document = fc.record({
+    ask: fc.record(
+      { quorum: fc.integer({ min: 1, max: 5 }), reviewers: names, one_of_each: names },
+      { requiredKeys: ['quorum'] },
+    ),
+    memberships: fc.tuple(groups, groups, groups, groups),
+  });
+  let refused = 0;
+  fc.assert(
+    fc.property(document, ({ ask, memberships }) => {
+      const directory = {
+        people: Object.fromEntries(people.map((name, at) => [name, { groups: memberships[at]!, keys: [] }])),
+      };
+      const { quorum, reviewers = [], one_of_each: oneOfEach = [] } = ask;
+      // A group that may fill is a warning; anyone may be as many as are needed.
+      fc.pre(oneOfEach.every((name) => membersOf(directory, [name]).length > 0));
+      fc.pre(reviewers.length + oneOfEach.length > 0);
+      const parsed = parsePolicy({ rules: [{ pattern: 'a', action: 'ask', ask }], directory });
+      const panel = {
+        requirements: [{ reviewers, quorum, oneOfEach, directory }],
+        veto: true,
+        verified: false,
+        allowSelf: false,
+        callerUserId: null,
+        delegations: [],
+      };
+      const all = [...people, 'zoe'].map((reviewerId) => ({
+        reviewerId,
+        identity: 'claimed' as const,
+        approved: true,
+      }));
+      expect('policy' in parsed).toBe(tally(panel, all).outcome === 'approved');
+      if ('problems' in parsed) refused += 1;
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(refused).toBeGreaterThan(50);
+  expect(refused).toBeLessThan(950);
 });
