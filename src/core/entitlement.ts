@@ -101,7 +101,8 @@ export function tally(
   const denied = approving.length < voted.size;
   const settled = { have: need - missing, need };
   if (denied && panel.veto) return { outcome: 'denied', ...settled };
-  if (missing === 0) return { outcome: 'approved', ...settled };
+  // Never without anybody, whatever a panel demands (I2).
+  if (missing === 0 && approving.length > 0) return { outcome: 'approved', ...settled };
   if (denied && !canBeApproved(panel, voted)) return { outcome: 'denied', ...settled };
   return settled;
 }

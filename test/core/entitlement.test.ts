@@ -204,6 +204,8 @@ describe('what votes come to', () => {
   const loose = { veto: false };
   test.each<[string, Panel, string, string]>([
     ['no vote', panel([finance]), '', '0/1'],
+    ['no vote, where nothing is demanded', panel([]), '', '0/0'],
+    ['no vote, where none is needed', panel([needs({ quorum: 0 })]), '', '0/0'],
     ['one of one', panel([finance]), 'ann+', '1/1 approved'],
     ['nobody named', panel([needs()]), '?+', '1/1 approved'],
     ['nobody named, denied', panel([needs()]), '?-', '0/1 denied'],
