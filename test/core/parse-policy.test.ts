@@ -237,14 +237,14 @@ describe('what the language has and a run does not serve', () => {
     const document = { ...asking(inAsk), approval: inApproval };
     expect(policyOf(document, { unserved: 'accept' })).toEqual(all);
   });
-  test('in agents’ blocks too', () => {
-    const document = { agents: { a: { rules: [{ pattern: 'a', action: 'ask', ask: { quorum: 1 } }] } } };
+  test('what is wrong in an agent’s block is told with its place', () => {
+    const document = { agents: { a: { rules: [{ pattern: 'a', action: 'ask', ask: { quorum: 0 } }] } } };
     expect(lines(document)).toEqual([
-      "p.yaml: 'quorum' is not supported by this version (at agents.a.rules[0].ask.quorum)",
+      "p.yaml: 'quorum' must be a whole number from 1 to 50 (at agents.a.rules[0].ask.quorum)",
     ]);
   });
   test('what stands below a refused key is not looked at', () => {
-    expect(lines(asking({ reviewers: 5, quorum: 'x' }))).toHaveLength(2);
+    expect(lines({ redact: 5 })).toEqual(["p.yaml: 'redact' is not supported by this version (at redact)"]);
   });
 });
 
