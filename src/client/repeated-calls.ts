@@ -4,7 +4,6 @@ import { grpcStatus } from './server-error.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
-type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0];
 
 /** Ends a call whose channel was closed with a status, as every other call ends. */
 const endWithTheChannel: Interceptor = (options, nextCall) => {
@@ -28,7 +27,7 @@ function endedCall(): Call {
         listener?.onReceiveMessage?.(null);
         const status = { code: grpcStatus.CANCELLED, details: 'the client was closed', metadata };
         // oxlint-disable-next-line no-unsafe-enum-assignment -- the library that has the enum is no dependency of ours
-        listener?.onReceiveStatus?.(status as Status);
+        listener?.onReceiveStatus?.(status);
       });
     },
     sendMessage: () => undefined,

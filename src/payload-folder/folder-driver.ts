@@ -77,6 +77,24 @@ export class FolderDriver implements StorageDriver {
   }
 }
 
+const text = new TextDecoder();
+const referenceType = 'temporal.api.sdk.v1.ExternalStorageReference';
+
+/** What a payload claims that is a reference to a folder of ours; undefined for any other payload or value. */
+export function claimIn({ metadata, data }: Payload): Record<string, unknown> | undefined {
+  const type = metadata?.['messageType'];
+  if (!(type instanceof Uint8Array) || !(data instanceof Uint8Array) || text.decode(type) !== referenceType) {
+    return undefined;
+  }
+  try {
+    const { driverName, claimData } = JSON.parse(text.decode(data)) as { driverName?: unknown; claimData?: unknown };
+    const isOurs = driverName === folderDriverName && typeof claimData === 'object' && claimData !== null;
+    return isOurs ? (claimData as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined; // not even a reference
+  }
+}
+
 function notKept(why: string): ApplicationFailure {
   return ApplicationFailure.create({
     message: `A payload cannot be written to the payload folder: ${why}`,

@@ -9,6 +9,7 @@ import { addEdit } from './edit.ts';
 import { addExtend } from './extend.ts';
 import { addGrants } from './grants.ts';
 import { refuseCommands } from './not-built-yet.ts';
+import { addPayloads } from './payloads.ts';
 import { addPolicy } from './policy.ts';
 import { reportError } from './report-error.ts';
 import { addRespond } from './respond.ts';
@@ -41,6 +42,7 @@ addDelegate(program);
 addGrants(program);
 addClose(program);
 addPolicy(program);
+addPayloads(program);
 refuseCommands(program);
 
 // A reader that closes the pipe early, such as `head`, is no error.

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../core/parse-duration.ts';
+import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+
+interface CleanOptions extends CommonOptions {
+  folder?: string;
+  olderThan?: number;
+  dryRun?: boolean;
+}
+
+/** `countersign payloads clean`: removes the files of large payloads that no history names any more. */
+export function addPayloads(program: Command): void {
+  const payloads = program.command('payloads').description('the folder of large payloads');
+  withCommonOptions(payloads.command('clean'))
+    .description('remove files that no run of the namespace names any more, open or closed')
+    .option('--folder <path>', 'the payload folder (default: COUNTERSIGN_PAYLOAD_FOLDER)')
+    .option('--older-than <duration>', 'only files last written so long ago, at least 1h (default: 24h)', duration)
+    .option('--dry-run', 'count, and remove nothing')
+    .action((options: CleanOptions) =>
+      withClient(options, async (client, output) => {
+        const { cleanPayloads } = await import('../../client/clean-payloads.ts');
+        const { folder, olderThan, dryRun = false } = options;
+        const cleaned = await cleanPayloads(client.session, {
+          dryRun,
+          ...(folder === undefined ? {} : { folder }),
+          ...(olderThan === undefined ? {} : { olderThanMs: olderThan }),
+        });
+        if (!output.forPeople) {
+          output.json(cleaned);
+          return;
+        }
+        const { removed, removedBytes, kept, runs } = cleaned;
+        output.line(`${dryRun ? 'Would remove' : 'Removed'} ${removed} files of ${removedBytes} bytes; ${kept} stay.`);
+        output.line(`Read ${runs} histories.`);
+      }),
+    );
+}
+
+function duration(text: string): number {
+  const parsed = parseDuration(text);
+  if ('durationMs' in parsed && parsed.durationMs !== null) return parsed.durationMs;
+  throw new InvalidArgumentError('It must be a duration such as 24h.');
+}

@@ -1,0 +1,106 @@
+import { ProblemError } from '../core/problem.ts';
+import { fileNameIn } from '../payload-folder/claim.ts';
+import { type Cleaned, cleanFolder } from '../payload-folder/clean-folder.ts';
+import { claimIn } from '../payload-folder/folder-driver.ts';
+import { largePayloadsOf } from '../payload-folder/large-payloads.ts';
+import { type PayloadFolder, openPayloadFolder } from '../payload-folder/open-folder.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+import { grpcStatus, grpcStatusOf } from './server-error.ts';
+
+export interface CleanOptions {
+  /** Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
+  folder?: string;
+  /** Only files last written so long ago, in milliseconds. At least an hour; default a day. */
+  olderThanMs?: number;
+  /** Counts, and removes nothing. */
+  dryRun?: boolean;
+}
+
+export interface CleanedPayloads extends Cleaned {
+  /** Runs whose histories were read, each link of a chain counted. */
+  runs: number;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Removes the payload files that no history of the namespace names any more, open or closed: those of runs that
+ * retention has removed, and what queries left behind. Reads every history there is. A file written lately stays, since
+ * what is on its way to the server is in no history yet.
+ * Throws `internal` without a folder or for too short an age, `server_unreachable`; then nothing was removed.
+ */
+export async function cleanPayloads(session: Session, options: CleanOptions = {}): Promise<CleanedPayloads> {
+  const { olderThanMs = 24 * hourMs, dryRun = false } = options;
+  const wanted = largePayloadsOf(options.folder === undefined ? undefined : { folder: options.folder });
+  if (wanted === undefined) {
+    throw refused('No payload folder is named: give it with --folder or as COUNTERSIGN_PAYLOAD_FOLDER.');
+  }
+  if (!(olderThanMs >= hourMs)) throw refused('Payload files must be at least an hour old to be removed.');
+  const beforeMs = Date.now() - olderThanMs;
+  const folder = await openPayloadFolder(wanted.folder, session.namespace);
+  const named = new Set<string>();
+  let runs = 0;
+  for await (const execution of allRuns(session)) {
+    runs += 1;
+    for (const name of await namesIn(session, folder, execution)) named.add(name);
+  }
+  return { ...(await cleanFolder(folder.path, (name) => named.has(name), { beforeMs, dryRun })), runs };
+}
+
+interface Execution {
+  workflowId: string;
+  runId: string;
+}
+
+/** Every link of every run that the namespace still keeps, whoever started it. */
+async function* allRuns(session: Session): AsyncGenerator<Execution> {
+  const { workflowService } = session.connection;
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const request = { namespace: session.namespace, pageSize: 1_000, nextPageToken };
+    const page = await callServer(session, () => workflowService.listWorkflowExecutions(request));
+    for (const { execution } of page.executions) {
+      yield { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
+    }
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
+}
+
+/** The files that one history names. */
+async function namesIn(session: Session, { key }: PayloadFolder, execution: Execution): Promise<string[]> {
+  const { workflowService } = session.connection;
+  const names: string[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const request = { namespace: session.namespace, execution, nextPageToken };
+    const page = await callServer(session, async () => {
+      try {
+        return await workflowService.getWorkflowExecutionHistory(request);
+      } catch (error) {
+        // Retention has removed it since it was listed.
+        if (grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
+        throw error;
+      }
+    });
+    if (page === undefined) return [];
+    for (const claim of claimsIn(page.history)) {
+      const name = fileNameIn(key, claim);
+      if (name !== undefined) names.push(name);
+    }
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
+  return names;
+}
+
+/** The claims of all references to our folders, wherever in an event they stand. */
+function* claimsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  const claim = claimIn(value);
+  if (claim !== undefined) yield claim;
+  else for (const part of Object.values(value)) yield* claimsIn(part);
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'internal', message });
+}

@@ -1,0 +1,55 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { unfinishedEnd } from './payload-files.ts';
+
+export interface Cleaned {
+  /** Files that no history names and that were old enough, and their bytes. */
+  removed: number;
+  removedBytes: number;
+  /** Files that stay, because a history names them or because they are young. */
+  kept: number;
+}
+
+const nameShape = /^[0-9a-f]{64}$/;
+const removedEnd = '.removed';
+
+/**
+ * Removes payload files that `isNamed` does not know and that were last written before `beforeMs`, and what crashes
+ * left unfinished. List the files before the histories are read, or a file written meanwhile would seem unnamed: here
+ * its age protects it. With `dryRun` nothing is removed, only counted.
+ */
+export async function cleanFolder(
+  path: string,
+  isNamed: (name: string) => boolean,
+  { beforeMs, dryRun = false }: { beforeMs: number; dryRun?: boolean },
+): Promise<Cleaned> {
+  const cleaned: Cleaned = { removed: 0, removedBytes: 0, kept: 0 };
+  for (const file of await readdir(path, { recursive: true, withFileTypes: true })) {
+    const isUnfinished = file.name.endsWith(unfinishedEnd) || file.name.endsWith(removedEnd);
+    if (!file.isFile() || !(nameShape.test(file.name) || isUnfinished)) continue;
+    const place = join(file.parentPath, file.name);
+    const bytes = isNamed(file.name) ? undefined : await bytesIfOld(place, beforeMs);
+    if (bytes !== undefined && (dryRun || (await removeIfOld(place, beforeMs)))) {
+      cleaned.removed += 1;
+      cleaned.removedBytes += bytes;
+    } else cleaned.kept += 1;
+  }
+  return cleaned;
+}
+
+async function bytesIfOld(place: string, beforeMs: number): Promise<number | undefined> {
+  const found = await stat(place).catch(() => undefined);
+  return found !== undefined && found.mtimeMs < beforeMs ? found.size : undefined;
+}
+
+/** Somebody may be writing the same content again: taken away first and looked at then, it can be put back. */
+async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
+  const aside = `${place}${removedEnd}`;
+  await rename(place, aside);
+  if ((await bytesIfOld(aside, beforeMs)) === undefined) {
+    await rename(aside, place);
+    return false;
+  }
+  await rm(aside);
+  return true;
+}
