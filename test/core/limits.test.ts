@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitsOf, type Limits } from '../../src/core/limits.ts';
+import { limitsOf, longestWaitMs, type Limits } from '../../src/core/limits.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import type { AskingRule } from '../../src/core/ruling.ts';
 
@@ -110,4 +110,15 @@ test.each<[keyof Limits, Approval | undefined, Approval | undefined, unknown]>([
 ])('%s: ceiling %j, run %j', (key, ceiling, run, expected) => {
   const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
   expect(limitsOf(layers)[key]).toBe(expected);
+});
+
+test.each<[string, Policy['approval'] | undefined, Policy['approval'][] | undefined, number | null]>([
+  ['nobody says', undefined, undefined, 24 * hour],
+  ['the ceiling says', { maxTimeoutMs: hour }, undefined, hour],
+  ['the ceiling says never', { maxTimeoutMs: null }, undefined, null],
+  ['a parent that was a ceiling says less', { maxTimeoutMs: null }, [{}, { maxTimeoutMs: hour }], hour],
+  ['a parent says nothing', { maxTimeoutMs: null }, [{}], null],
+])('the longest wait: %s', (_, ceiling, parents, expected) => {
+  const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(parents && { parents: parents.map(policy) }) };
+  expect(longestWaitMs(layers)).toBe(expected);
 });
