@@ -1,2 +1,82 @@
-/** Survivors that no test could kill, and why. */
-export const explained: readonly { file: string; original: string; replacement: string; why: string }[] = [];
+export interface Explanation {
+  /** Its name in src/core. */
+  file: string;
+  /** The line, without what indents it. */
+  code: string;
+  /** What was written there, and what the mutants wrote instead. */
+  changes: readonly (readonly [original: string, replacement: string])[];
+  /** Why no test can tell. */
+  why: string;
+}
+
+/** The mutants that survive, and why they may. */
+export const explained: readonly Explanation[] = [
+  {
+    file: 'ruling',
+    code: 'const { digest, atMs, grants = [] } = context;',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text is no approved grant.',
+  },
+  {
+    file: 'ruling',
+    code: '...(call.shell !== undefined && { held: new Map() }),',
+    changes: [['call.shell !== undefined', 'true']],
+    why: 'Each condition of a call that is no command is evaluated once anyway.',
+  },
+  {
+    file: 'ruling',
+    code: "return always ?? (rule === null ? 'tool' : defaultAlways(call));",
+    changes: [["'tool'", '""']],
+    why: 'What admits nothing that is known leaves the narrowest of the others, and of none `tool`.',
+  },
+  {
+    file: 'layer-answer',
+    code: 'if (call.shell === undefined && whole !== undefined) {',
+    changes: [
+      ['call.shell === undefined && whole !== undefined', 'false'],
+      ['whole !== undefined', 'true'],
+      ['whole !== undefined', 'whole === undefined'],
+      [
+        '{\n    const few = index()?.mayMatch(call.subjects.args());\n    return partAnswers(policy, matchedBy(few ?? all, whole), call);\n  }',
+        '{}',
+      ],
+    ],
+    why: 'The quick way for a call of one part; the way below gives the same answer. There is always a part.',
+  },
+  {
+    file: 'layer-answer',
+    code: 'if (answers.length === 1) return answers;',
+    changes: [['answers.length === 1', 'false']],
+    why: 'Quicker; of one answer the rest gives that answer.',
+  },
+  {
+    file: 'layer-answer',
+    code: "const { action } = colour(mode, 'ask', 'ask', call.mode);",
+    changes: [["'ask'", '""']],
+    why: 'No mode makes a deny of an ask because of what it was before; only a deny is looked for.',
+  },
+  {
+    file: 'modes',
+    code: 'acceptEdits: { ...standard, none: { writeAllow: true } },',
+    changes: [['true', 'false']],
+    why: 'The key says it; its value has one type only.',
+  },
+  {
+    file: 'candidate-index',
+    code: 'const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));',
+    changes: [['shared.get(key)! < shared.get(best)!', 'shared.get(key)! <= shared.get(best)!']],
+    why: 'Of two that are as rare either will do.',
+  },
+  {
+    file: 'limits',
+    code: 'timeoutMs: timeoutOf(layers, ruling?.ask?.by ?? []),',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text stands in no layer.',
+  },
+  {
+    file: 'ask-terms',
+    code: 'const asking = ruling.ask?.by ?? [];',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text has no terms, so it asks by the defaults, as nothing does.',
+  },
+];

@@ -9,6 +9,8 @@ export interface Mutant {
   /** Both from 1. */
   line: number;
   column: number;
+  /** The line, without what indents it. */
+  code: string;
   /** Stryker's name for the kind of change. */
   kind: string;
   original: string;
@@ -39,6 +41,7 @@ export async function mutantsOf(path: string): Promise<Mutant[]> {
   const content = readFileSync(path, 'utf8');
   const options = { plugins: null, excludedMutations: [], ignorers: [] };
   const { mutants } = await new Instrumenter(silent).instrument([{ name: path, mutate: true, content }], options);
+  const lines = content.split('\n');
   const starts = [0, ...[...content.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const offset = ({ line, column }: Place): number => starts[line]! + column;
   return mutants
@@ -46,6 +49,7 @@ export async function mutantsOf(path: string): Promise<Mutant[]> {
       file: relative(repository, path),
       line: start.line + 1,
       column: start.column + 1,
+      code: lines[start.line]!.trim(),
       kind: mutatorName,
       original: content.slice(offset(start), offset(end)),
       replacement,

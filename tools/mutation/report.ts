@@ -1,4 +1,4 @@
-import { explained } from './explained.ts';
+import { explained, type Explanation } from './explained.ts';
 import type { Mutant } from './mutants.ts';
 
 export interface Result {
@@ -21,10 +21,11 @@ export function printReport(
   { json, whole, files }: { json: boolean; whole: boolean; files: readonly string[] },
 ): boolean {
   const survivors = results.filter(({ killedBy }) => killedBy === null).map(({ mutant }) => mutant);
-  const unexplained = survivors.filter((mutant) => !explained.some((each) => isOf(each, mutant)));
-  const stale = explained.filter(
-    (each) => files.some((file) => each.file === file) && !survivors.some((mutant) => isOf(each, mutant)),
-  );
+  const unexplained = survivors.filter((mutant) => !explained.some((each) => explains(each, mutant)));
+  const stale = explained
+    .filter(({ file }) => files.includes(file))
+    .flatMap(({ changes, ...each }) => changes.map((change) => ({ ...each, changes: [change] })))
+    .filter((each) => !survivors.some((mutant) => explains(each, mutant)));
   const rows = files.map((file) => rowOf(file, results));
   const total = rowOf('all', results);
   if (json) {
@@ -46,8 +47,8 @@ export function printReport(
     `\n${survivors.length} survived: ${survivors.length - unexplained.length} explained, ${unexplained.length} not.`,
   );
   if (whole) {
-    for (const { file, original, replacement } of stale) {
-      console.log(`An explanation is not needed: ${file}: ${original} -> ${replacement}`);
+    for (const { file, code, changes } of stale) {
+      console.log(`An explanation is of no survivor: ${file}: ${code}: ${changes[0]!.join(' -> ')}`);
     }
   }
   return unexplained.length === 0 && (stale.length === 0 || !whole);
@@ -65,10 +66,11 @@ function rowOf(file: string, results: readonly Result[]) {
   };
 }
 
-function isOf(each: (typeof explained)[number], mutant: Mutant): boolean {
+function explains({ file, code, changes }: Explanation, mutant: Mutant): boolean {
+  const { original, replacement } = mutant;
   return (
-    mutant.file.endsWith(`/${each.file}.ts`) &&
-    each.original === mutant.original &&
-    each.replacement === mutant.replacement
+    mutant.file.endsWith(`/${file}.ts`) &&
+    mutant.code === code &&
+    changes.some((change) => change[0] === original && change[1] === replacement)
   );
 }
