@@ -393,7 +393,8 @@ test('kill -9 of the worker while it waits: its request waits for the next worke
 
 test('a nested run continues as new while it waits; the calling one only when none is open (I11)', async () => {
   const own = await openWorld({ agentsIn: (folder) => team(folder), rollOver: { historyEvents: 40 } });
-  const calls = [callOf('researcher', { calls: [pay('rolled')] }, last), pay('above')];
+  const turns = [{ calls: [pay('rolled')] }, { calls: [pay('again')] }, last];
+  const calls = [callOf('researcher', ...turns), pay('above')];
   const run = await own.start([{ calls }, last] as Turns, { policy: { version: 1, approval: { max_pending: 5 } } });
   const nested = own.run(`${run.workflowId}/1.1`);
   const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
@@ -405,6 +406,11 @@ test('a nested run continues as new while it waits; the calling one only when no
   expect(await links(run)).toBe(1);
   expect((await nested.open())[0]).toEqual(request);
   await nested.handle.signal('decide', yes(request!.requestId));
+  const again = await eventually('it asks again', async () =>
+    (await nested.open()).find(({ arguments: args }) => args['to'] === 'again'),
+  );
+  expect(again.lineage).toEqual([run.workflowId]);
+  await nested.handle.signal('decide', yes(again.requestId));
   await eventually('the calling run continues as new', async () => (await links(run)) >= 2);
   const [above] = await run.open();
   await run.handle.signal('decide', yes(above!.requestId));
@@ -412,6 +418,6 @@ test('a nested run continues as new while it waits; the calling one only when no
     { toolName: 'researcher', ran: 'yes' },
     { toolName: 'pay', outcome: 'approved', ran: 'yes' },
   ]);
-  expect(own.ran().sort()).toEqual(['pay above 1', 'pay rolled 1']);
+  expect(own.ran().sort()).toEqual(['pay above 1', 'pay again 1', 'pay rolled 1']);
   await own.close();
 }, 120_000);
