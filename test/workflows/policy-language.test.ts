@@ -105,7 +105,7 @@ test('a request says how bad the call would be, and waits as long as its own rul
 
 test('what no run serves yet is refused, not ignored', async () => {
   const run = await world.start([], {
-    policy: { version: 1, rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }] },
+    policy: { version: 1, redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } },
   });
   await expect(run.result()).rejects.toMatchObject({
     code: 'policy_invalid',
