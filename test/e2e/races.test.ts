@@ -70,7 +70,7 @@ describe('opposite answers by two people at once', () => {
           code: 'already_settled',
           message: expect.stringContaining(sentence),
         });
-        const line = `pay ${to} ${String(args['amount'] as number)}`;
+        const line = `pay ${to} ${JSON.stringify(args['amount'])}`;
         expect(paid(to).filter((each) => each === line)).toHaveLength(outcome === 'approved' ? 1 : 0);
       }
     }

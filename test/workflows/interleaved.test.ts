@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { journalIn } from '../../src/client/journal-of.ts';
 import { eventually } from '../support/eventually.ts';
-import type { RunInTest, World } from '../support/world.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
  */
 
 interface Story {
-  turns: object[];
+  turns: Turns;
   policy: object;
   /** Answers, in the order in which the run asks. */
   answers: { approved: boolean; always?: boolean | object; reason?: string }[];
@@ -62,8 +62,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const start = ({ turns, policy }: Story): Promise<RunInTest> =>
-  world.start(turns as never, { policy: policy as never });
+const start = ({ turns, policy }: Story): Promise<RunInTest> => world.start(turns, { policy: policy as never });
 
 /** Answers the request that has waited longest; false when the run is over. */
 async function step(run: RunInTest, answers: Story['answers']): Promise<boolean> {
