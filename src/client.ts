@@ -1,4 +1,6 @@
 /** `countersign/client`: start runs, list and decide approvals, look at runs. */
+export { cleanPayloads } from './client/clean-payloads.ts';
+export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';
 export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
 export type { RequestOptions, SendOptions } from './client/control-run.ts';
@@ -10,6 +12,8 @@ export type { RunView } from './client/show-run.ts';
 export { signDecision, signMessage } from './client/sign-message.ts';
 export type { Signed, Signer, SigningOptions } from './client/sign-message.ts';
 export type { StartOptions } from './client/start-run.ts';
+export type { AttributeNames, AttributeWishes } from './core/attribute-names.ts';
+export type { LargePayloads } from './payload-folder/large-payloads.ts';
 export { ProblemError, isProblemError } from './core/problem.ts';
 export type { Problem, ProblemCode } from './core/problem.ts';
 export type { ApprovalSummary } from './core/approval-index.ts';

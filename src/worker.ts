@@ -22,6 +22,8 @@ import type { PluginOptions } from './plugin.ts';
 import { countersignPlugin } from './plugin.ts';
 
 export { countersignPlugin } from './plugin.ts';
+export type { AttributeWishes } from './core/attribute-names.ts';
+export type { LargePayloads } from './payload-folder/large-payloads.ts';
 export type { CountersignPlugin, PluginOptions } from './plugin.ts';
 
 export interface WorkerOptions extends ServerOptions, PluginOptions {
