@@ -1,0 +1,28 @@
+import { appendFileSync } from 'node:fs';
+import { z } from 'zod';
+import { defineAgent, type Agent } from '../src/agents/define-agent.ts';
+import { defineTool } from '../src/agents/define-tool.ts';
+import { scriptedModel } from '../src/models/scripted.ts';
+
+/** What a run starts with: 2 kB, as a transcript of a few turns has. */
+export const waitingInput = 'Pay the invoice. '.repeat(120);
+
+/** An agent that asks for one payment; each that really runs is a line of `ranFile`. */
+export function benchAgent(ranFile?: string): Agent {
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays money.',
+    input: z.object({ to: z.string(), amount: z.number() }),
+    execute: ({ to, amount }, { workflowId }) => {
+      if (ranFile !== undefined) appendFileSync(ranFile, `${workflowId}\n`);
+      return `paid ${amount} to ${to}`;
+    },
+  });
+  const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'done' }];
+  return defineAgent({
+    name: 'bench',
+    instructions: 'Play your script.',
+    model: scriptedModel({ default: turns }),
+    tools: [pay],
+  });
+}

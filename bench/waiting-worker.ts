@@ -1,0 +1,60 @@
+/**
+ * A worker in a process of its own, to be weighed and to be killed. Prints `ready`, then answers each line on standard
+ * input with a line of JSON: what the process weighs and what time it has taken, after its garbage is gone.
+ */
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { createCallModel } from '../src/activities/call-model.ts';
+import { createRegistry } from '../src/agents/registry.ts';
+import { createWorker } from '../src/worker.ts';
+import { benchAgent } from './waiting-agent.ts';
+
+export interface Weight {
+  /** Resident memory, in bytes. */
+  residentBytes: number;
+  /** Processor time, in milliseconds. */
+  processorMs: number;
+}
+
+const { address, taskQueue, kind, ranFile } = JSON.parse(process.argv[2]!) as Record<string, string>;
+const agent = benchAgent(ranFile);
+const cached = 3_000;
+const worker = kind === 'bare' ? await bareWorker() : await ourWorker();
+const lines = createInterface({ input: process.stdin });
+lines.on('line', () => {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  const { user, system } = process.cpuUsage();
+  const weight: Weight = { residentBytes: process.memoryUsage.rss(), processorMs: (user + system) / 1_000 };
+  process.stdout.write(`${JSON.stringify(weight)}\n`);
+});
+process.stdout.write('ready\n');
+await worker.run();
+
+function ourWorker(): Promise<{ run(): Promise<void> }> {
+  return createWorker({
+    address: address!,
+    taskQueue: taskQueue!,
+    agents: [agent],
+    maxCachedWorkflows: cached,
+    logLevel: 'ERROR',
+  });
+}
+
+async function bareWorker(): Promise<Worker> {
+  return Worker.create({
+    connection: await NativeConnection.connect({ address: address! }),
+    taskQueue: taskQueue!,
+    workflowBundle: await bundleWorkflowCode({
+      workflowsPath: fileURLToPath(new URL('./bare-workflows.ts', import.meta.url)),
+      logger: new DefaultLogger('ERROR'),
+    }),
+    activities: {
+      callModel: createCallModel(createRegistry({ agents: [agent] })),
+      pay: ({ to, amount }: { to: string; amount: number }) => `paid ${amount} to ${to}`,
+    },
+    maxCachedWorkflows: cached,
+    stickyQueueScheduleToStartTimeout: '2s',
+  });
+}
