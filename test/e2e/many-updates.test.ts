@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineAgent } from '../../src/agents/define-agent.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import type { Receipt } from '../../src/contract.ts';
+import { promptScripted } from '../support/prompt-scripted.ts';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/**
+ * The server allows 2,000 updates in one link of a run; a run continues as new before. Here a link takes few, so that
+ * this is quick; as many as in earnest: `COUNTERSIGN_TEST_UPDATES=2500 npm test -- e2e/many-updates`.
+ */
+
+const wished = Number(process.env.COUNTERSIGN_TEST_UPDATES ?? 120);
+const inEarnest = wished > 2_000;
+const inTurn = 10;
+/** Below, a link would reach this many events before it reaches its updates. */
+const rollOver = { historyEvents: 40_000, updates: inEarnest ? 1_500 : 50 };
+
+/** Speaks as often as it takes. */
+const asker = defineAgent({
+  name: 'tester',
+  instructions: 'Play your script.',
+  model: promptScripted(),
+  maxTurns: 1_000,
+  tools: [
+    defineTool({
+      name: 'pay',
+      description: 'Pays money.',
+      input: z.object({ to: z.string(), amount: z.number() }),
+      execute: () => 'paid',
+    }),
+  ],
+});
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ rollOver, agents: [asker] });
+});
+afterAll(() => world.close());
+
+test(
+  `${wished} decisions by update in one run`,
+  async () => {
+    const turns = Math.ceil(wished / inTurn);
+    const calls = (turn: number) =>
+      Array.from({ length: inTurn }, (_, index) => ({ tool: 'pay', args: { to: `turn ${turn}`, amount: index } }));
+    const run = await world.start([
+      ...Array.from({ length: turns }, (_, turn) => ({ calls: calls(turn) })),
+      { text: 'done' },
+    ]);
+    let decided = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      for (const { requestId } of await run.open(inTurn)) {
+        // An answer in the tool's place: nothing runs, and nobody is denied.
+        const decision = { requestId, approved: false, response: `answer ${turn}` };
+        const receipt = await world.client.decide(decision, { workflowId: run.workflowId });
+        expect(receipt).toMatchObject({ accepted: true, outcome: 'responded' } satisfies Partial<Receipt>);
+        decided++;
+      }
+    }
+    const { status, outcomes } = await run.result();
+    expect([status, decided]).toEqual(['completed', turns * inTurn]);
+    expect(outcomes.every(({ outcome, ran }) => outcome === 'responded' && ran === 'no')).toBe(true);
+    const { links } = await world.client.historyChain(run.workflowId);
+    const updates = links.map(
+      ({ events }) => events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null).length,
+    );
+    // By update each, none of them a signal in its place; and no link took more than it may.
+    expect(updates.reduce((sum, count) => sum + count)).toBe(decided);
+    expect(links.length).toBeGreaterThanOrEqual(Math.floor(decided / rollOver.updates) + 1);
+    expect(Math.max(...updates)).toBeLessThanOrEqual(rollOver.updates + inTurn);
+  },
+  inEarnest ? 1_800_000 : 120_000,
+);
