@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Mode } from '../../src/core/modes.ts';
 import { parsePolicy } from '../../src/core/parse-policy.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
@@ -69,4 +70,34 @@ test('one of the two alone is the run’s side; neither is none', () => {
   expect(mergeRunSide(undefined, input)).toEqual(input);
   expect(mergeRunSide(agent)!.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent']);
   expect(mergeRunSide()).toBeUndefined();
+});
+
+test.each<[Mode | undefined, Mode | undefined, Mode | undefined, Mode | undefined]>([
+  ['plan', undefined, undefined, 'plan'],
+  ['plan', 'headless', undefined, 'headless'],
+  [undefined, 'headless', undefined, 'headless'],
+  ['plan', 'headless', 'confirm_all', 'confirm_all'],
+  [undefined, undefined, 'confirm_all', 'confirm_all'],
+  [undefined, undefined, undefined, undefined],
+])('the mode: agent %s, input’s policy %s, input %s: %s', (ofAgent, ofInput, inputMode, expected) => {
+  const withMode = (mode: Mode | undefined): Policy => ({ ...input, ...(mode && { mode }) });
+  expect(mergeRunSide(withMode(ofAgent), withMode(ofInput), inputMode)?.mode).toBe(expected);
+});
+
+test('a mode alone is an empty policy with it', () => {
+  const empty = { version: 1, rules: [], riskDefaults: {}, approval: {} };
+  expect(mergeRunSide(undefined, undefined, 'plan')).toStrictEqual({ ...empty, mode: 'plan' });
+  expect(mergeRunSide({ ...input, rules: [], riskDefaults: {}, approval: {} })).toStrictEqual(empty);
+});
+
+test('what is assessed and redacted is joined, the agent’s first', () => {
+  const own = (name: string): Policy => ({
+    ...input,
+    assess: [{ pattern: name, severity: 'low' }],
+    redact: { patterns: [{ name, pattern: name }] },
+  });
+  const joined = mergeRunSide(own('a'), own('b'))!;
+  expect(joined.assess).toEqual([...own('a').assess!, ...own('b').assess!]);
+  expect(joined.redact).toEqual({ patterns: [...own('a').redact!.patterns, ...own('b').redact!.patterns] });
+  expect(mergeRunSide(own('a'), input)).toMatchObject({ assess: own('a').assess, redact: own('a').redact });
 });
