@@ -4,6 +4,7 @@ import { activityNames, memoName, workflowType } from '../contract.ts';
 import type { Projection } from '../core/journal.ts';
 import { projectJournal } from '../core/journal.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
+import { saysPermit } from '../core/permit-mark.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -17,12 +18,32 @@ export function projectHistories(links: readonly History[]): Projection {
       event.workflowExecutionTerminatedEventAttributes != null ||
       event.workflowExecutionTimedOutEventAttributes != null,
   );
-  return projectJournal(events.flatMap(journalIn), ended);
+  const started = events.find((event) => event.workflowExecutionStartedEventAttributes != null);
+  const isRun = started?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
+  return projectJournal(
+    events.flatMap((event) => (isRun ? journalIn(event) : gatedCarriersOf(event).flatMap(entriesIn))),
+    ended,
+  );
 }
 
-/** The journal entries that one event carries. */
+/** The journal entries that one event of an agent run carries. */
 export function journalIn(event: Event): JournalEntry[] {
   return carriersOf(event).flatMap(entriesIn);
+}
+
+/**
+ * In a workflow of somebody else's most places are its own: the gate writes into the memo, into activities of ours, and
+ * into permits, which a mark tells that no argument can bear.
+ */
+function gatedCarriersOf(event: Event): Payload[] {
+  const scheduled = event.activityTaskScheduledEventAttributes;
+  const activity = scheduled?.activityType?.name ?? '';
+  const first = scheduled?.input?.payloads?.[0];
+  const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
+  return [
+    isOurs || saysPermit(first?.metadata) ? first : undefined,
+    event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
+  ].filter((payload): payload is Payload => payload != null);
 }
 
 /**
@@ -47,6 +68,7 @@ function carriersOf(event: Event): Payload[] {
 /** Our activities whose first argument is not the gate's: the starter's input, ids of events, what people sent. */
 const unwritten = new Set<string>([
   activityNames.loadAgent,
+  activityNames.loadGate,
   activityNames.arbitrate,
   activityNames.checkEdit,
   activityNames.readPolicy,

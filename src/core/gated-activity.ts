@@ -90,8 +90,8 @@ export function gatedValues(
 ): { values: (Json | undefined)[] } | { problem: string } {
   const keys = Object.keys(args);
   if (argumentNames === undefined && keys.length > 0 && !isPositional(args)) return { values: [args] };
-  const names =
-    argumentNames ?? positions(Math.min(mostPositions, Math.max(0, ...keys.map((key) => Number(key.slice(1))))));
+  const last = Math.max(0, ...keys.filter((key) => position.test(key)).map((key) => Number(key.slice(1))));
+  const names = argumentNames ?? positions(Math.min(last, mostPositions));
   const strange = keys.find((key) => !names.includes(key));
   if (strange !== undefined) return { problem: `'${name}' has no argument '${strange}'` };
   return { values: names.map((each) => (Object.hasOwn(args, each) ? args[each] : undefined)) };

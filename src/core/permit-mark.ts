@@ -4,8 +4,18 @@
  */
 const permitMark = Symbol.for('countersign.permit');
 
-/** The metadata entry, and what it says. */
-export const permitMetadata = { key: 'countersign', value: 'permit' } as const;
+const metadataKey = 'countersign';
+
+/** What the payload of a marked permit has besides. */
+export const permitMetadata: Readonly<Record<string, Uint8Array>> = {
+  [metadataKey]: new TextEncoder().encode('permit'),
+};
+
+/** True for the metadata of such a payload. */
+export function saysPermit(metadata: Readonly<Record<string, Uint8Array>> | null | undefined): boolean {
+  const [said, written] = [metadata?.[metadataKey], permitMetadata[metadataKey]!];
+  return said != null && said.length === written.length && written.every((byte, index) => said[index] === byte);
+}
 
 export function markPermit<Permit extends object>(permit: Permit): Permit {
   return Object.defineProperty(permit, permitMark, { value: true });

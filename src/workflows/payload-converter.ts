@@ -5,8 +5,8 @@
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
-import { decode, encode } from '@temporalio/common/lib/encoding.js';
-import { isMarkedPermit, markPermit, permitMetadata } from '../core/permit-mark.ts';
+import { decode } from '@temporalio/common/lib/encoding.js';
+import { isMarkedPermit, markPermit, permitMetadata, saysPermit } from '../core/permit-mark.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../core/undecodable.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
@@ -14,7 +14,7 @@ class BrandingPayloadConverter implements PayloadConverter {
     if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
     try {
       const payload = defaultPayloadConverter.toPayload(value);
-      return isMarkedPermit(value) ? { ...payload, metadata: { ...payload.metadata, ...mark } } : payload;
+      return isMarkedPermit(value) ? { ...payload, metadata: { ...payload.metadata, ...permitMetadata } } : payload;
     } catch (error) {
       // A plain error in workflow code would repeat the task for ever (I5d).
       throw unwritable(error instanceof Error ? error.message : String(error));
@@ -28,18 +28,11 @@ class BrandingPayloadConverter implements PayloadConverter {
     if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload);
-      return saysPermit(payload) && typeof value === 'object' && value !== null ? markPermit(value) : value;
+      return saysPermit(payload.metadata) && typeof value === 'object' && value !== null ? markPermit(value) : value;
     } catch {
       return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
     }
   }
-}
-
-const mark = { [permitMetadata.key]: encode(permitMetadata.value) };
-
-function saysPermit({ metadata }: Payload): boolean {
-  const said = metadata?.[permitMetadata.key];
-  return said != null && decode(said) === permitMetadata.value;
 }
 
 /** By what `src/unread-references.ts` says. */

@@ -28,7 +28,7 @@ export function gatedTestActivities(folder: string) {
     },
     hang: async (name: string): Promise<string> => {
       note(`hang ${name}`);
-      while (!existsSync(join(folder, `release-${name}`))) await sleep(20);
+      while (existsSync(folder) && !existsSync(join(folder, `release-${name}`))) await sleep(20);
       return name;
     },
     free: async (what: unknown): Promise<unknown> => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
@@ -254,6 +255,21 @@ describe('the second gate', () => {
   });
 });
 
+test('what an activity is given or gives is never read as the journal', async () => {
+  const journal = [
+    { seq: 1_000, kind: 'settled', at: '2020-01-01T00:00:00.000Z', engine: 1, callId: '9', outcome: 'approved' },
+  ];
+  const handle = await world.start('calls', [
+    { name: 'free', args: [{ journal, gate: { journal } }] },
+    { name: 'look', args: [{ journal }] },
+  ]);
+  await handle.result();
+  expect(projectHistories([await handle.fetchHistory()])).toMatchObject({
+    outcomes: [{ toolName: 'look', outcome: 'allowed', ran: 'yes' }],
+    gaps: [],
+  });
+});
+
 test('misuse is told in one sentence', async () => {
   expect(await world.run('misuses')).toMatchObject([
     { message: expect.stringMatching(/^ApprovalGate: call .* before the first call$/) },
@@ -262,17 +278,32 @@ test('misuse is told in one sentence', async () => {
   ]);
 });
 
-test('events: an allowed call adds none to those of the same call without a gate; the gate itself costs seven a run', async () => {
-  const eventsOf = async (count: number): Promise<number> => {
-    const handle = await world.start(
-      'calls',
-      Array.from({ length: count }, () => ({ name: 'look', args: ['a'] })),
-    );
+describe('events', () => {
+  const eventsOf = async (handle: WorkflowHandle): Promise<number> => {
     await handle.result();
     return (await handle.fetchHistory()).events!.length;
   };
-  const [none, three] = [await eventsOf(0), await eventsOf(3)];
-  expect(none).toBe(11);
-  // Three activities started at once: scheduled, started, completed, and at most a task for each that ends.
-  expect(three - none).toBeLessThanOrEqual(3 * 3 + 3 * 3 + 1);
+  const looks = (count: number) =>
+    world.start(
+      'inTurn',
+      Array.from({ length: count }, () => ({ name: 'look', args: ['a'] })),
+    );
+  // Started, a task, the policies read in one activity, a task, completed.
+  const ofTheGate = 1 + 3 + 3 + 3 + 1;
+  // An activity and the task that its end brings.
+  const ofACall = 3 + 3;
+  // The end of the journal, in the memo.
+  const ofTheEnd = 1;
+
+  test('an allowed call adds none to those of its activity; the gate costs seven a workflow', async () => {
+    expect(await eventsOf(await looks(0))).toBe(ofTheGate);
+    expect(await eventsOf(await looks(3))).toBe(ofTheGate + 3 * ofACall + ofTheEnd);
+  });
+
+  test('a call that is asked about adds ten', async () => {
+    const handle = await world.start('inTurn', [{ name: 'pay', args: ['a', 1] }]);
+    const [request] = await world.open(handle);
+    await handle.signal('decide', { requestId: request!.requestId, approved: true });
+    expect((await eventsOf(handle)) - ofTheGate - ofACall - ofTheEnd).toBeLessThanOrEqual(10);
+  });
 });

@@ -236,5 +236,6 @@ test('who reads the journal does not rule: no policy module is imported', () => 
     'contract.ts',
     'core/is-replaced.ts',
     'core/journal.ts',
+    'core/permit-mark.ts',
   ]);
 });
