@@ -1,0 +1,164 @@
+/** Every message that docs/wire.md shows is sent as it stands there, by update and by signal, with Temporal's own client. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Grant, Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+import { eventually } from '../support/eventually.ts';
+import { type RunInTest, type World, openWorld } from '../support/world.ts';
+
+jest.setTimeout(60_000);
+
+const manual = readFileSync(new URL('../../docs/wire.md', import.meta.url), 'utf8');
+const [shownId, otherId] = ['5f0c1e9a7b3d4e2f8a6b5c4d3e2f1a0b', '8a6b5c4d3e2f1a0b5f0c1e9a7b3d4e2f'];
+
+interface Example {
+  name: string;
+  scene: string;
+  message: string;
+  /** Absent for what is a signal only. */
+  receipt?: string;
+}
+
+/** Blocks of JSON by what stands beside `json`: the message's name and the scene it is for, then its receipt. */
+const blocks = [...manual.matchAll(/^```json (\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(
+  ([, name = '', scene = 'one', text = '']) => ({ name, scene, text }),
+);
+const examples: Example[] = blocks.flatMap(({ name, scene, text }, index) => {
+  if (name === 'receipt' || name === 'grant') return [];
+  const next = blocks[index + 1];
+  return [{ name, scene, message: text, ...(next?.name === 'receipt' && { receipt: next.text }) }];
+});
+
+/** What the examples are about: calls of `pay`, and who has to be asked. */
+const scenes: Record<string, { rules: JsonObject[]; calls?: number }> = {
+  one: { rules: [{ pattern: 'pay', action: 'ask' }] },
+  two: { rules: [{ pattern: 'pay', action: 'ask' }], calls: 2 },
+  quorum: { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob'], quorum: 2 } }] },
+  edited: {
+    rules: [
+      { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } },
+      { pattern: 'pay:eve*', action: 'ask', ask: { reviewers: ['bob'] } },
+    ],
+  },
+  granted: { rules: [{ pattern: 'pay', action: 'ask', ask: { always: 'call' } }], calls: 2 },
+};
+
+let world: World;
+beforeAll(async () => {
+  // The instants of the manual are years away.
+  world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '3650d' } } });
+});
+afterAll(() => world.close());
+
+interface Stage {
+  run: RunInTest;
+  ids: string[];
+  /** A message of the manual, about this run. */
+  told(text: string): unknown;
+  /** An answer of the run, in the words of the manual. */
+  shown(answer: unknown): unknown;
+}
+
+async function stage(scene: string): Promise<Stage> {
+  const { rules, calls = 1 } = scenes[scene]!;
+  const script = Array.from({ length: calls }, (_, index) => ({
+    tool: 'pay',
+    args: { to: `p${index}@acme.com`, amount: 5 },
+  }));
+  const run = await world.start([{ calls: script }, { text: 'done' }], { policy: { version: 1, rules } });
+  const ids = (await run.open(calls)).map(({ requestId }) => requestId);
+  if (scene === 'granted') {
+    await world.client.decide({ requestId: ids[1]!, approved: true, always: true }, { workflowId: run.workflowId });
+  }
+  return {
+    run,
+    ids,
+    told: (text) => JSON.parse(text.replaceAll(shownId, ids[0]!)) as unknown,
+    shown: (answer) =>
+      JSON.parse(
+        JSON.stringify(answer)
+          .replace(/[0-9a-f]{16}…/g, '0123456789abcdef…')
+          .replace(/[0-9a-f]{32}/g, (id) => (id === ids[0] ? shownId : otherId)),
+      ),
+  };
+}
+
+test('there is an example of every message', () => {
+  expect([...new Set(examples.map(({ name }) => name))].toSorted()).toEqual([
+    'close',
+    'decide',
+    'delegate',
+    'extend',
+    'revoke',
+    'setPolicy',
+  ]);
+});
+
+describe('by update: the receipt is the one that is shown', () => {
+  test.each(examples.filter(({ receipt }) => receipt !== undefined))(
+    'example $#: $name, scene $scene',
+    async (example) => {
+      const { run, told, shown } = await stage(example.scene);
+      const answer = await run.handle.executeUpdate<unknown, [unknown]>(example.name, {
+        args: [told(example.message)],
+      });
+      expect(shown(answer)).toEqual(JSON.parse(example.receipt!));
+    },
+  );
+});
+
+describe('by signal: nothing is refused but what the receipts say', () => {
+  test.each(examples)('example $#: $name, scene $scene', async ({ name, scene, message, receipt = '{}' }) => {
+    const { run, told } = await stage(scene);
+    const before = (await run.handle.fetchHistory()).events!.length;
+    await run.handle.signal(name, told(message));
+    const refused = [JSON.parse(receipt) as Receipt | Receipt[]].flat().filter(({ accepted }) => accepted === false);
+    await eventually('the signal in history', async () => (await run.handle.fetchHistory()).events!.length > before);
+    expect((await run.status()).refused.last.map(({ code }) => code)).toEqual(refused.map(({ code }) => code));
+    if (name === 'close') expect(await run.result()).toMatchObject({ status: 'closed' });
+  });
+});
+
+test('a grant looks as it is shown', async () => {
+  const { run, told, shown } = await stage('two');
+  const always = examples.find(({ message }) => message.includes('"always"'))!;
+  await run.handle.executeUpdate('decide', { args: [told(always.message)] });
+  const [grant] = await run.handle.query<Grant[]>('grants');
+  const example = JSON.parse(blocks.find(({ name }) => name === 'grant')!.text) as Grant;
+  const { expiresAtMs, grantedAt, ...rest } = shown(grant) as Grant;
+  expect({ ...rest, expiresAtMs: example.expiresAtMs, grantedAt: example.grantedAt }).toEqual(example);
+  expect(expiresAtMs! - Date.parse(grantedAt!)).toBe(3_600_000);
+});
+
+test('duplicate, changed, early and late signals: what is counted, and that nothing changes', async () => {
+  const { run, ids } = await stage('one');
+  const [requestId] = ids;
+  const vote = { requestId, approved: true, decisionId: 'ann-1' };
+  const extension = { requestId, until: '2030-01-31T12:00:00Z', messageId: 'ann-2' };
+  const sent: [string, unknown, string?][] = [
+    ['decide', { ...vote, requestId: '0'.repeat(32) }, 'unknown_request'],
+    ['extend', extension],
+    ['extend', extension],
+    ['extend', { ...extension, until: '2031-01-31T12:00:00Z' }, 'invalid_decision'],
+    ['decide', vote],
+    ['decide', vote],
+    ['decide', { ...vote, approved: false }, 'already_settled'],
+    ['decide', { requestId, approved: true }, 'already_settled'],
+    ['extend', { ...extension, messageId: 'ann-3' }, 'already_settled'],
+    ['nonsense', vote, 'invalid_decision'],
+  ];
+  // While no worker lives: the server keeps them, and they are applied in the order in which it recorded them.
+  await world.stopWorker();
+  for (const [name, message] of sent) await run.handle.signal(name, message);
+  await world.startWorker();
+  expect(await run.result()).toMatchObject({ outcomes: [{ requestId, outcome: 'approved', ran: 'yes' }] });
+  expect((await run.status()).refused.last.map(({ code }) => code)).toEqual(sent.flatMap(([, , code]) => code ?? []));
+  const receipts = await Promise.all(
+    ['ann-2', 'ann-3'].map((messageId) => run.handle.query<Receipt | null, [unknown]>('receipt', { messageId })),
+  );
+  expect(receipts).toEqual([
+    { requestId, accepted: true, message: `request ${requestId} waits until 2030-01-31T12:00:00.000Z` },
+    null,
+  ]);
+  await expect(run.handle.signal('decide', vote)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
+});
