@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { journalIn } from '../../src/client/journal-of.ts';
 import { findTimeSkipping, type TimeSkippingServer } from '../support/time-skipping-server.ts';
-import type { World } from '../support/world.ts';
+import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
@@ -36,18 +37,21 @@ overDays('over hours and days', () => {
     ['5h', 5 * hourMs, '5h'],
     ['3d', 3 * dayMs, '72h'],
     ['90d', 90 * dayMs, '2160h'],
-  ])('a request that waits %s is open until then, to the minute, and expires after', async (timeout, timeoutMs, told) => {
-    const run = await world.start(turns(timeout), within(timeout));
-    const [request] = await run.open();
-    expect(Date.parse(request!.deadline!) - Date.parse(request!.requestedAt)).toBe(timeoutMs);
-    await server.skip(timeoutMs - minuteMs);
-    expect(await run.status()).toMatchObject({ status: 'waiting', counts: { open: 1 } });
-    await server.skip(2 * minuteMs);
-    expect(await run.result()).toMatchObject({
-      output: `Denied: no decision within ${told}`,
-      outcomes: [{ outcome: 'expired', ran: 'no' }],
-    });
-  });
+  ])(
+    'a request that waits %s is open until then, to the minute, and expires after',
+    async (timeout, timeoutMs, told) => {
+      const run = await world.start(turns(timeout), within(timeout));
+      const [request] = await run.open();
+      expect(Date.parse(request!.deadline!) - Date.parse(request!.requestedAt)).toBe(timeoutMs);
+      await server.skip(timeoutMs - minuteMs);
+      expect(await run.status()).toMatchObject({ status: 'waiting', counts: { open: 1 } });
+      await server.skip(2 * minuteMs);
+      expect(await run.result()).toMatchObject({
+        output: `Denied: no decision within ${told}`,
+        outcomes: [{ outcome: 'expired', ran: 'no' }],
+      });
+    },
+  );
 
   test('an approval in the last minute of a week counts', async () => {
     const run = await world.start(turns('week'), within('7d'));
@@ -86,4 +90,80 @@ overDays('over hours and days', () => {
     await run.handle.signal('decide', { requestId: request!.requestId, approved: false, reason: 'too late for me' });
     expect((await run.result()).output).toBe('Denied: too late for me');
   });
+
+  describe('steps before the deadline', () => {
+    const start = (to: string, ask: object): Promise<RunInTest> =>
+      world.start(turns(to), {
+        policy: { version: 1, rules: [{ pattern: `pay:${to}`, action: 'ask', ask }] } as never,
+      });
+
+    test('a reminder each day, a warning in the last hour, and the end', async () => {
+      const run = await start('reminded', { timeout: '3d', remind: '1d', warn_before: '1h' });
+      await run.open();
+      await server.skip(dayMs - minuteMs);
+      expect(await steps(run)).toEqual([]);
+      await server.skip(2 * minuteMs);
+      expect(await steps(run)).toEqual(['reminded at 24h']);
+      await server.skip(dayMs);
+      expect(await steps(run)).toEqual(['reminded at 24h', 'reminded at 48h']);
+      await server.skip(23 * hourMs);
+      expect(await steps(run)).toEqual(['reminded at 24h', 'reminded at 48h', 'warned at 71h']);
+      expect(await run.status()).toMatchObject({ status: 'waiting' });
+      await server.skip(hourMs);
+      expect((await run.result()).output).toBe('Denied: no decision within 72h');
+      expect(await steps(run)).toEqual(['reminded at 24h', 'reminded at 48h', 'warned at 71h']);
+    });
+
+    test('nobody answers for a day: the next in line is asked, may answer, and the deadline stands', async () => {
+      const run = await start('escalated', {
+        reviewers: ['ann'],
+        timeout: '7d',
+        escalate: [
+          { after: '1d', to: ['bob'] },
+          { after: '3d', to: ['eve'] },
+        ],
+      });
+      const [request] = await run.open();
+      const decide = (reviewerId: string): Promise<unknown> =>
+        run.handle.executeUpdate('decide', { args: [{ requestId: request!.requestId, approved: true, reviewerId }] });
+      await expect(decide('bob')).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
+      await server.skip(dayMs + minuteMs);
+      const [later] = await run.open();
+      expect(later).toEqual({ ...request, reviewers: ['ann', 'bob'] });
+      await expect(decide('eve')).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
+      expect(await decide('bob')).toMatchObject({ accepted: true, outcome: 'approved' });
+      expect((await run.result()).output).toBe('paid 1 to escalated');
+      await server.skip(7 * dayMs);
+      expect(await steps(run)).toEqual(['escalated at 24h to bob']);
+    });
+
+    test('a day more by a reviewer: the request ends a day later, and reminders go on', async () => {
+      const run = await start('extended', { timeout: '2d', remind: '1d' });
+      const [request] = await run.open();
+      const { requestId, deadline } = request!;
+      await server.skip(dayMs + hourMs);
+      const until = new Date(Date.parse(deadline!) + dayMs).toISOString();
+      expect(await run.handle.executeUpdate('extend', { args: [{ requestId, until, by: 'ann' }] })).toMatchObject({
+        accepted: true,
+      });
+      await server.skip(dayMs);
+      expect(await run.open()).toEqual([{ ...request, deadline: until }]);
+      await server.skip(dayMs);
+      expect(await run.result()).toMatchObject({ outcomes: [{ outcome: 'expired', ran: 'no' }] });
+      expect(await steps(run)).toEqual(['reminded at 24h', 'reminded at 48h']);
+    });
+  });
+
+  /** The steps that were taken, in hours after the request was opened, as the journal has them. */
+  async function steps(run: RunInTest): Promise<string[]> {
+    const { events } = await run.handle.fetchHistory();
+    const entries = [...new Map(events!.flatMap(journalIn).map((entry) => [entry.seq, entry])).values()];
+    const openedAtMs = Date.parse(entries.find(({ kind }) => kind === 'opened')!.at);
+    return entries
+      .filter(({ kind }) => kind === 'reminded' || kind === 'warned' || kind === 'escalated')
+      .map(({ kind, at, to }) => {
+        const hours = Math.round((Date.parse(at) - openedAtMs) / hourMs);
+        return `${kind} at ${hours}h${to === undefined ? '' : ` to ${to.join(' ')}`}`;
+      });
+  }
 });
