@@ -38,9 +38,10 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
   };
 }
 
-/** A layer below never fills a group that a layer above names. */
-function directoryOf({ layer, parent }: Requirement, directories: Directories): Directory | undefined {
+/** Its own layer's, else that of the nearest above: a layer below never fills a group that a layer above names. */
+function directoryOf({ layer, parent = 0 }: Requirement, directories: Directories): Directory | undefined {
   const { ceiling, parents = [], run } = directories;
   if (layer === 'ceiling') return ceiling;
-  return (layer === 'parent' ? parents[parent ?? 0] : run) ?? ceiling;
+  const below = layer === 'parent' ? parents.slice(0, parent + 1) : [...parents, run];
+  return below.findLast((directory) => directory !== undefined) ?? ceiling;
 }

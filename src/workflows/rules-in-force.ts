@@ -10,7 +10,7 @@ import { grantAnswers } from '../core/make-grant.ts';
 import { directoriesOf } from '../core/panel.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { CompiledLayers, RuledCall, Ruling } from '../core/ruling.ts';
-import { compilePolicy, evaluate } from '../core/ruling.ts';
+import { compileLayers, evaluate } from '../core/ruling.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { changeRunSide } from '../core/run-side.ts';
 import type { GateOptions } from './approval-gate.ts';
@@ -48,11 +48,7 @@ export class RulesInForce {
       ...(run === undefined ? {} : { run }),
     };
     this.directories = directoriesOf(this.policies);
-    this.#layers = {
-      ...(ceiling === undefined ? {} : { ceiling: compilePolicy(ceiling, 'ceiling') }),
-      ...(parents === undefined ? {} : { parents: parents.map((parent) => compilePolicy(parent, 'parent')) }),
-      ...(run === undefined ? {} : { run: compilePolicy(run, 'run') }),
-    };
+    this.#layers = compileLayers(this.policies);
     this.#assessRules = compileAssessRules(this.policies);
   }
 

@@ -335,7 +335,7 @@ describe('a workflow of somebody else’s that starts a run and says what binds 
     ],
     [
       'is too deep',
-      { lineage: [...'abcde', above], policies: [] },
+      { lineage: ['a', 'b', 'c', 'd', 'e', above], policies: [] },
       `The run's 'parent.lineage': Too big: expected array to have <=5 items`,
     ],
     [
