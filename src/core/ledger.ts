@@ -7,7 +7,7 @@ import type { OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './a
 import type { AskTerms } from './ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
-import { tally, type Voter } from './entitlement.ts';
+import { entitlement, tally, type Voter } from './entitlement.ts';
 import type { LadderStep } from './ladder.ts';
 import type { BookedRequest, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
@@ -183,8 +183,11 @@ function reterm(ledger: Ledger, command: RetermCommand, directories: Directories
   const { atMs, requestId, terms, request } = command;
   const booked = openRequest(ledger, requestId);
   if (booked === undefined) return unchanged(ledger);
-  const changed: BookedRequest = { ...booked, terms, request: { ...booked.request, ...request } };
-  const { outcome } = tally(panelOf(changed, directories, atMs), changed.votes);
+  const panel = panelOf({ ...booked, terms }, directories, atMs);
+  // Whoever may no longer answer has not answered: another rule may let them once more.
+  const votes = booked.votes.filter((vote) => entitlement(panel, vote, vote.approved) === undefined);
+  const changed: BookedRequest = { ...booked, terms, votes, request: { ...booked.request, ...request } };
+  const { outcome } = tally(panel, votes);
   const next = withRequest(ledger, changed);
   const last = changed.votes.at(-1);
   if (outcome === undefined || last === undefined) return unchanged(next);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Receipt } from '../../src/contract.ts';
+import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -70,6 +70,24 @@ describe('what is open', () => {
     await expect(run.handle.executeUpdate('decide', { args: [decision] })).rejects.toMatchObject({
       cause: { type: 'not_entitled' },
     });
+    await run.handle.terminate();
+  });
+
+  test('votes that the new rule still admits count on, others fall', async () => {
+    const run = await start('votes');
+    const [request] = await run.open(2);
+    const { requestId } = request!;
+    const ruleOf = (ask: object): object => ({ rules: [{ pattern: 'pay', action: 'ask', ask }] });
+    const vote = (reviewerId: string): Promise<Receipt> =>
+      run.handle.executeUpdate('decide', { args: [{ requestId, approved: true, reviewerId }] });
+    await setPolicy(run, { policy: ruleOf({ quorum: 3 }) });
+    await vote('ann');
+    await vote('bob');
+    expect((await setPolicy(run, { policy: ruleOf({ reviewers: ['ann', 'cat'], quorum: 2 }) })).settled).toEqual([]);
+    const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
+    expect(details.votes?.map(({ reviewerId }) => reviewerId)).toEqual(['ann']);
+    const { settled } = await setPolicy(run, { policy: ruleOf({ reviewers: ['ann'] }) });
+    expect(settled).toEqual([{ requestId, outcome: 'approved' }]);
     await run.handle.terminate();
   });
 
