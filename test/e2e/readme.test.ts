@@ -83,9 +83,10 @@ test('the commands are those that are run here, and both lines for a fresh machi
   ]);
 });
 
-test('its policy loads', () => {
+test('its policies load', () => {
   expect(readmeBlocks('yaml').map((text) => parsePolicy(text))).toMatchObject([
     { policy: { rules: [{ pattern: 'refund' }] } },
+    { policy: { rules: [{ pattern: 'wire_transfer', ask: { quorum: 2 } }] } },
   ]);
 });
 
