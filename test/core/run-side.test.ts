@@ -3,7 +3,7 @@ import type { Mode } from '../../src/core/modes.ts';
 import { parsePolicy } from '../../src/core/parse-policy.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
-import { mergeRunSide } from '../../src/core/run-side.ts';
+import { changeRunSide, mergeRunSide } from '../../src/core/run-side.ts';
 
 const policy = (text: string): Policy => {
   const parsed = parsePolicy(text);
@@ -100,4 +100,24 @@ test('what is assessed and redacted is joined, the agent’s first', () => {
   expect(joined.assess).toEqual([...own('a').assess!, ...own('b').assess!]);
   expect(joined.redact).toEqual({ patterns: [...own('a').redact!.patterns, ...own('b').redact!.patterns] });
   expect(mergeRunSide(own('a'), input)).toMatchObject({ assess: own('a').assess, redact: own('a').redact });
+});
+
+describe('a change of the policy of a run', () => {
+  const base = mergeRunSide(agent, input)!;
+  const change = policy('{ rules: [{ pattern: new, action: deny }], risk_defaults: { write: deny } }');
+
+  test('its rules stand last, each keeps its place, and what it writes wins', () => {
+    const changed = changeRunSide(base, { policy: change, mode: 'plan' })!;
+    expect(changed.rules).toEqual([...base.rules, ...change.rules]);
+    expect(changed.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent', undefined, undefined, undefined]);
+    expect(changed).toMatchObject({ mode: 'plan', riskDefaults: { write: 'deny', destructive: 'deny' } });
+    expect(changed.approval).toEqual(base.approval);
+  });
+
+  test('nothing changed leaves what was; where nothing was, the change is all', () => {
+    expect(changeRunSide(base, {})).toBe(base);
+    expect(changeRunSide(undefined, { mode: 'plan' })).toEqual(mergeRunSide(undefined, undefined, 'plan'));
+    expect(changeRunSide(undefined, { policy: change })!.rules).toEqual(change.rules);
+    expect(changeRunSide(undefined, {})).toBeUndefined();
+  });
 });
