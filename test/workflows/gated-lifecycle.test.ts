@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest, Decision } from '../../src/contract.ts';
-<<<<<<< HEAD
 import { eventually } from '../support/eventually.ts';
-=======
->>>>>>> origin/HEAD
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
@@ -95,7 +92,6 @@ test('always: later calls of the activity are allowed, and a revoked grant asks 
   const steps = [1, 2, 3].map((amount): [string, string, number] => ['pay', 'ann', amount]);
   const { handle, request, ends } = await ask(...steps, ['order', { item: 'tea' }], ['pay', 'ann', 4]);
   expect(await decide(request, { always: true })).toMatchObject({ grantId: expect.any(String) });
-<<<<<<< HEAD
   const [order] = await eventually('the order is asked about', async () => {
     const open = await world.open(handle);
     return open[0]?.toolName === 'order' && open;
@@ -108,15 +104,6 @@ test('always: later calls of the activity are allowed, and a revoked grant asks 
     return open[0]?.toolName === 'pay' && open;
   });
   expect(again).toMatchObject({ arguments: { to: 'ann', amount: 4 } });
-=======
-  const [order] = await world.open(handle);
-  expect(order!.toolName).toBe('order');
-  expect(world.ran()).toEqual(['pay ann 1', 'pay ann 2', 'pay ann 3']);
-  await handle.executeUpdate('revoke', { args: [{ grants: 'all' }] });
-  await decide(order!, {});
-  const [again] = await world.open(handle);
-  expect(again).toMatchObject({ toolName: 'pay', arguments: { to: 'ann', amount: 4 } });
->>>>>>> origin/HEAD
   await decide(again!, { approved: false });
   expect(await ends()).toMatchObject([{}, {}, {}, { result: 'ordered tea' }, { type: 'denied' }]);
 });
