@@ -1,7 +1,7 @@
 /** A plain order workflow, no agent in it, whose refunds may have to be approved. */
-import { proxyActivities } from '@temporalio/workflow';
+import { defineSignal, makeContinueAsNewFunc, proxyActivities, setHandler } from '@temporalio/workflow';
 import { ApprovalGate, gateRefusal } from '../../src/workflow.ts';
-import type { JsonObject } from '../../src/workflow.ts';
+import type { CarriedGate, JsonObject } from '../../src/workflow.ts';
 import type { OrderActivities } from './activities.ts';
 import { gated } from './gated.ts';
 
@@ -29,5 +29,37 @@ export async function returnOrder({ orderId, amount, customer, clerk, policy }: 
     if (gateRefusal(error) === undefined) throw error;
     await mail(customer, 'We could not refund your order.');
     return `Not refunded. ${(error as Error).message}`;
+  }
+}
+
+const takeReturn = defineSignal<[Return]>('takeReturn');
+
+/** Takes returns by signal until it is closed, all side by side, and continues as new when its history has grown. */
+export async function returnsDesk(open: Return[], carried?: CarriedGate): Promise<void> {
+  // Before the gate is made: it counts every signal that nobody handles as a refused decision.
+  setHandler(takeReturn, (each) => {
+    open.push(each);
+  });
+  const gate = new ApprovalGate(carried?.gate);
+  const { refund } = gate.wrap(activities, gated);
+  await gate.load({ agent: 'returns' }, carried);
+  const begun = new Set<Return>();
+  const refundOne = async (each: Return): Promise<void> => {
+    begun.add(each);
+    await refund(each.orderId, each.amount).catch((error: unknown) => {
+      if (gateRefusal(error) === undefined) throw error;
+    });
+    open.splice(open.indexOf(each), 1);
+  };
+  const next = (): Return | undefined => open.find((each) => !begun.has(each));
+  for (;;) {
+    // When the history has grown nothing new begins, and what runs is waited for; what waits for a reviewer need not be.
+    await gate.until(() => gate.closing !== undefined || (gate.wantsRollOver ? !gate.busy : next() !== undefined));
+    if (gate.closing !== undefined) return;
+    if (gate.wantsRollOver) {
+      const { carried: forNext, memo } = gate.carry();
+      return makeContinueAsNewFunc<typeof returnsDesk>({ memo })(open, forNext);
+    }
+    for (let each = next(); each !== undefined; each = next()) void refundOne(each);
   }
 }

@@ -46,7 +46,7 @@ import { openControlDoors } from './control-doors.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { openDecisionDoor } from './decision-door.ts';
 import type { Gated } from './guarded-activities.ts';
-import { wrapActivities } from './guarded-activities.ts';
+import { gatedRun, wrapActivities } from './guarded-activities.ts';
 import { IndexWriter } from './index-writer.ts';
 import { LadderClimber } from './ladder-climber.ts';
 import type { Carry, CarriedGate, LoadOptions } from './load-gate.ts';
@@ -173,9 +173,9 @@ export class ApprovalGate {
     this.#closed.push(listener);
   }
 
-  /** True while the gate itself has an activity running: the run must not continue as new then. */
+  /** True while an activity of the gate or a gated one runs: the run must not continue as new then. */
   get busy(): boolean {
-    return this.#watch.busy || this.#climber.busy;
+    return this.#watch.busy || this.#climber.busy || gatedRun();
   }
 
   /** True when this link has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */

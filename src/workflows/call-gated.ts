@@ -24,7 +24,7 @@ export interface GatedCall {
   activity: GatedDefinition;
   /** What reviewers read beside the call. */
   contextSummary: string;
-  /** True once the workflow has ended. */
+  /** True once the workflow has ended or has handed everything to its next link. */
   hasEnded: () => boolean;
   /** A request that an earlier link opened for the same call, or undefined. */
   takeUp: (call: ToolCall) => { callId: string; requestId: string } | undefined;
@@ -101,7 +101,8 @@ async function answered(
   requestId: string,
 ): Promise<Admitted> {
   const settlement = await settled(gate, requestId);
-  // Whoever left this call behind does not look at how it ends: a failure that nobody takes would repeat the task.
+  // Whoever left this call behind does not look at how it ends: a failure that nobody takes would repeat the task, and
+  // what the next link takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (!settlement.runs) throw notRun(gate, activity, requestId, settlement);
   if (settlement.edited === undefined) return wished;

@@ -34,6 +34,9 @@ interface Guarded {
   /** Requests that an earlier link opened and for which nobody waits yet. */
   carried: BookedRequest[];
   config?: GateConfig;
+  /** Gated activities that have been scheduled and have not ended. */
+  running: number;
+  /** True once the workflow has ended, or handed everything to its next link. */
   ended: boolean;
 }
 
@@ -41,7 +44,7 @@ let guarded: Guarded | undefined;
 
 /** The one gate of this run and what it guards. */
 export function guardedBy(gate: GuardingGate): Guarded {
-  guarded ??= { gate, definitions: new Map(), about: new Map(), carried: unfinished(gate), ended: false };
+  guarded ??= { gate, definitions: new Map(), about: new Map(), carried: unfinished(gate), running: 0, ended: false };
   if (guarded.gate === gate) return guarded;
   throw ApplicationFailure.nonRetryable('A workflow has one ApprovalGate; this one is the second', 'internal');
 }
@@ -78,7 +81,7 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
         hasEnded: () => guarded?.ended === true,
       },
       input,
-      next,
+      (scheduled) => counted(next(scheduled)),
     );
   },
   scheduleLocalActivity(input, next) {
@@ -89,6 +92,20 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
     );
   },
 };
+
+/** True while a gated activity runs: its effect would be lost if the workflow continued as new (I11). */
+export function gatedRun(): boolean {
+  return guarded !== undefined && guarded.running > 0;
+}
+
+async function counted<Result>(running: Promise<Result>): Promise<Result> {
+  if (guarded !== undefined) guarded.running++;
+  try {
+    return await running;
+  } finally {
+    if (guarded !== undefined) guarded.running--;
+  }
+}
 
 /** When the workflow has ended, nothing stays open, and the journal is written to its end. */
 export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {

@@ -64,8 +64,16 @@ export async function loadGate(
 
 /** Everything the next link needs; continue as new in the same step. */
 export function carryGate(gate: ApprovalGate): Carry {
-  const { config } = guardedBy(gate);
+  const guarded = guardedBy(gate);
+  const { config } = guarded;
   if (config === undefined) throw ApplicationFailure.nonRetryable('ApprovalGate: carry() needs load()', 'internal');
+  if (gate.busy) {
+    throw ApplicationFailure.nonRetryable(
+      'ApprovalGate: carry() while a gated activity runs would lose what it does: wait until gate.busy is false',
+      'internal',
+    );
+  }
+  guarded.ended = true;
   // Where the author puts the next link's argument is unknown: a reader of the journal finds the memo.
   gate.writeLast();
   const { gate: snapshot, memo } = gate.snapshot();
