@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { askTermsOf, reviewersAt, type AskedCall, type AskTerms } from '../../src/core/ask-terms.ts';
+import { askTermsOf, reviewersAt, sameDemands, type AskedCall, type AskTerms } from '../../src/core/ask-terms.ts';
 import { parsePolicy } from '../../src/core/parse-policy.ts';
 import type { PolicyLayers } from '../../src/core/policy.ts';
 import { compilePolicy, evaluate } from '../../src/core/ruling.ts';
+import { mergeRunSide } from '../../src/core/run-side.ts';
 
 const minute = 60_000;
 const anyone = { layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate: [] } as const;
@@ -240,4 +241,31 @@ test.each<[string, string[], number, string[]]>([
     { afterMs: 2 * minute, to: ['eve', 'bob'] },
   ];
   expect(reviewersAt({ layer: 'run', reviewers, quorum: 1, oneOfEach: [], escalate }, waitedMs)).toEqual(expected);
+});
+
+test('what an agent’s policy demands is the run’s side’s, in every key', () => {
+  const run = mergeRunSide(policyOf(asks({ ...ann, on_timeout: 'deny' }, { on_timeout: 'allow' }), false))!;
+  const ceiling = policyOf(allows({ on_timeout: 'allow' }), true);
+  const layers = { ceiling: compilePolicy(ceiling, 'ceiling'), run: compilePolicy(run, 'run') };
+  const call = { tool: 'pay', args: {}, risk: 'read_only' as const };
+  const terms = askTermsOf({ ceiling, run }, evaluate(layers, call), call);
+  expect(terms.requirements).toStrictEqual([
+    { layer: 'run', reviewers: ['ann'], quorum: 1, oneOfEach: [], escalate: [] },
+  ]);
+  expect(terms.onTimeout).toBe('deny');
+});
+
+test('always of a risk default or a mode: any grant, whatever the risk', () => {
+  expect(askTermsOf({}, { rule: null, severity: 'high' }, { risk: 'destructive' }).always).toBe('tool');
+});
+
+test.each<[string, object, boolean]>([
+  ['the same', ann, true],
+  ['other times', { ...ann, timeout: '1m', remind: '1m' }, true],
+  ['other reviewers', { reviewers: ['bob'] }, false],
+  ['no veto', { ...ann, veto: false }, false],
+  ['verified', { ...ann, verified: true }, false],
+  ['self-approval', { ...ann, allow_self: true }, false],
+])('whether demands are the same: %s', (_, ask, expected) => {
+  expect(sameDemands(termsOf(none, asks(ann)), termsOf(none, asks(ask)))).toBe(expected);
 });
