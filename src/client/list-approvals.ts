@@ -118,9 +118,13 @@ function isRow(row: unknown): row is ApprovalSummary {
   return (
     texts.every((name) => typeof row[name] === 'string') &&
     ['deadline', 'rule'].every((name) => row[name] === null || typeof row[name] === 'string') &&
-    Array.isArray(row['argumentNames']) &&
-    row['argumentNames'].every((name) => typeof name === 'string')
+    isTexts(row['argumentNames']) &&
+    (row['lineage'] === undefined || isTexts(row['lineage']))
   );
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {

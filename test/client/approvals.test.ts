@@ -121,7 +121,9 @@ describe('approvals.list', () => {
 
   test('a memo that is no memo of ours hides nothing', async () => {
     const run = await startAsking(1);
-    for (const memo of [{ approvals: 'x' }, { approvals: { open: [{ requestId: 7 }], more: 'many' } }, {}]) {
+    const [row] = (await listed(1)).approvals;
+    const rows = [{ requestId: 7 }, { ...row, argumentNames: 'all' }, { ...row, lineage: 'above' }];
+    for (const memo of [{ approvals: 'x' }, { approvals: { open: rows, more: 'many' } }, {}]) {
       const workflowId = `foreign-${randomUUID()}`;
       await world.client.session.client.workflow.start('foreign', {
         workflowId,
