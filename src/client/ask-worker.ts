@@ -1,6 +1,6 @@
 import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
-import { grpcStatus, grpcStatusOf } from './server-error.ts';
+import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 
 /** How long a worker that just started may take until its first poll is seen, in milliseconds. */
@@ -32,10 +32,16 @@ export async function askWorker<Answer>(
   try {
     return await asked;
   } catch (error) {
-    const status = grpcStatusOf(error);
-    if (status !== grpcStatus.DEADLINE_EXCEEDED && status !== grpcStatus.CANCELLED) throw error;
+    if (!saysNobodyAnswers(error)) throw error;
     await watched;
     if (taskQueue === undefined) throw error;
     throw noWorker(session, taskQueue, error);
   }
+}
+
+/** Time is up, we gave up, or the server itself refuses to wait: it does so once a task queue has had no poller for minutes. */
+function saysNobodyAnswers(error: unknown): boolean {
+  const status = grpcStatusOf(error);
+  if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
+  return status === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
 }

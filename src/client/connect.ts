@@ -34,6 +34,9 @@ export interface Session {
 export async function connect(options: ConnectOptions = {}): Promise<Session> {
   const { namespace, ...settings } = connectionSettings(options);
   const { address } = settings;
+  // What is wrong with these needs no server to be said.
+  attributeNamesOf(options.attributes);
+  largePayloadsOf(options.largePayloads);
   let connection: Connection | undefined;
   try {
     connection = Connection.lazy({

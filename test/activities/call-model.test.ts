@@ -231,6 +231,11 @@ describe('a failure', () => {
       "The model's answer is too large (more than 1048576 characters).",
     ],
     [
+      'of endless arguments',
+      scriptedModel([{ calls: [{ tool: 'read', args: { path: 'x'.repeat(33_554_432) } }] }]),
+      "The model's answer is too large (more than 16777216 characters of arguments).",
+    ],
+    [
       'of many calls',
       scriptedModel([{ calls: Array.from({ length: 129 }, () => ({ tool: 'read' })) }]),
       "The model's answer is too large (more than 128 tool calls).",

@@ -30,6 +30,22 @@ describe('connect', () => {
     });
   });
 
+  test.each([
+    [
+      { attributes: { ids: 'My Ids' } },
+      "attributes: 'My Ids' is not a name: letters, digits and _, at most 64, not beginning with Temporal.",
+    ],
+    [
+      { largePayloads: { folder: 'payloads', thresholdBytes: 5 } },
+      'largePayloads.thresholdBytes must be a whole number from 65536 to 1000000.',
+    ],
+  ])('%j: said before any server is asked', async (options, message) => {
+    await expect(connect({ address: '127.0.0.1:1', connectTimeoutMs: 300, ...options })).rejects.toMatchObject({
+      code: 'internal',
+      message,
+    });
+  });
+
   test('a namespace that the server does not have', async () => {
     const client = await createClient({ address: sharedAddress(), namespace: 'nowhere' });
     const message = `The Temporal server at ${sharedAddress()} has no namespace 'nowhere'.`;
