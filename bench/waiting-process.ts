@@ -26,7 +26,7 @@ export async function spawnWaiting(options: {
   const next = async (): Promise<string> => {
     const { value, done } = await lines.next();
     if (done === true) throw new Error('the worker process ended');
-    return value as string;
+    return value;
   };
   for (let line = await next(); line !== 'ready';) line = await next();
   return {

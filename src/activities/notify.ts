@@ -27,6 +27,8 @@ const sentences = {
 } as const satisfies Record<LadderStep['kind'], string>;
 
 /** The activity `countersign.notify`: says what happens to a waiting request. Its one channel is the worker's log. */
-export const notify: Notify = async ({ kind, journal: _, ...request }) => {
-  log.info(sentences[kind], { step: kind, ...request });
+export const notify: Notify = async (input) => {
+  const { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline } = input;
+  const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
+  log.info(sentences[kind], { step: kind, ...request, ...(to && { to }) });
 };

@@ -13,7 +13,7 @@ export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } 
 
 /** The activity `countersign.readPolicy`: a policy sent to a running run is read outside of it, and recorded (I12). */
 export const readPolicy: ReadPolicy = async ({ policy: document, maxTimeoutMs }) => {
-  const parsed = parsePolicy(document, { ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
+  const parsed = parsePolicy(document, maxTimeoutMs === undefined ? {} : { maxTimeoutMs });
   if ('policy' in parsed) return { policy: parsed.policy };
   const { path, message } = parsed.problems[0]!;
   return { problem: path === undefined || path === '' ? message : `${path}: ${message}` };

@@ -77,11 +77,10 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   const fields = readFields(value, 'a revocation', ['grants']);
   if ('problem' in fields) return fields;
   const { grants, ...signed } = fields.message;
-  const isList = Array.isArray(grants) && grants.length > 0 && grants.length <= maxRevoked;
-  if (grants !== 'all' && !(isList && grants.every((id) => typeof id === 'string'))) {
+  if (grants !== 'all' && !isListOfIds(grants)) {
     return invalid(`'grants' must be "all" or a list of 1 to ${maxRevoked} grant ids`);
   }
-  return { message: { grants: grants as RevokeMessage['grants'], ...(signed as Signed) } };
+  return { message: { grants, ...(signed as Signed) } };
 }
 
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
@@ -100,6 +99,11 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
 export function readClose(value: unknown): Read<CloseMessage> {
   if (value === undefined || value === null) return { message: {} };
   return readFields(value, 'a close', []);
+}
+
+function isListOfIds(value: unknown): value is string[] {
+  const isBounded = Array.isArray(value) && value.length > 0 && value.length <= maxRevoked;
+  return isBounded && value.every((id) => typeof id === 'string');
 }
 
 /** The fields that are there, texts within bounds; an unknown one is refused, never ignored. */

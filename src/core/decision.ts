@@ -153,14 +153,18 @@ function scopeProblem(scope: unknown): Problem | undefined {
     const problem = matchProblem(match);
     if (problem !== undefined) return problem;
   }
-  const parsed = expiresIn === undefined ? undefined : parseDuration(String(expiresIn).slice(0, 40));
-  if (parsed !== undefined && (typeof expiresIn !== 'string' || 'problem' in parsed || parsed.durationMs === null)) {
+  if (expiresIn !== undefined && !isFiniteDuration(expiresIn)) {
     return invalid(`'always.expiresIn' must be a whole number and a unit, such as 30m or 1h`).problem;
   }
   if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) >= 1 && (uses as number) <= maxUses)) {
     return invalid(`'always.uses' must be a whole number from 1 to ${maxUses}`).problem;
   }
   return undefined;
+}
+
+function isFiniteDuration(value: unknown): boolean {
+  const parsed = typeof value === 'string' ? parseDuration(value) : { problem: '' };
+  return 'durationMs' in parsed && parsed.durationMs !== null;
 }
 
 function matchProblem(match: unknown): Problem | undefined {

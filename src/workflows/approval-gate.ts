@@ -11,7 +11,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ApprovalDetails, Caller, Permit } from '../contract.ts';
+import type { ApprovalDetails, Caller, Permit, ReviewerVote } from '../contract.ts';
 import { messageNames, queryNames } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
 import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
@@ -25,6 +25,7 @@ import type { JournalEntry } from '../core/journal-entry.ts';
 import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
+import type { BookedVote } from '../core/ledger-state.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
 import { listed } from '../core/listed-request.ts';
 import { panelOf } from '../core/panel.ts';
@@ -420,13 +421,18 @@ export class ApprovalGate {
     const shown: ApprovalDetails = {
       ...request,
       ...(this.#inForce !== undefined && !this.limits.includeArguments && { arguments: {}, shown: 'part' }),
-      ...(votes.length > 0 && { votes: votes.map(({ said: _, ...vote }) => vote) }),
+      ...(votes.length > 0 && { votes: votes.map(withoutDigest) }),
       ...(delegations.length > 0 && { delegations }),
     };
     if ('settlement' in found) return { ...shown, settled: found.settlement };
     const { have, need } = tally(panelOf(found, this.#book.directories, Date.now()), votes);
     return { ...shown, approvals: { have, need } };
   }
+}
+
+function withoutDigest(vote: BookedVote): ReviewerVote {
+  const { said: _, ...shown } = vote;
+  return shown;
 }
 
 const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];

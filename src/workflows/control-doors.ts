@@ -153,7 +153,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
         document === undefined
           ? {}
           : await readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
-      if ('problem' in read) return refuse(message, 'policy_invalid', `the new policy: ${read.problem}`);
+      if ('problem' in read) return refuse(message, 'policy_invalid', `the new policy: ${String(read.problem)}`);
       rules.change({ ...read, ...(mode && { mode }) });
       const digest = policyDigest(rules.current().policies);
       const { voter } = sender;

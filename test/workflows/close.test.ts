@@ -25,7 +25,7 @@ test('open requests are cancelled; a running tool ends first', async () => {
     { tool: 'hold', args: { name: 'closing' } },
   ];
   const run = await world.start([{ text: 'Paying.', calls }, { text: 'never said' }] as never[], {
-    policy: { rules: [{ pattern: 'hold', action: 'allow' }] } as never,
+    policy: { rules: [{ pattern: 'hold', action: 'allow' }] },
   });
   const [request] = await run.open();
   await eventually('the tool to run', () => world.ran().includes('start closing'));
@@ -35,7 +35,7 @@ test('open requests are cancelled; a running tool ends first', async () => {
   writeFileSync(join(world.folder, 'release-closing'), '');
   const { status, output, outcomes } = await run.result();
   expect({ status, output }).toEqual({ status: 'closed', output: 'Paying.' });
-  expect(outcomes.map(({ outcome, ran }) => [outcome, ran]).toSorted()).toEqual([
+  expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([
     ['allowed', 'yes'],
     ['cancelled', 'no'],
   ]);
@@ -49,7 +49,7 @@ test('open requests are cancelled; a running tool ends first', async () => {
 
 test('calls that wait for their turn are cancelled too', async () => {
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'held', amount } }));
-  const run = await world.start([{ calls }], { policy: { rules: [], approval: { batch: 'sequential' } } as never });
+  const run = await world.start([{ calls }], { policy: { rules: [], approval: { batch: 'sequential' } } });
   await run.open();
   await run.handle.signal('close');
   expect(await run.result()).toMatchObject({ status: 'closed' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -37,7 +38,7 @@ test.each(['update', 'signal'] as const)(
   },
 );
 
-const policy = {
+const policy: JsonObject = {
   rules: [
     { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob', 'cfo'] } },
     { id: 'large', pattern: 'pay', when: 'args.amount > 1000.0', action: 'ask', ask: { reviewers: ['cfo'] } },
@@ -51,7 +52,7 @@ describe('an edit passes the policy again', () => {
     ['of the wrong type', { to: 'pol', amount: 'much' }, 'arguments_invalid'],
     ['not whole', { to: 'pol' }, 'arguments_invalid'],
   ])('%s: refused, and the request stays open', async (_, modifiedArguments, code) => {
-    const run = await world.start(turns('pol', 10), { policy: policy as never });
+    const run = await world.start(turns('pol', 10), { policy });
     const [request] = await run.open();
     const edit = { requestId: request!.requestId, approved: true, reviewerId: 'ann', modifiedArguments };
     await expect(decide(run, edit)).rejects.toMatchObject({ cause: { type: code } });
@@ -62,7 +63,7 @@ describe('an edit passes the policy again', () => {
   });
 
   test('asked by another rule: a new request takes the place, in which only its reviewers count', async () => {
-    const run = await world.start(turns('succ', 10), { policy: policy as never });
+    const run = await world.start(turns('succ', 10), { policy });
     const [request] = await run.open();
     const { requestId } = request!;
     const receipt = await decide(run, {
@@ -93,7 +94,7 @@ describe('an edit passes the policy again', () => {
   });
 
   test('by one who may answer the new request as well: one answer does', async () => {
-    const run = await world.start(turns('both', 10), { policy: policy as never });
+    const run = await world.start(turns('both', 10), { policy });
     const [request] = await run.open();
     const modifiedArguments = { to: 'both', amount: 2_000 };
     const decision = {

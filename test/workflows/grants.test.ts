@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Grant, Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -43,7 +44,7 @@ describe('open siblings', () => {
   const three = (to: string) => [{ calls: [1, 2, 3].map((amount) => ({ tool: 'pay', args: { to, amount } })) }, done];
 
   test('one that a new grant covers is settled by it, and the receipt names it (I14)', async () => {
-    const run = await world.start(three('sib') as never[]);
+    const run = await world.start(three('sib'));
     const [one, two, other] = await run.open(3);
     const receipt = await decide(run, { requestId: one!.requestId, approved: true, always: true });
     const settled = [two!, other!].map(({ requestId }) => ({ requestId, outcome: 'superseded' }));
@@ -59,7 +60,7 @@ describe('open siblings', () => {
   });
 
   test('one decision without always leaves the others alone', async () => {
-    const run = await world.start(three('alone') as never[]);
+    const run = await world.start(three('alone'));
     const [one] = await run.open(3);
     await decide(run, { requestId: one!.requestId, approved: false });
     expect(await run.status()).toMatchObject({ counts: { open: 2, denials: 1 } });
@@ -113,8 +114,8 @@ test.each<[string, object, string | undefined]>([
   ['always: false admits none', { always: false }, undefined],
   ['always: call narrows a wish for the tool', { always: 'call' }, 'call'],
 ])('a rule with %s', async (_, ask, kind) => {
-  const policy = { rules: [{ pattern: 'pay', action: 'ask', ask }] };
-  const run = await world.start([pay('narrow', 1), done], { policy: policy as never });
+  const policy = { rules: [{ pattern: 'pay', action: 'ask', ask }] } as JsonObject;
+  const run = await world.start([pay('narrow', 1), done], { policy });
   const [one] = await run.open();
   const receipt = await decide(run, { requestId: one!.requestId, approved: true, always: { kind: 'tool' } });
   expect(receipt.outcome).toBe('approved');
@@ -126,12 +127,12 @@ test.each<[string, object, string | undefined]>([
 });
 
 test('a grant made by those who may answer one rule does not answer another rule’s question', async () => {
-  const rules = [
+  const rules: JsonObject[] = [
     { pattern: 'pay', action: 'ask' },
     { pattern: 'pay', when: 'args.amount > 100', action: 'ask', ask: { reviewers: ['cfo'] } },
   ];
   const run = await world.start([pay('split', 1), pay('split', 2), pay('split', 500), done], {
-    policy: { rules } as never,
+    policy: { rules },
   });
   const [one] = await run.open();
   await decide(run, { requestId: one!.requestId, approved: true, always: true, reviewerId: 'bob' });

@@ -41,7 +41,7 @@ test('a call that a reviewer denied gets that denial again, and it counts as ano
 test('irreversible calls of a run: pending ones count, and the next is refused before asking', async () => {
   const wipes = { calls: [1, 2, 3].map(() => ({ tool: 'wipe', args: {} })) };
   const run = await world.start([wipes, done], {
-    policy: { rules: [{ pattern: 'wipe', action: 'ask' }], approval: { max_irreversible_per_run: 2 } } as never,
+    policy: { rules: [{ pattern: 'wipe', action: 'ask' }], approval: { max_irreversible_per_run: 2 } },
   });
   const open = await run.open(2);
   expect(open).toHaveLength(2);
@@ -55,7 +55,7 @@ test('batch sequential: one question at a time, in the model’s order', async (
   const run = await world.start(
     [{ calls: [1, 2, 3].map((amount) => ({ tool: 'pay', args: { to: 'seq', amount } })) }, done],
     {
-      policy: { rules: [], approval: { batch: 'sequential' } } as never,
+      policy: { rules: [], approval: { batch: 'sequential' } },
     },
   );
   for (let amount = 1; amount <= 3; amount++) {
@@ -69,7 +69,7 @@ test('batch sequential: one question at a time, in the model’s order', async (
 
 test('denied_as error: the model gets a denial as an error', async () => {
   const run = await world.start([pay('error', 1), done], {
-    policy: { rules: [{ pattern: 'pay', action: 'deny' }], approval: { denied_as: 'error' } } as never,
+    policy: { rules: [{ pattern: 'pay', action: 'deny' }], approval: { denied_as: 'error' } },
   });
   await run.result();
   const messages = await run.handle.query<object[]>('transcript');
@@ -78,7 +78,7 @@ test('denied_as error: the model gets a denial as an error', async () => {
 
 test('include_arguments false: reviewers see names, and what was asked about runs', async () => {
   const run = await world.start([pay('hidden', 7), done], {
-    policy: { rules: [], approval: { include_arguments: false } } as never,
+    policy: { rules: [], approval: { include_arguments: false } },
   });
   const [request] = await run.open();
   expect(request).toMatchObject({ arguments: {}, shown: 'part' });
@@ -101,7 +101,7 @@ test.each<[string, object | undefined, boolean]>([
       approval: { on_timeout: 'allow', timeout: '300ms' },
     };
     const run = await own.start([{ calls: [{ tool: 'look', args: { what: 'sky' } }] }, done], {
-      policy: policy as never,
+      policy,
     });
     const { output, outcomes } = await run.result();
     expect(outcomes).toMatchObject([{ outcome: 'expired', ran: runs ? 'yes' : 'no' }]);

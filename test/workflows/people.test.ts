@@ -146,7 +146,7 @@ test('a group that the ceiling names is filled by the ceiling alone', async () =
   });
   try {
     const run = await strict.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: 'end' }], {
-      policy: { directory: { people: { eve: { groups: ['finance'] } } }, rules: [] } as never,
+      policy: { directory: { people: { eve: { groups: ['finance'] } } }, rules: [] },
     });
     const [request] = await run.open();
     expect(await answer(run, request!.requestId, ['eve', 'ann'])).toEqual(['not_entitled', 'approved']);

@@ -22,7 +22,7 @@ const start = (to: string): Promise<RunInTest> =>
       { calls: [{ tool: 'pay', args: { to, amount: 3 } }] },
       { text: 'told: {{lastResult}}' },
     ] as never[],
-    { policy: asks as never },
+    { policy: asks },
   );
 const setPolicy = (run: RunInTest, message: unknown): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>('setPolicy', { args: [message] });
@@ -144,7 +144,7 @@ test('the change goes along when the run continues as new', async () => {
     const calls = Array.from({ length: 12 }, (_, amount) => ({
       calls: [{ tool: 'pay', args: { to: 'far', amount } }],
     }));
-    const run = await small.start([...calls, { text: 'end' }] as never[], { policy: asks as never });
+    const run = await small.start([...calls, { text: 'end' }] as never[], { policy: asks });
     await run.open();
     await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
     const { outcomes } = await run.result();
