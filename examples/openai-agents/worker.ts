@@ -23,6 +23,7 @@ const worker = await Worker.create({
   workflowsPath: join(here, 'workflows.ts'),
   activities: shopActivities(log ?? join(here, 'shop.log')),
   plugins: [
+    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
     new OpenAIAgentsPlugin({
       // Chat completions, which every compatible server speaks.
       modelProvider: new OpenAIProvider({
@@ -31,7 +32,6 @@ const worker = await Worker.create({
         ...(apiKey && { apiKey }),
       }),
     }),
-    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
   ],
 });
 console.log('ready');

@@ -19,7 +19,9 @@ const worker = await Worker.create({
   taskQueue,
   workflowsPath: join(here, 'workflows.ts'),
   activities: orderActivities(log ?? join(here, 'order.log')),
-  plugins: [countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['returnOrder'] })],
+  plugins: [
+    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['returnOrder', 'returnsDesk'] }),
+  ],
 });
 console.log('ready');
 await worker.run();

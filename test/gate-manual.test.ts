@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+
+/** The code in docs/gate.md is that of the examples, which the tests run. */
+
+const root = new URL('../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const blocks = [...read('docs/gate.md').matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
+  ([, file = '', code = '']) => [file, code] as const,
+);
+
+/** Without indentation: a block may be a piece of what stands deeper. */
+const flat = (text: string): string => text.replaceAll(/^ +/gm, '');
+
+test('each block of code says whose it is', () => {
+  expect(blocks).toHaveLength(read('docs/gate.md').match(/^```ts$/gm)!.length);
+  expect(new Set(blocks.map(([file]) => file.split('/')[1]))).toEqual(new Set(['order', 'ai-sdk', 'openai-agents']));
+});
+
+describe('a block is written so in its file', () => {
+  test.each(blocks)('%s', (file, code) => {
+    // A reader imports the package, the examples its sources.
+    const written = read(file).replaceAll('../../src/workflow.ts', 'countersign/workflow');
+    expect(flat(written)).toContain(flat(code));
+  });
+});
+
+test('the overrides are among our own', () => {
+  const [, written = ''] = /^```json\n(.*?)^```$/ms.exec(read('docs/gate.md')) ?? [];
+  const { overrides } = JSON.parse(`{${written}}`) as { overrides: Record<string, string> };
+  const own = JSON.parse(read('package.json')) as Record<'overrides' | 'dependencies', Record<string, string>>;
+  const names = Object.keys(overrides);
+  expect(names.map((name) => own.overrides[name])).toEqual(names.map((name) => `$${name}`));
+  expect(names.map((name) => own.dependencies[name])).toEqual(names.map((name) => overrides[name]));
+});
