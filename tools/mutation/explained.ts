@@ -79,10 +79,4 @@ export const explained: readonly Explanation[] = [
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no terms, so it asks by the defaults, as nothing does.',
   },
-  {
-    file: 'ask-terms',
-    code: "const { onTimeout: byPolicy = 'deny' } = policy.approval;",
-    changes: [["'deny'", '""']],
-    why: 'Whatever is not allow denies.',
-  },
 ];
