@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Decision } from '../../src/contract.ts';
+import type { Decision, RunInput } from '../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 jest.setTimeout(60_000);
@@ -11,12 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function startAsking(count = 1): Promise<{ run: RunInTest; ids: string[]; workflowId: string }> {
+async function startAsking(
+  count = 1,
+  input: Partial<RunInput> = {},
+): Promise<{ run: RunInTest; ids: string[]; workflowId: string }> {
   const calls = Array.from({ length: count }, (_, index) => ({
     tool: 'pay',
     args: { to: `p${index}`, amount: index },
   }));
-  const run = await world.start([{ calls }, { text: '{{lastResult}}' }]);
+  const run = await world.start([{ calls }, { text: '{{lastResult}}' }], input);
   const ids = (await run.open(count)).map(({ requestId }) => requestId);
   return { run, ids, workflowId: run.workflowId };
 }
@@ -121,6 +124,18 @@ describe('decide several', () => {
       [decisions[5]!.requestId, false, 'unknown_request'],
     ]);
     await Promise.all([one.run.result(), two.run.result()]);
+  });
+
+  test('thirty at once, each by itself: more updates than the server lets wait in one run; each learns its outcome', async () => {
+    const policy = { version: 1, rules: [], approval: { max_pending: 30 } };
+    const { run, ids, workflowId } = await startAsking(30, { policy });
+    const receipts = await Promise.all(
+      ids.map((requestId) => world.client.decide({ requestId, approved: true }, { workflowId })),
+    );
+    expect(receipts.map(({ outcome, recorded = false }) => recorded || outcome)).toEqual(ids.map(() => 'approved'));
+    const { outcomes } = await run.result();
+    expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual(ids.map(() => ['approved', 'yes']));
+    expect((await run.status()).refused.total).toBe(0);
   });
 
   test('none gives none', async () => {
