@@ -215,7 +215,9 @@ describe('with a payload folder', () => {
     const failures = links.flatMap(({ events }) =>
       events.flatMap(({ activityTaskFailedEventAttributes: failed }) => failed?.failure ?? []),
     );
-    expect(failures.map(({ applicationFailureInfo }) => applicationFailureInfo?.type)).toEqual(['payload_unread']);
+    // A worker that remembers nothing has written them again by then: each replay writes what it finds missing.
+    const expected = process.env.COUNTERSIGN_TEST_CACHE === '0' ? [] : ['payload_unread'];
+    expect(failures.map(({ applicationFailureInfo }) => applicationFailureInfo?.type)).toEqual(expected);
   }, 60_000);
 
   test('a worker without the folder leaves the run as it is; one that has it goes on', async () => {

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { GatedWorld } from '../support/gated-world.ts';
+import { openGatedWorld } from '../support/gated-world.ts';
+
+/** A workflow of one's own writes the attributes that its worker names, as a run of an agent does. */
+
+let world: GatedWorld;
+beforeAll(async () => {
+  world = await openGatedWorld({
+    attributes: { tags: false },
+    policy: { version: 1, rules: [{ pattern: '*', action: 'ask' }] },
+  });
+}, 60_000);
+afterAll(() => world.close());
+
+test('without tags: ids and deadline are written, and no tags', async () => {
+  const handle = await world.start('inTurn', [{ name: 'pay', args: ['ann', 1] }]);
+  const [request] = await world.open(handle);
+  const { searchAttributes } = await handle.describe();
+  expect(searchAttributes['ApprovalIds']).toEqual([request!.requestId]);
+  expect(searchAttributes).toHaveProperty('ApprovalDue');
+  expect(searchAttributes).not.toHaveProperty('ApprovalTags');
+  await world.client.decide({ requestId: request!.requestId, approved: true });
+  expect(await handle.result()).toEqual([{ result: 'paid 1 to ann' }]);
+});
