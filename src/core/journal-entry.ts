@@ -19,6 +19,7 @@ export interface JournalEntry {
     | 'grant'
     | 'revoked'
     | 'policy'
+    | 'reruled'
     | 'extended'
     | 'delegated'
     | 'warned'
@@ -50,7 +51,7 @@ export interface JournalEntry {
   grantId?: string;
   /** Of a grant. */
   scope?: GrantScope;
-  /** Reviewers who are asked besides, or to whom a seat went. */
+  /** Reviewers who are asked besides, or now, or to whom a seat went. */
   to?: readonly string[];
   decisionId?: string;
   digest?: string;

@@ -55,6 +55,7 @@ export function projectJournal(entries: JournalEntry[], ended = false): Projecti
     if (kind === 'opened') requests.set(requestId, opened(entry));
     else if (kind === 'vote' && request !== undefined) vote(request, entry);
     else if (kind === 'extended' && request !== undefined) request.deadline = entry.deadline ?? null;
+    else if (kind === 'reruled' && request !== undefined) request.rule = entry.rule ?? null;
     else if (kind === 'refused') refusals++;
     else if (kind === 'ruling' && outcome !== undefined) {
       outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });

@@ -188,9 +188,12 @@ function reterm(ledger: Ledger, command: RetermCommand, directories: Directories
   const votes = booked.votes.filter((vote) => entitlement(panel, vote, vote.approved) === undefined);
   const changed: BookedRequest = { ...booked, terms, votes, request: { ...booked.request, ...request } };
   const { outcome } = tally(panel, votes);
-  const next = withRequest(ledger, changed);
+  const { callId, toolName } = { ...booked, ...booked.request };
+  const { rule, reason: why, reviewers: to } = changed.request;
+  const entry = { kind: 'reruled', callId, requestId, toolName, rule, reason: why, to } as const;
+  const reruled = journaled(unchanged(withRequest(ledger, changed)), atMs, entry);
   const last = changed.votes.at(-1);
-  if (outcome === undefined || last === undefined) return unchanged(next);
+  if (outcome === undefined || last === undefined) return reruled;
   const { reason, reviewerId, identity, decisionId } = last;
   const settlement: Settlement = {
     outcome,
@@ -201,7 +204,8 @@ function reterm(ledger: Ledger, command: RetermCommand, directories: Directories
     ...(decisionId !== undefined && { decisionId }),
     settledAt: iso(atMs),
   };
-  return settle(next, changed, settlement, atMs);
+  const settled = settle(reruled.ledger, changed, settlement, atMs);
+  return { ...settled, entries: [...reruled.entries, ...settled.entries] };
 }
 
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {

@@ -24,6 +24,7 @@ const entries: JournalEntry[] = [
   },
   { ...base, seq: 7, kind: 'ran', callId: '1.2', ran: 'unknown' },
   { ...base, seq: 8, kind: 'opened', callId: '2.1', requestId: 'b'.repeat(32), digest: 'e' },
+  { ...base, seq: 9, kind: 'reruled', callId: '2.1', requestId: 'b'.repeat(32), rule: 'cfo', to: ['cfo'] },
 ];
 const whole = projectJournal(entries);
 
@@ -50,7 +51,7 @@ test('the whole journal', () => {
         digest: 'e',
         openedAt: at,
         deadline: null,
-        rule: null,
+        rule: 'cfo',
       },
     ],
     outcomes: [
