@@ -43,6 +43,13 @@ describe('200 runs hold everything that the test is about', () => {
       namesOf(whole.disturbances.map(({ kind }) => kind)),
       ['kill_all_workers', 'kill_everything', 'kill_server', 'kill_worker', 'stop_worker'],
     ],
+    [
+      'every change of policy',
+      namesOf(whole.runs.flatMap(({ turns }) => turns.flatMap(({ changes }) => changes.map(({ action }) => action)))),
+      ['allow', 'ask', 'deny'],
+    ],
+    ['edited arguments', itemsOf(whole).some(({ edit }) => edit !== undefined), true],
+    ["answers in the tool's place", itemsOf(whole).some(({ response }) => response !== undefined), true],
     ['batches', sendsOf(whole).some(({ items }) => items.length > 1), true],
     ['decisions without an id', itemsOf(whole).some(({ decisionId }) => decisionId === undefined), true],
     [

@@ -36,6 +36,13 @@ export function planAnswers(random: SeededRandom, { idPrefix, asked, brief }: An
       const { decisionId: _none, ...item } = decision(call);
       return [send(soon(), item)];
     },
+    edited: (call: number) => [
+      send(soon(), decision(call, { approved: true, edit: `edited ${idPrefix} ${call}` })),
+      ...(random.chance(0.5) ? [send(soon(), decision(call))] : []),
+    ],
+    responded: (call: number) => [
+      send(soon(), decision(call, { approved: false, response: `answer ${idPrefix} ${call}` })),
+    ],
     twice: (call: number) => {
       const item = decision(call);
       const when = soon();
@@ -68,8 +75,8 @@ export function planAnswers(random: SeededRandom, { idPrefix, asked, brief }: An
     never: () => [],
   };
   const weights: Partial<Record<keyof typeof ways, number>> = brief
-    ? { once: 3, opposite: 1, atDeadline: 4, never: 2, onlyBad: 1, late: 1 }
-    : { once: 4, withoutId: 1, twice: 3, opposite: 3, late: 2, badFirst: 2 };
+    ? { once: 3, opposite: 1, atDeadline: 4, never: 2, onlyBad: 1, late: 1, edited: 1, responded: 1 }
+    : { once: 4, withoutId: 1, twice: 3, opposite: 3, late: 2, badFirst: 2, edited: 1, responded: 1 };
   if (asked.length > 1 && random.chance(0.3)) {
     // One batch for all, in which one item may be no good, and a second batch that says otherwise.
     const items = asked.map((call) => decision(call));

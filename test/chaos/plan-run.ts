@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { planAnswers } from './plan-answers.ts';
-import type { ChaosTool, PlannedCall, PlannedEnd, PlannedRun, PlannedTurn } from './schedule.ts';
+import type { ChaosTool, PlannedCall, PlannedChange, PlannedEnd, PlannedRun, PlannedTurn } from './schedule.ts';
 
 const toolWeights = { note: 5, slow: 2, again: 2 } as const satisfies Partial<Record<ChaosTool, number>>;
 
@@ -36,9 +36,22 @@ function planTurn(random: SeededRandom, { name, turn, inTurn, brief }: TurnPlace
   const asked = calls.flatMap(({ tool }, call) => (tool === 'look' ? [] : [call]));
   return {
     calls,
+    changes: planChanges(random, `${name}.${turn + 1}`),
     sends: planAnswers(random, { idPrefix: `${name}.${turn + 1}`, asked, brief }),
     strays: random.pick([0, 0, 0, 0, 0, 3, 3, 12, 12, 25]),
   };
+}
+
+/** Few runs have their policy changed, some of them twice at once. */
+function planChanges(random: SeededRandom, idPrefix: string): PlannedChange[] {
+  const count = random.weighted({ none: 12, one: 2, two: 1 });
+  return Array.from({ length: ['none', 'one', 'two'].indexOf(count) }, (_, index) => ({
+    afterMs: random.whole(0, 600),
+    door: random.pick(['signal', 'update']),
+    tool: random.weighted(toolWeights),
+    action: random.pick(['allow', 'deny', 'ask']),
+    messageId: `${idPrefix}-change-${index + 1}`,
+  }));
 }
 
 function planEnd(random: SeededRandom, turns: number): PlannedEnd {

@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { watchInbox } from './watch-inbox.ts';
+import { approvalSettings } from './approval-settings.ts';
 import { callDirectory } from './call-directory.ts';
 import type { ChaosSchedule, PlannedRun } from './schedule.ts';
 import { plannedSends } from './schedule.ts';
 import { playTurn } from './play-turn.ts';
 import type { RunUnderWay } from './run-under-way.ts';
 import { runUnderWay } from './run-under-way.ts';
+import type { SentChange } from './sent-change.ts';
 import type { SentItem } from './sent-item.ts';
 import type { Stage } from './stage.ts';
 
@@ -16,6 +18,7 @@ export interface Played {
   /** Workflow ids, by the names of the runs. */
   workflowIds: Map<string, string>;
   sent: SentItem[];
+  changes: SentChange[];
   /** Names of runs that were not over in time. */
   stuck: string[];
 }
@@ -33,7 +36,7 @@ export interface PlayOptions {
 
 export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions): Promise<Played> {
   const { client, stage, signal, progress, runLimitMs = 240_000 } = options;
-  const played: Played = { workflowIds: new Map(), sent: [], stuck: [] };
+  const played: Played = { workflowIds: new Map(), sent: [], changes: [], stuck: [] };
   const state = { ended: 0, requests: 0, sends: 0, disturbances: 0 };
   const over = new AbortController();
   const untilOver = AbortSignal.any([signal, over.signal]);
@@ -53,7 +56,9 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
       state.requests++;
       if (run.turnsSeen.has(place.turn)) continue;
       run.turnsSeen.add(place.turn);
-      run.acts.push(playTurn(client, run, place.turn, (sent) => note(sent)));
+      run.acts.push(
+        playTurn(client, run, place.turn, { sent: note, changed: (change) => played.changes.push(change) }),
+      );
     }
     for (const each of underWay.values()) each.looks++;
   });
@@ -114,8 +119,7 @@ async function startRun({ session }: CountersignClient, { plan, workflowId, sign
   const turns = plan.turns.map(({ calls }) => ({
     calls: calls.map(({ modelCallId: id, tool, text }) => ({ id, tool, args: { text } })),
   }));
-  // Denials of one tool are no reason here to stop asking.
-  const approval = { timeout: `${plan.timeoutMs}ms`, max_retries_after_deny: 100 };
+  const approval = approvalSettings(plan);
   const input = {
     agent: 'chaos',
     input: JSON.stringify([...turns, { text: 'done' }]),

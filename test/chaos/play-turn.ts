@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../../src/client/client.ts';
+import { approvalSettings } from './approval-settings.ts';
 import type { RunUnderWay } from './run-under-way.ts';
-import type { PlannedItem, PlannedSend } from './schedule.ts';
+import type { PlannedChange, PlannedItem, PlannedSend } from './schedule.ts';
 import { sendDecision } from './send-decision.ts';
+import type { SentChange } from './sent-change.ts';
 import type { SentItem } from './sent-item.ts';
 
 /** Does to one turn, which was just seen to ask, what its plan says. */
@@ -10,14 +12,17 @@ export async function playTurn(
   client: CountersignClient,
   run: RunUnderWay,
   turn: number,
-  sent: (items: SentItem[]) => void,
+  tell: { sent: (items: SentItem[]) => void; changed: (change: SentChange) => void },
 ): Promise<void> {
   const { plan, workflowId, signal } = run;
-  const { sends, strays } = plan.turns[turn]!;
+  const { sends, strays, changes } = plan.turns[turn]!;
   const seenAtMs = Date.now();
   const handle = client.session.client.workflow.getHandle(workflowId);
-  const tryFor = <T>(act: () => Promise<T>): Promise<unknown> =>
-    client.session.connection.withDeadline(Date.now() + 5_000, act).catch(() => undefined);
+  const tryFor = (act: () => Promise<unknown>): Promise<boolean> =>
+    client.session.connection.withDeadline(Date.now() + 5_000, act).then(
+      () => true,
+      () => false,
+    );
 
   const play = async (send: PlannedSend): Promise<void> => {
     await timeOf(send, run, turn, seenAtMs);
@@ -29,12 +34,27 @@ export async function playTurn(
     const once = AbortSignal.any([AbortSignal.timeout(60_000), signal]);
     const tries = signal.aborted ? AbortSignal.timeout(3_000) : once;
     const { door } = send;
-    sent(
+    tell.sent(
       items.length === 0 ? [] : await sendDecision(client, { run: plan.name, workflowId, door, items, signal: tries }),
     );
   };
   const stray = async (): Promise<void> => {
     for (let count = 0; count < strays && !signal.aborted; count++) await tryFor(() => handle.signal('stray', count));
+  };
+  const change = async (planned: PlannedChange): Promise<void> => {
+    await pause(planned.afterMs, signal);
+    if (signal.aborted) return;
+    tell.changed({ run: plan.name, change: planned, sentAtMs: Date.now() });
+    const { tool: pattern, action, messageId, door } = planned;
+    const policy = { version: 1, approval: approvalSettings(plan), rules: [{ pattern, action }] };
+    const message = { policy, by: 'eve', messageId };
+    const send = async (): Promise<boolean> =>
+      tryFor(() =>
+        door === 'signal'
+          ? handle.signal('setPolicy', message)
+          : handle.executeUpdate('setPolicy', { args: [message] }),
+      );
+    while (!signal.aborted && !(await send())) await pause(250, signal);
   };
   const end = async (): Promise<void> => {
     if (plan.end.kind === 'itself' || plan.end.turn !== turn) return;
@@ -44,7 +64,7 @@ export async function playTurn(
       await pause(1_000, signal);
     }
   };
-  await Promise.all([...sends.map(play), stray(), end()]);
+  await Promise.all([...sends.map(play), ...changes.map(change), stray(), end()]);
 }
 
 /** Waits until it is time, or the run is over. */

@@ -27,6 +27,7 @@ export type PlannedEnd = { kind: 'itself' } | { kind: 'cancel' | 'terminate'; tu
 export interface PlannedTurn {
   calls: PlannedCall[];
   sends: PlannedSend[];
+  changes: PlannedChange[];
   /** Signals under a name that no run knows, which make its history grow until it continues as new. */
   strays: number;
 }
@@ -69,6 +70,19 @@ export interface PlannedItem {
   /** The same for repetitions of one decision; absent: the sender has none. */
   decisionId?: string;
   fault?: Fault;
+  /** With `approved`: the text that is to be written instead of the one that was asked about. */
+  edit?: string;
+  /** Without `approved`: what the model gets in the tool's place. */
+  response?: string;
+}
+
+/** The run's policy is replaced by one that says this of one tool, and nothing of the others. */
+export interface PlannedChange {
+  afterMs: number;
+  door: 'signal' | 'update';
+  tool: ChaosTool;
+  action: 'allow' | 'deny' | 'ask';
+  messageId: string;
 }
 
 export type DisturbanceKind = 'kill_worker' | 'stop_worker' | 'kill_all_workers' | 'kill_server' | 'kill_everything';

@@ -102,12 +102,14 @@ function payloadOf(items: Sending['items']): unknown {
 }
 
 function decisionOf(item: PlannedItem, requestId: string): object {
-  const { approved, reviewerId, decisionId, fault } = item;
+  const { approved, reviewerId, decisionId, fault, edit, response } = item;
   return {
     requestId: targetOf(item, requestId),
     approved: fault === 'misshapen' ? String(approved) : approved,
     reviewerId,
     ...(decisionId === undefined ? {} : { decisionId }),
+    ...(edit === undefined ? {} : { modifiedArguments: { text: edit } }),
+    ...(response === undefined ? {} : { response }),
     ...(fault === 'digest' ? { digest: '0'.repeat(64) } : {}),
   };
 }

@@ -1,5 +1,7 @@
 import type { ProjectedRequest } from '../../src/core/journal.ts';
+import type { OutcomeName } from '../../src/contract.ts';
 import type { RunBook } from './run-book.ts';
+import type { PlannedItem } from './schedule.ts';
 import type { SentItem } from './sent-item.ts';
 
 const isGood = ({ item }: SentItem): boolean => item.fault === undefined;
@@ -10,14 +12,21 @@ function winners({ sent }: RunBook, { requestId, outcome, reviewerId, decisionId
     (each) =>
       isGood(each) &&
       each.requestId === requestId &&
-      each.item.approved === (outcome === 'approved') &&
+      outcomeOf(each.item) === outcome &&
       each.item.reviewerId === reviewerId &&
       // The client gives an id to a decision that has none.
       (each.item.decisionId === undefined || each.item.decisionId === decisionId),
   );
 }
 
-const isDecided = ({ outcome }: ProjectedRequest): boolean => outcome === 'approved' || outcome === 'denied';
+const isDecided = ({ outcome = 'expired' }: ProjectedRequest): boolean =>
+  ['approved', 'denied', 'responded'].includes(outcome);
+
+function outcomeOf({ approved, response }: PlannedItem): OutcomeName {
+  if (approved) return 'approved';
+  return response === undefined ? 'denied' : 'responded';
+}
+
 const deadlineOf = ({ deadline }: ProjectedRequest): number => (deadline === null ? Infinity : Date.parse(deadline));
 
 export function decidedBySomebody(book: RunBook): string[] {
@@ -28,6 +37,8 @@ export function decidedBySomebody(book: RunBook): string[] {
     if (outcome === 'expired') {
       return settledAtMs > deadlineOf(request) ? [] : [`${who} ended at ${settledAt}, its deadline is ${deadline}`];
     }
+    // By a policy: that is looked at elsewhere.
+    if (outcome === 'superseded') return [];
     if (outcome === 'cancelled') return book.plan.end.kind === 'itself' ? [`${who} was cancelled by nobody`] : [];
     if (!isDecided(request)) return [`${who} has an outcome that nothing here can give`];
     const possible = winners(book, request);
@@ -39,13 +50,22 @@ export function decidedBySomebody(book: RunBook): string[] {
   });
 }
 
-/** A decision that was acknowledged, in time, before another was even sent, comes first. */
+/**
+ * A decision that was acknowledged, in time, before another was even sent, comes first. Edited arguments are looked into
+ * first, and somebody else may answer meanwhile.
+ */
 export function firstOneWins(book: RunBook): string[] {
   return book.projection.requests.filter(isDecided).flatMap((request) => {
     const possible = winners(book, request);
     const wonFromMs = Math.min(...possible.map(({ sentAtMs }) => sentAtMs));
     return book.sent
-      .filter((each) => isGood(each) && each.requestId === request.requestId && !possible.includes(each))
+      .filter(
+        (each) =>
+          isGood(each) &&
+          each.item.edit === undefined &&
+          each.requestId === request.requestId &&
+          !possible.includes(each),
+      )
       .filter(
         (each) => isAcknowledged(each) && each.answeredAtMs < wonFromMs && each.answeredAtMs <= deadlineOf(request),
       )
@@ -69,10 +89,17 @@ export function nothingIsLost(book: RunBook): string[] {
       const name = each.item.decisionId ?? `the decision of ${each.item.reviewerId}`;
       if (request === undefined) return [`${name} was acknowledged for a request that history does not know`];
       const inTime = each.answeredAtMs <= deadlineOf(request);
+      // A policy that came first, or that forbids what a reviewer would have run instead.
+      const changed = changesBefore(book, each.item.edit === undefined ? each.answeredAtMs : Infinity);
+      if (changed && (request.outcome === 'superseded' || each.item.edit !== undefined)) return [];
       return inTime && !isDecided(request)
         ? [`${name} was acknowledged in time, and the request is ${request.outcome}`]
         : [];
     });
+}
+
+function changesBefore({ changes }: RunBook, atMs: number): boolean {
+  return changes.some(({ sentAtMs }) => sentAtMs <= atMs);
 }
 
 export function answersAreTrue(book: RunBook): string[] {
@@ -88,19 +115,22 @@ export function answersAreTrue(book: RunBook): string[] {
       return won && same ? [] : [`${name} was told '${answer.receipt.outcome}'; the request is ${request?.outcome}`];
     }
     if (code === undefined || code === 'run_closed') return [];
-    const expected = codesFor(item.fault, request);
+    const expected = codesFor(item, request);
     return expected.includes(code) ? [] : [`${name} was refused as ${code}; the request is ${request?.outcome}`];
   });
 }
 
-function codesFor(fault: string | undefined, request: ProjectedRequest | undefined): string[] {
-  const settled = { expired: ['expired'], approved: ['already_settled'], denied: ['already_settled'] }[
-    request?.outcome as 'expired'
-  ];
+function codesFor({ fault, edit }: PlannedItem, request: ProjectedRequest | undefined): string[] {
   if (fault === 'unknown') return ['unknown_request'];
   if (fault === 'misshapen' || fault === 'undecodable') return ['invalid_decision', 'undecodable'];
-  // One that came late is refused as late, however its request is settled in the end.
-  return [...(settled ?? []), 'expired', ...(fault === 'digest' ? ['digest_mismatch'] : [])];
+  const isSettled = request?.outcome !== undefined && !['expired', 'cancelled'].includes(request.outcome);
+  return [
+    ...(isSettled ? ['already_settled'] : []),
+    // One that came late is refused as late, however its request is settled in the end.
+    'expired',
+    ...(fault === 'digest' ? ['digest_mismatch'] : []),
+    ...(edit === undefined ? [] : ['rate_limited', 'denied_by_policy']),
+  ];
 }
 
 export function badOnesAreCounted({ status, sent, ledger, unread }: RunBook): string[] {

@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../../src/contract.ts';
+import type { CallOutcome, Settlement } from '../../src/contract.ts';
 import type { ProjectedRequest } from '../../src/core/journal.ts';
 import type { RunBook } from './run-book.ts';
 
@@ -119,7 +119,7 @@ function difference(what: string, projected: CallOutcome[], told: CallOutcome[])
 }
 
 /** What the model was told of each call, in its own order, is what became of the call. */
-export function toldTheTruth({ plan, told, projection }: RunBook): string[] {
+export function toldTheTruth({ plan, status, told, projection, details }: RunBook): string[] {
   const outcomes = new Map(projection.outcomes.map((each) => [each.callId, each]));
   const calls = plan.turns.flatMap(({ calls }, turn) =>
     calls.map(({ text }, index) => ({ callId: `${turn + 1}.${index + 1}`, text })),
@@ -127,15 +127,27 @@ export function toldTheTruth({ plan, told, projection }: RunBook): string[] {
   return told.flatMap((content, index) => {
     const { callId = '', text = '' } = calls[index] ?? {};
     const known = outcomes.get(callId);
-    if (known === undefined) return [`the model was told '${content}' of no call`];
-    return isTold(known, text).test(content) ? [] : [`call ${callId}, ${known.outcome}, was told as '${content}'`];
+    if (known === undefined) {
+      // Asked, a run that was terminated goes on to what its last, unfinished task would have done.
+      return status === 'TERMINATED' ? [] : [`the model was told '${content}' of no call`];
+    }
+    // What was let run and had not begun when the run was cancelled.
+    if (status === 'CANCELLED' && known.ran === 'no' && content.startsWith('Cancelled: ')) return [];
+    const settled = details[known.requestId ?? '']?.settled;
+    return isTold(known, text, settled).test(content)
+      ? []
+      : [`call ${callId}, ${known.outcome}, was told as '${content}'`];
   });
 }
 
-function isTold({ outcome, ran }: CallOutcome, text: string): RegExp {
-  if (outcome === 'approved' || outcome === 'allowed') {
-    return { yes: new RegExp(`^wrote ${text}$`), unknown: /^Unknown: /, no: /^Error: /, pending: /^$/ }[ran];
+function isTold({ outcome, ran }: CallOutcome, asked: string, settled: Settlement | undefined): RegExp {
+  const edited = settled?.edited?.arguments['text'] as string | undefined;
+  if (outcome === 'allowed' || settled?.runs === true) {
+    const wrote = edited === undefined ? `^wrote ${asked}$` : `[^]*\\nwrote ${edited}$`;
+    return { yes: new RegExp(wrote), unknown: /Unknown: /, no: /Error: /, pending: /^$/ }[ran];
   }
   if (outcome === 'expired') return /^Denied: no decision within /;
-  return outcome === 'cancelled' ? /^Cancelled: / : /^Denied: User denied$/;
+  if (outcome === 'responded') return new RegExp(`^${settled?.response as string}$`);
+  if (outcome === 'cancelled') return /^Cancelled: /;
+  return outcome === 'denied' ? /^Denied: User denied$/ : /^Denied: /;
 }

@@ -4,6 +4,7 @@ import { projectJournal } from '../../src/core/journal.ts';
 import { bookedRequest } from '../support/booked-request.ts';
 import type { RunBook } from './run-book.ts';
 import type { PlannedItem } from './schedule.ts';
+import type { SentChange } from './sent-change.ts';
 import type { SentItem } from './sent-item.ts';
 import { verifyBook } from './verify.ts';
 
@@ -104,6 +105,7 @@ function bookOf(entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook {
         {
           calls: [1, 2, 3].map((call) => ({ modelCallId: 'x', tool: 'note', text: `run-000 1.${call}` })),
           sends: [],
+          changes: [],
           strays: 0,
         },
       ],
@@ -120,6 +122,7 @@ function bookOf(entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook {
     told: ['wrote run-000 1.1', 'Denied: User denied', 'Denied: no decision within 1m'],
     lines: [line],
     sent: goodSent,
+    changes: [],
     ...more,
   };
 }
@@ -152,6 +155,11 @@ test('a run that was terminated before it could write everything down', () => {
   expect(verifyBook(book)).toEqual([]);
 });
 
+const denial = (seconds: number): SentChange => ({
+  run: 'run-000',
+  sentAtMs: startMs + seconds * 1_000,
+  change: { afterMs: 0, door: 'signal', tool: 'note', action: 'deny', messageId: 'm' },
+});
 const without = (seq: number): RunBook => bookOf(goodEntries.filter((each) => each.seq !== seq));
 const twiceSettled = [...goodEntries, { ...settled(8, 1, 'denied', 8), outcome: 'approved' as const }];
 const changed = (entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook => ({ ...bookOf(entries), ...more });
@@ -280,6 +288,44 @@ const broken: [string, RunBook, RegExp][] = [
     'an acknowledged decision was lost',
     { ...good, sent: [...goodSent, sent(2, { kind: 'recorded' })] },
     /no acknowledged decision is lost.* d-2 was acknowledged in time, and the request is expired/,
+  ],
+  [
+    'a request was superseded by a policy that nobody sent',
+    bookOf(
+      goodEntries.map((each) =>
+        each.seq === 7 ? { ...each, outcome: 'superseded' as const, by: 'policy' as const } : each,
+      ),
+    ),
+    /was superseded by policy, runs: false/,
+  ],
+  [
+    'a call was allowed by a policy that nobody sent',
+    bookOf([...goodEntries, { ...base, seq: 8, kind: 'ruling', at: at(9), callId: '2.1', outcome: 'allowed' }]),
+    /2.1 of note is allowed by a policy that nobody sent/,
+  ],
+  [
+    'an acknowledged decision gave way to a policy that came later',
+    bookOf(
+      goodEntries.map((each) =>
+        each.seq === 7 ? { ...each, outcome: 'superseded' as const, by: 'policy' as const } : each,
+      ),
+      { sent: [...goodSent, sent(2, { kind: 'recorded' })], changes: [denial(30)] },
+    ),
+    /d-2 was acknowledged in time, and the request is superseded/,
+  ],
+  [
+    'other arguments ran than a reviewer wrote',
+    {
+      ...good,
+      details: {
+        ...good.details,
+        [ids[0]]: {
+          ...good.details[ids[0]]!,
+          settled: { ...good.details[ids[0]]!.settled!, edited: { arguments: { text: 'edited' }, digest } },
+        },
+      },
+    },
+    /1.1 ran as note 'run-000 1.1'/,
   ],
   [
     'bad decisions were not counted',

@@ -3,6 +3,7 @@
  * wrong with it. The numbers are those of the rules that never break (ARCHITECTURE.md).
  */
 import { answersAreTrue, badOnesAreCounted, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
+import { ruledByAChange } from './verify-changes.ts';
 import { eachCallAnswered, ledgerEqualsHistory, noGaps, oneOutcomeEach, toldTheTruth } from './verify-journal.ts';
 import type { RunBook } from './run-book.ts';
 
@@ -23,6 +24,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'what was approved ran once, all else never (I1, I7)': ranOnce,
   'the journal has no gaps': noGaps,
   'history says what the ledger says': ledgerEqualsHistory,
+  'a policy that was sent ruled': ruledByAChange,
   'a decision settled it, in time (I6, I15)': decidedBySomebody,
   'the first decision wins (I3)': firstOneWins,
   'whoever decides learns the truth (I3, I4)': answersAreTrue,
@@ -46,21 +48,25 @@ function ended({ plan, status, failure }: RunBook): string[] {
 
 const repeatable = ['again', 'look'];
 
-function ranOnce({ plan, status, projection, lines }: RunBook): string[] {
+function ranOnce({ plan, status, projection, lines, details }: RunBook): string[] {
   const wrong: string[] = [];
   const counts = new Map<string, number>();
+  const requests = new Map(projection.requests.map((request) => [request.callId, request]));
   for (const { idempotencyKey, tool, text } of lines) {
     const callId = idempotencyKey.split('/').at(-1)!;
     counts.set(callId, (counts.get(callId) ?? 0) + 1);
     const [turn, index] = callId.split('.').map(Number);
     const planned = plan.turns[turn! - 1]?.calls[index! - 1];
-    if (planned?.tool !== tool || planned.text !== text) wrong.push(`call ${callId} ran as ${tool} '${text}' (I8)`);
+    const edited = details[requests.get(callId)?.requestId ?? '']?.settled?.edited?.arguments['text'];
+    if (planned?.tool !== tool || (edited ?? planned.text) !== text) {
+      wrong.push(`call ${callId} ran as ${tool} '${text}' (I8)`);
+    }
   }
   for (const { callId, toolName, outcome, ran } of projection.outcomes) {
     const times = counts.get(callId) ?? 0;
     counts.delete(callId);
     const [least, most] = timesAllowed(ran, repeatable.includes(toolName));
-    const mayRun = outcome === 'approved' || outcome === 'allowed';
+    const mayRun = outcome === 'allowed' || requests.get(callId)?.runs === true;
     if (!mayRun && times > 0) wrong.push(`call ${callId} is ${outcome} and ran ${times} times`);
     else if (times < least || times > most) wrong.push(`call ${callId} ran ${times} times and is said to be '${ran}'`);
     if (ran === 'pending' && status !== 'TERMINATED') wrong.push(`call ${callId} is still pending`);

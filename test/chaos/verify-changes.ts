@@ -1,0 +1,20 @@
+import type { RunBook } from './run-book.ts';
+
+/** What a policy settled, and no person, is what a policy said that somebody sent before. */
+export function ruledByAChange({ changes, projection }: RunBook): string[] {
+  const wasSent = (tool: string, action: string, before = Infinity): boolean =>
+    changes.some(({ change, sentAtMs }) => change.tool === tool && change.action === action && sentAtMs <= before);
+  const requests = projection.requests.flatMap(({ requestId, toolName, outcome, runs, by, settledAt }) => {
+    if (outcome !== 'superseded') return [];
+    const isRight = by === 'policy' && wasSent(toolName, runs === true ? 'allow' : 'deny', Date.parse(settledAt ?? ''));
+    return isRight ? [] : [`request ${requestId} of ${toolName} was superseded by ${by}, runs: ${runs}`];
+  });
+  const calls = projection.outcomes.flatMap(({ callId, toolName, outcome }) => {
+    const action = { allowed: 'allow', denied_by_policy: 'deny' }[outcome as string];
+    if (action === undefined || toolName === 'look') return [];
+    return wasSent(toolName, action)
+      ? []
+      : [`call ${callId} of ${toolName} is ${outcome} by a policy that nobody sent`];
+  });
+  return [...requests, ...calls];
+}
