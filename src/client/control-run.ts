@@ -106,8 +106,8 @@ async function sendControl(
     sign === undefined
       ? unsigned
       : { ...unsigned, payload: signMessage(name, unsigned.payload, { ...sign, workflowId, namespace }) };
-  const answered = await sendByUpdate<Receipt>(session, sent, timeoutMs);
-  if ('answer' in answered) return answered.answer;
+  const answered = await sendByUpdate(session, sent, timeoutMs);
+  if ('answer' in answered) return answered.answer as Receipt;
   const { messageId, requestId } = sent.payload as { messageId?: string; requestId?: string };
   // A closed run keeps what it answered: the same message again gets its receipt.
   const open = await recordBySignal(session, sent);

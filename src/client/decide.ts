@@ -91,7 +91,7 @@ async function decideInRun(
   try {
     const payload = decisions.length === 1 ? decisions[0] : decisions;
     const sent = { workflowId, name: decideName, payload };
-    const answered = await sendByUpdate<Receipt | Receipt[]>(session, sent, options.timeoutMs ?? 5_000);
+    const answered = await sendByUpdate(session, sent, options.timeoutMs ?? 5_000);
     if (!('answer' in answered)) return await decideBySignal(session, workflowId, decisions, answered);
     const receipts = [answered.answer].flat();
     if (receipts.length !== decisions.length) throw unreadable(workflowId);

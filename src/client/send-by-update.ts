@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Receipt } from '../contract.ts';
 import { ProblemError, isProblemCode, isProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import { askWorker } from './ask-worker.ts';
@@ -32,14 +33,14 @@ const worthRecording: (number | undefined)[] = [
 ];
 
 /** Sends a message by update and waits at most `timeoutMs` for what the run answers. Throws what the run refuses. */
-export async function sendByUpdate<Answer>(
+export async function sendByUpdate(
   session: Session,
   { workflowId, name, payload }: Sent,
   timeoutMs: number,
-): Promise<{ answer: Answer } | Unanswered> {
+): Promise<{ answer: Receipt | Receipt[] } | Unanswered> {
   try {
     const answer = await askWorker(session, workflowId, timeoutMs, () =>
-      session.client.workflow.getHandle(workflowId).executeUpdate<Answer, [unknown]>(name, {
+      session.client.workflow.getHandle(workflowId).executeUpdate<Receipt | Receipt[], [unknown]>(name, {
         updateId: updateIdOf(name, payload),
         args: [payload],
       }),

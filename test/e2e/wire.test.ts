@@ -54,9 +54,9 @@ interface Stage {
   run: RunInTest;
   ids: string[];
   /** A message of the manual, about this run. */
-  told(text: string): unknown;
+  told: (text: string) => unknown;
   /** An answer of the run, in the words of the manual. */
-  shown(answer: unknown): unknown;
+  shown: (answer: unknown) => unknown;
 }
 
 async function stage(scene: string): Promise<Stage> {
@@ -108,11 +108,11 @@ describe('by update: the receipt is the one that is shown', () => {
 });
 
 describe('by signal: nothing is refused but what the receipts say', () => {
-  test.each(examples)('example $#: $name, scene $scene', async ({ name, scene, message, receipt = '{}' }) => {
+  test.each(examples)('example $#: $name, scene $scene', async ({ name, scene, message, receipt = '[]' }) => {
     const { run, told } = await stage(scene);
     const before = (await run.handle.fetchHistory()).events!.length;
     await run.handle.signal(name, told(message));
-    const refused = [JSON.parse(receipt) as Receipt | Receipt[]].flat().filter(({ accepted }) => accepted === false);
+    const refused = [JSON.parse(receipt) as Receipt | Receipt[]].flat().filter(({ accepted }) => !accepted);
     await eventually('the signal in history', async () => (await run.handle.fetchHistory()).events!.length > before);
     expect((await run.status()).refused.last.map(({ code }) => code)).toEqual(refused.map(({ code }) => code));
     if (name === 'close') expect(await run.result()).toMatchObject({ status: 'closed' });

@@ -22,7 +22,7 @@ export function withAlways(command: Command, what: string): Command {
     .option(
       '--match <field=glob>',
       'with --always arguments: what an argument has to match; may be given several times',
-      (value: string, earlier: string[] = []) => [...earlier, value],
+      (value: string, earlier?: string[]) => [...(earlier ?? []), value],
     )
     .option('--expires <duration>', 'with --always: for how long, such as 1h')
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
