@@ -22,6 +22,7 @@ import { DefinitionError } from './agents/definition-error.ts';
 import { createRegistry } from './agents/registry.ts';
 import { bundledPath, preloadedPaths } from './bundled-path.ts';
 import { attributeNamesOf } from './client/attribute-names.ts';
+import { connectionSettings } from './client/connection-settings.ts';
 import { missingSearchAttributes } from './client/search-attributes.ts';
 import { grpcStatus, grpcStatusOf } from './client/server-error.ts';
 import { activityNames, workflowType } from './contract.ts';
@@ -128,17 +129,16 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
   };
   const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling });
 
+  const storage = (namespace: string): Promise<ExternalStorage> =>
+    largePayloads === undefined ? Promise.resolve(unreadReferences) : folderStorage(largePayloads, namespace, 'retry');
+
   return {
     name: 'countersign',
     configureWorker: async (worker) => {
       checkActivities(worker.activities, activities);
       await requireAttributes(worker.connection, worker.namespace, names);
-      const externalStorage =
-        largePayloads === undefined
-          ? unreadReferences
-          : await folderStorage(largePayloads, worker.namespace ?? 'default', 'retry');
       return {
-        ...sandboxed(worker, externalStorage),
+        ...sandboxed(worker, await storage(worker.namespace ?? 'default')),
         activities: { ...worker.activities, ...activities },
         interceptors: {
           ...workflowModules(worker),
@@ -148,8 +148,9 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
         stickyQueueScheduleToStartTimeout: worker.stickyQueueScheduleToStartTimeout ?? '2s',
       };
     },
-    configureReplayWorker: (worker) => ({
-      ...sandboxed(worker, unreadReferences),
+    configureReplayWorker: async (worker) => ({
+      // A replay has no namespace of its own: it reads the folder of the one that is configured.
+      ...sandboxed(worker, await storage(connectionSettings().namespace)),
       interceptors: workflowModules(worker),
     }),
     configureBundler,

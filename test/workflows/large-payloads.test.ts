@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
-import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
@@ -16,10 +16,10 @@ import { callDigest } from '../../src/core/digest.ts';
 import { inlineLimits, storedLimits } from '../../src/core/size-limits.ts';
 import type { ScriptedTurn } from '../../src/models/read-script.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import type { WorkerOptions } from '../../src/worker.ts';
+import { type WorkerOptions, countersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
-import { type RunInTest, type World, openWorld } from '../support/world.ts';
+import { type RunInTest, type World, openWorld, testBundle } from '../support/world.ts';
 
 /** Arguments too large for Temporal's own payloads, with a payload folder and without one. */
 
@@ -232,6 +232,23 @@ describe('with a payload folder', () => {
     await world.startWorker();
     expect((await run.result()).output).toBe('published 300000');
   }, 60_000);
+
+  test('a history full of references replays where the folder is', async () => {
+    const run = await start('some');
+    await run.handle.signal('decide', approve((await run.open())[0]!));
+    await run.result();
+    const { workflowService } = world.client.session.connection;
+    const execution = { workflowId: run.workflowId };
+    const { history } = await workflowService.getWorkflowExecutionHistory({ namespace: 'default', execution });
+    const replay = (plugin: ReturnType<typeof countersignPlugin>): Promise<void> =>
+      Worker.runReplayHistory(
+        { plugins: [plugin], workflowBundle: { codePath: testBundle() } },
+        history!,
+        run.workflowId,
+      );
+    await replay(countersignPlugin({ agents, largePayloads }));
+    await expect(replay(countersignPlugin({ agents, largePayloads: false }))).rejects.toThrow(/same largePayloads/);
+  });
 
   test.each<[string, Record<string, string>]>([
     ['of a file that never was', { sha256: 'ab'.repeat(32), proof: 'cd'.repeat(32) }],
