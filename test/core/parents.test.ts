@@ -156,6 +156,23 @@ test.each([
   expect(askTermsOf(layers, ruling(layers, look), look).onTimeout).toBe(expected);
 });
 
+test.each<[string, [rule?: string, policy?: string][], string]>([
+  ['each has a rule that says it', [['allow'], ['allow']], 'allow'],
+  ['one has a rule that says it, the other a policy', [['allow'], [undefined, 'allow']], 'allow'],
+  ['the rule of one does not speak for the other', [['allow'], []], 'deny'],
+  ['a rule says deny under a policy that allows', [['deny', 'allow'], ['allow']], 'deny'],
+  ['the same below', [['allow'], ['deny', 'allow']], 'deny'],
+])('on_timeout of two parents: %s', (_, written, expected) => {
+  const look: RuledCall = { tool: 'look', args: {}, risk: 'read_only' };
+  const asks = (ofRule?: string, ofPolicy?: string) => ({
+    ...rule('look', 'ask', ofRule === undefined ? {} : { ask: { on_timeout: ofRule } }),
+    ...(ofPolicy !== undefined && { approval: { on_timeout: ofPolicy } }),
+  });
+  const ceiling = policy(asks(undefined, 'allow'), true);
+  const layers = { ceiling, parents: written.map((each) => policy(asks(...each))) };
+  expect(askTermsOf(layers, ruling(layers, look), look).onTimeout).toBe(expected);
+});
+
 test('below a parent an assessment is only raised', () => {
   const assess = { assess: [{ pattern: '*', severity: 'safe' as const }] };
   expect(
