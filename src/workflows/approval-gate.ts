@@ -2,47 +2,32 @@
  * The gate: the workflow step that every tool call passes (I1). One object, made at the top of a workflow: it
  * registers its own handlers, keeps the book, arms one timer, and hands over a snapshot for continue-as-new.
  */
-import {
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  defineQuery,
-  defineSignal,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { ApprovalDetails, Caller, Permit, ReviewerVote } from '../contract.ts';
-import { messageNames, queryNames } from '../contract.ts';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { Caller, Permit } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
-import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
+import type { OutcomeName, Ran, Settlement } from '../core/approval.ts';
 import { type AttributeNames, defaultAttributeNames } from '../core/attribute-names.ts';
 import type { Assessment } from '../core/assessment.ts';
-import { readClose } from '../core/control.ts';
 import { callDigest } from '../core/digest.ts';
-import { tally } from '../core/entitlement.ts';
-import type { Grant } from '../core/grants.ts';
+import { isReplaced } from '../core/is-replaced.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
-import type { BookedVote } from '../core/ledger-state.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
-import { listed } from '../core/listed-request.ts';
-import { panelOf } from '../core/panel.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { editedSentence, sentences, settledSentence } from '../core/sentences.ts';
-import { isReplaced } from '../core/is-replaced.ts';
 import type { ShellSplit } from '../core/shell-parts.ts';
 import { notSplit } from '../core/shell-parts.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
-import { isUndecodable, sizeOf } from '../core/undecodable.ts';
 import { activation } from './activation.ts';
 import { bookRequest } from './book-request.ts';
 import type { BookSnapshot } from './book.ts';
 import { Book } from './book.ts';
+import { CloseDoor } from './close-door.ts';
 import { openControlDoors } from './control-doors.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { openDecisionDoor } from './decision-door.ts';
@@ -53,7 +38,9 @@ import { LadderClimber } from './ladder-climber.ts';
 import type { Carry, CarriedGate, LoadOptions } from './load-gate.ts';
 import { carryGate, loadGate } from './load-gate.ts';
 import { closeOtherDoors } from './message-door.ts';
+import { answerViews } from './request-views.ts';
 import { RulesInForce } from './rules-in-force.ts';
+import { Wake } from './wake.ts';
 
 export interface GateOptions {
   agent: string;
@@ -74,11 +61,6 @@ export type Admission =
   | { kind: 'asked'; requestId: string }
   | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
 
-interface Waiting {
-  predicate: () => boolean;
-  resolve: () => void;
-}
-
 /** What was found out about a call where its arguments were parsed, and recorded with it (design section 5). */
 export interface CallFacts {
   /** The model's text beside the call, else the last user message. */
@@ -90,10 +72,6 @@ export interface CallFacts {
 
 const ungoverned: GateOptions = { agent: '', policies: {}, rollOver: { historyEvents: Infinity, updates: Infinity } };
 
-const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
-const closeSignal = defineSignal<[unknown?]>(messageNames.close);
-const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
-
 export class ApprovalGate {
   readonly #book: Book;
   readonly #watch: DeadlineWatch;
@@ -103,9 +81,8 @@ export class ApprovalGate {
   #inForce: RulesInForce | undefined;
   #makeKnown = (): void => {};
   readonly #known = new Promise<void>((resolve) => (this.#makeKnown = resolve));
-  #waiting: Waiting[] = [];
-  #closing: string | undefined;
-  #closed: (() => void)[] = [];
+  readonly #wake: Wake;
+  readonly #close: CloseDoor;
 
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
   constructor(snapshot?: BookSnapshot) {
@@ -116,7 +93,6 @@ export class ApprovalGate {
     }
     this.#book = new Book(snapshot);
     this.#change = snapshot?.change;
-    this.#closing = snapshot?.closing;
     this.#index = new IndexWriter(this.#book);
     this.#climber = new LadderClimber(this.#book);
     this.#watch = new DeadlineWatch(this.#book, (requests) => this.#climber.climb(requests));
@@ -128,11 +104,11 @@ export class ApprovalGate {
       known: this.#known,
       change: (change) => this.#enforce(this.#rules.options, change),
     });
-    setHandler(closeSignal, (payload) => this.#close(payload));
+    this.#close = new CloseDoor(this.#book, snapshot?.closing);
     closeOtherDoors(this.#book);
-    setHandler(approvalsQuery, (filter) => this.#find(filter));
-    setHandler(grantsQuery, () => this.ledger.grants);
-    void CancellationScope.nonCancellable(() => this.#attend());
+    answerViews(this.#book, () => this.#inForce === undefined || this.limits.includeArguments);
+    // Time first: what it settles is to be in the index that is written next.
+    this.#wake = new Wake([this.#watch, this.#index]);
   }
 
   /** Puts the gate under its policies; once more where a run goes on as another agent. */
@@ -166,12 +142,12 @@ export class ApprovalGate {
 
   /** Why the run is to end, once somebody sent `close`: what was open is cancelled, and nothing more is admitted. */
   get closing(): string | undefined {
-    return this.#closing;
+    return this.#close.reason;
   }
 
   /** Calls `listener` when somebody sends `close`. */
   onClose(listener: () => void): void {
-    this.#closed.push(listener);
+    this.#close.onClose(listener);
   }
 
   /** True while an activity of the gate or a gated one runs: the run must not continue as new then. */
@@ -188,7 +164,7 @@ export class ApprovalGate {
   admit(call: ToolCall, tool: ToolDefinition, facts: CallFacts): Admission {
     const { callId, args } = call;
     const { name: toolName, risk, subject, definition } = tool;
-    if (this.#closing !== undefined) return this.#cancelled(callId, toolName, this.#closing);
+    if (this.closing !== undefined) return this.#cancelled(callId, toolName, this.closing);
     const digest = digestOf(call, tool);
     if (typeof digest !== 'string') return this.refuse(callId, toolName, sentences.failed(digest.message));
     const atMs = Date.now();
@@ -288,9 +264,7 @@ export class ApprovalGate {
 
   /** Settles everything open as cancelled, in the activation that cancelled the run; `writeLast` must follow. */
   cancelAll(reason: string): void {
-    for (const { request } of this.ledger.open) {
-      this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId: request.requestId, reason });
-    }
+    this.#book.cancelOpen(reason);
     this.#book.takeBack();
   }
 
@@ -331,7 +305,7 @@ export class ApprovalGate {
   /** What the next link's constructor takes, and its memo. */
   snapshot(): { gate: BookSnapshot; memo: Record<string, unknown> } {
     const change = this.#change;
-    const closing = this.#closing;
+    const { closing } = this;
     const gate = {
       ledger: this.ledger,
       journal: this.takeJournal(),
@@ -349,20 +323,6 @@ export class ApprovalGate {
   #cancelled(callId: string, toolName: string, reason: string): Admission {
     this.#book.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'cancelled', reason });
     return this.#answered(sentences.cancelled(reason), 'cancelled');
-  }
-
-  #close(payload: unknown): void {
-    if (isUndecodable(payload)) return this.#book.refuse('undecodable', sizeOf(payload));
-    const read = readClose(payload);
-    if ('problem' in read) return this.#book.refuse(read.problem.code, sizeOf(payload));
-    if (this.#closing !== undefined) return this.#book.refuse('run_closed', sizeOf(payload));
-    const { by, reason } = read.message;
-    this.#closing = reason ?? `the run was closed${by === undefined ? '' : ` by ${by}`}`;
-    for (const { request } of this.ledger.open) {
-      const { requestId } = request;
-      this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId, reason: this.#closing });
-    }
-    for (const listener of this.#closed) listener();
   }
 
   #outcome(requestId: string | undefined): Pick<Permit, 'outcome' | 'requestId'> {
@@ -384,55 +344,12 @@ export class ApprovalGate {
   }
 
   /**
-   * Waits until `predicate` holds, after timer and index have been seen to. What a run does next waits here and not at
-   * a condition of its own: a worker that takes a run over may find two activations of the first one as one, in which
-   * its jobs come in another order (`test/workflows/merged-activations.test.ts`), and the order of commands must be the
-   * same (I12). Rejects when the scope it is called in is cancelled.
+   * Waits until `predicate` holds, after timer and index have been seen to (wake.ts says why not at a condition of one's
+   * own). Rejects when the scope it is called in is cancelled.
    */
   until(predicate: () => boolean): Promise<void> {
-    const held = new Promise<void>((resolve) => this.#waiting.push({ predicate, resolve }));
-    return Promise.race([held, CancellationScope.current().cancelRequested]);
+    return this.#wake.until(predicate);
   }
-
-  /** The one place where the run wakes: timer first, then index, then whoever waits, in the order they came. */
-  async #attend(): Promise<void> {
-    const isHeld = ({ predicate }: Waiting): boolean => predicate();
-    for (;;) {
-      await condition(() => this.#index.stale || this.#watch.needsAttention || this.#waiting.some(isHeld));
-      this.#watch.attend();
-      this.#index.write();
-      const held = this.#waiting.filter(isHeld);
-      this.#waiting = this.#waiting.filter((each) => !held.includes(each));
-      for (const { resolve } of held) resolve();
-    }
-  }
-
-  #find(filter: unknown): ApprovalRequest[] | ApprovalDetails | null {
-    const requestId =
-      typeof filter === 'object' && filter !== null && 'requestId' in filter ? filter.requestId : undefined;
-    if (requestId === undefined) return this.ledger.open.map((booked) => listed(this.#view(booked)));
-    const found = typeof requestId === 'string' ? findRequest(this.ledger, requestId) : undefined;
-    return found === undefined ? null : this.#view(found);
-  }
-
-  /** As reviewers may see it. */
-  #view(found: BookedRequest | SettledRequest): ApprovalDetails {
-    const { request, votes, delegations } = found;
-    const shown: ApprovalDetails = {
-      ...request,
-      ...(this.#inForce !== undefined && !this.limits.includeArguments && { arguments: {}, shown: 'part' }),
-      ...(votes.length > 0 && { votes: votes.map(withoutDigest) }),
-      ...(delegations.length > 0 && { delegations }),
-    };
-    if ('settlement' in found) return { ...shown, settled: found.settlement };
-    const { have, need } = tally(panelOf(found, this.#book.directories, Date.now()), votes);
-    return { ...shown, approvals: { have, need } };
-  }
-}
-
-function withoutDigest(vote: BookedVote): ReviewerVote {
-  const { said: _, ...shown } = vote;
-  return shown;
 }
 
 const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];

@@ -78,6 +78,13 @@ export class Book {
     return isOfCall && this.agent !== undefined ? { ...entry, agent: this.agent } : entry;
   }
 
+  /** Settles everything open as cancelled. */
+  cancelOpen(reason: string): void {
+    for (const { request } of this.#ledger.open) {
+      this.apply({ kind: 'cancel', atMs: Date.now(), requestId: request.requestId, reason });
+    }
+  }
+
   /** What somebody is told who asks for `command`; what changed nothing is counted. */
   answer(command: LedgerCommand, size: number): Receipt {
     const requestId = requestIdOf(command);

@@ -27,13 +27,13 @@ export class IndexWriter {
     this.#names = names;
   }
 
-  get stale(): boolean {
+  get needsAttention(): boolean {
     return this.#names !== undefined && this.#book.ledger.open !== this.#shown;
   }
 
-  write(): void {
+  attend(): void {
     const names = this.#names;
-    if (names === undefined || !this.stale) return;
+    if (names === undefined || !this.needsAttention) return;
     const { ledger } = this.#book;
     this.#shown = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
@@ -52,7 +52,7 @@ export class IndexWriter {
 
   /** What the journal still holds goes to the memo: no other payload will follow. */
   writeLast(): void {
-    this.write();
+    this.attend();
     for (let entries = this.#book.takeJournal(); entries.length > 0;) {
       const { memo, rest } = approvalMemo(this.#book.ledger, entries);
       upsertMemo({ [memoName]: memo });
