@@ -272,13 +272,14 @@ test('with the worker gone: recorded; a new one applies each', async () => {
   const { run, workflowId, requestId } = await waiting();
   await world.stopWorker();
   const until = new Date(Date.now() + 3_600_000).toISOString();
-  const recorded = [
-    await cli(['extend', requestId, '--until', until, '--run', workflowId]),
-    await cli(['policy', 'apply', workflowId, '--mode', 'confirm_all']),
-    await cli(['grants', 'revoke', workflowId, '--all']),
-    await cli(['deny', requestId, '--always', 'tool', '--run', workflowId]),
-  ];
-  for (const each of recorded) {
+  const recorded = await Promise.all([
+    cli(['extend', requestId, '--until', until, '--run', workflowId]),
+    cli(['policy', 'apply', workflowId, '--mode', 'confirm_all']),
+    cli(['grants', 'revoke', workflowId, '--all']),
+  ]);
+  // Last: what is settled is extended no more.
+  const denied = await cli(['deny', requestId, '--always', 'tool', '--run', workflowId]);
+  for (const each of [...recorded, denied]) {
     expect(receiptOf(each)).toMatchObject({
       recorded: true,
       message: expect.stringMatching(/^The \w+ is recorded, not yet applied: No worker answers/),
