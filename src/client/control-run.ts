@@ -82,7 +82,8 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
   if (!recorded) throw runClosed(workflowId);
   try {
-    await queryRun(session, workflowId, queryNames.run, [], lookMs);
+    // Not query `run`: a workflow that has only the gate does not answer it.
+    await queryRun(session, workflowId, queryNames.grants, [], lookMs);
     return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
   } catch (error) {
     if (!isProblemError(error)) throw error;

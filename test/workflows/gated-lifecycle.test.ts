@@ -127,7 +127,8 @@ test('a policy that is tightened settles what is open', async () => {
 
 test('close: what waits is cancelled, what comes after it too, and the workflow goes on', async () => {
   const { handle, ends } = await ask(['pay', 'ann', 1], ['pay', 'ann', 2]);
-  await handle.signal('close', { by: 'rita', reason: 'enough' });
+  const receipt = await world.client.closeRun(handle.workflowId, { by: 'rita', reason: 'enough' });
+  expect(receipt).toMatchObject({ accepted: true, message: `run '${handle.workflowId}' is closing` });
   const cancelled = { type: 'cancelled', message: 'Cancelled: enough' };
   expect(await ends()).toMatchObject([cancelled, cancelled]);
 });
