@@ -4,11 +4,6 @@ import { fileURLToPath } from 'node:url';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /** Path of one of our workflow modules, for those who load it by path: Temporal's bundler and data converter. */
-export function bundledPath(name: 'index' | 'activation' | 'payload-converter'): string {
+export function bundledPath(name: 'index' | 'activation' | 'payload-converter' | 'preloaded'): string {
   return fileURLToPath(new URL(`./workflows/${name}.${extension}`, import.meta.url));
 }
-
-/** Modules that all workflows of a worker share, by path: loaded once, not once for each run (B5). */
-export const preloadedPaths = ['cel', 'ed25519'].map((name) =>
-  fileURLToPath(new URL(`./core/${name}.${extension}`, import.meta.url)),
-);

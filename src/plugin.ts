@@ -20,7 +20,7 @@ import type { Agent } from './agents/define-agent.ts';
 import type { Tool } from './agents/define-tool.ts';
 import { DefinitionError } from './agents/definition-error.ts';
 import { createRegistry } from './agents/registry.ts';
-import { bundledPath, preloadedPaths } from './bundled-path.ts';
+import { bundledPath } from './bundled-path.ts';
 import { attributeNamesOf } from './client/attribute-names.ts';
 import { connectionSettings } from './client/connection-settings.ts';
 import { missingSearchAttributes } from './client/search-attributes.ts';
@@ -169,7 +169,7 @@ function configureBundler(bundle: BundleOptions): BundleOptions {
     ...bundle,
     payloadConverterPath: ownConverter(bundle.payloadConverterPath),
     workflowInterceptorModules: joined(bundle.workflowInterceptorModules, [bundledPath('activation')]),
-    preloadModules: joined(bundle.preloadModules, preloadedPaths),
+    preloadModules: joined(bundle.preloadModules, [bundledPath('preloaded')]),
     webpackConfigHook: (config) => leanBundle(webpackConfigHook?.(config) ?? config),
   };
 }

@@ -3,7 +3,7 @@
  * is itself. minimatch matches paths; here a text has no separator. So `/` becomes U+FDD0 on both sides, and U+FDD0
  * stands in front of both, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
  */
-import { Minimatch } from 'minimatch';
+import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
 import { isWellFormed } from './well-formed.ts';
 

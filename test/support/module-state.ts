@@ -1,0 +1,85 @@
+/** Finds what a module could remember from one use to the next: state that all runs of a worker would share. */
+import { parseSync } from '@swc/core';
+
+interface Node {
+  type: string;
+  [key: string]: unknown;
+}
+
+const mutators = new Set(
+  'set add delete clear push pop shift unshift splice sort reverse fill copyWithin assign defineProperty'.split(' '),
+);
+
+/**
+ * What is declared at the top of the module and can change after it is loaded, a line each: a variable that is assigned
+ * again, a list, map, set or object that a function writes to, a pattern that remembers where it stopped, a WeakMap.
+ */
+export function moduleState(source: string): string[] {
+  const { body } = parseSync(source, { syntax: 'typescript', target: 'es2024' }) as unknown as { body: Node[] };
+  const top = body.map((item) => (item.type === 'ExportDeclaration' ? (item['declaration'] as Node) : item));
+  const declared = top.filter(({ type }) => type === 'VariableDeclaration');
+  const names = new Set(declared.flatMap((each) => declarators(each).map(([name]) => name)));
+  const found: string[] = [];
+  for (const declaration of declared) {
+    for (const [name, init] of declarators(declaration)) {
+      if (declaration['kind'] !== 'const') found.push(`${name}: ${String(declaration['kind'])}`);
+      if (init?.type === 'RegExpLiteral' && /[gy]/.test(String(init['flags'])))
+        found.push(`${name}: a pattern with /g`);
+      if (init?.type === 'NewExpression' && nameOf(init['callee'] as Node) === 'WeakMap')
+        found.push(`${name}: WeakMap`);
+    }
+  }
+  for (const item of top) {
+    // Where a module fills a table while it is loaded, the table is done when the first run comes.
+    if (item.type === 'FunctionDeclaration' || item.type === 'ClassDeclaration') walk(item, names, found);
+    else eachFunction(item, (inner) => walk(inner, names, found));
+  }
+  return [...new Set(found)];
+}
+
+function declarators(declaration: Node): [name: string, init: Node | null][] {
+  return (declaration['declarations'] as Node[]).map(({ id, init }) => [nameOf(id as Node), init as Node | null]);
+}
+
+function nameOf(node: Node | undefined): string {
+  return node?.type === 'Identifier' ? String(node['value']) : '';
+}
+
+/** The name at the left end of `a.b[c].d`. */
+function rootOf(node: Node | undefined): string {
+  return node?.type === 'MemberExpression' ? rootOf(node['object'] as Node) : nameOf(node);
+}
+
+function walk(node: Node, names: ReadonlySet<string>, found: string[]): void {
+  const written = (target: Node | undefined): void => {
+    if (target?.type === 'MemberExpression' && names.has(rootOf(target)))
+      found.push(`${rootOf(target)}: is written to`);
+  };
+  if (node.type === 'AssignmentExpression') written(node['left'] as Node);
+  if (node.type === 'UpdateExpression') written(node['argument'] as Node);
+  if (node.type === 'UnaryExpression' && node['operator'] === 'delete') written(node['argument'] as Node);
+  if (node.type === 'CallExpression') {
+    const callee = node['callee'] as Node;
+    const property = callee.type === 'MemberExpression' ? nameOf(callee['property'] as Node) : '';
+    if (mutators.has(property)) {
+      written(callee);
+      const [first] = node['arguments'] as { expression: Node }[];
+      if (nameOf(callee['object'] as Node) === 'Object' && names.has(rootOf(first?.expression))) {
+        found.push(`${rootOf(first?.expression)}: is written to`);
+      }
+    }
+  }
+  for (const child of childrenOf(node)) walk(child, names, found);
+}
+
+function eachFunction(node: Node, act: (node: Node) => void): void {
+  if (node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression' || node.type === 'MethodProperty') {
+    act(node);
+  } else for (const child of childrenOf(node)) eachFunction(child, act);
+}
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node)
+    .flat()
+    .flatMap((child) => (typeof child === 'object' && child !== null ? [child as Node] : []));
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { bundleWorkflows } from '../../src/worker.ts';
+import { moduleState } from '../support/module-state.ts';
+
+/** What all runs of a worker share (B5) is all of core, keeps no state of any run, and takes nothing of its chance. */
+
+/** Each is one for all runs, and why no run can tell. */
+const allowedState: Record<string, string[]> = {
+  // Set and given back within one evaluation, which is synchronous; the environment and what is planned in it are constant.
+  'src/core/condition.ts': ['budget: let', 'paid: let', 'environment: let', 'convert: let', 'budget: is written to'],
+  // Its keys are objects of one run; their sizes are asked for nowhere else.
+  'src/core/listed-request.ts': ['measured: WeakMap', 'measured: is written to'],
+};
+
+let bundled: string[];
+let preloaded: string[];
+let keptRandom: unknown;
+beforeAll(async () => {
+  const { code } = await bundleWorkflows();
+  bundled = [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, path]) => path!);
+  const cache: Record<string, unknown> = {};
+  const context = createContext({ __webpack_module_cache__: cache, TextEncoder, TextDecoder });
+  const run = (script: string): unknown => runInContext(script, context);
+  run(code);
+  const before = new Set(Object.keys(cache));
+  // As the sandbox has it before any run.
+  run(`Math.random = () => { throw new Error('no chance here'); }; var random = Math.random;`);
+  run('__TEMPORAL__.preloadModules()');
+  keptRandom = run('Math.random === random');
+  preloaded = Object.keys(cache).filter((path) => !before.has(path));
+}, 60_000);
+
+const ofCore = (paths: string[]): string[] => paths.filter((path) => path.startsWith('./src/core/')).toSorted();
+
+test('all of core is loaded once for all runs; what each loads for itself is the workflows alone', () => {
+  expect(ofCore(bundled).length).toBeGreaterThan(40);
+  // One that is missing: import it in src/workflows/preloaded.ts.
+  expect(ofCore(preloaded)).toEqual(ofCore(bundled));
+  const others = preloaded.filter((path) => path.startsWith('./src/') && !path.startsWith('./src/core/'));
+  expect(others.toSorted()).toEqual(['./src/contract.ts', './src/workflows/preloaded.ts']);
+});
+
+test('nothing of the workflow SDK is shared because of us', () => {
+  expect(preloaded.filter((path) => path.includes('@temporalio'))).toEqual([]);
+});
+
+test('loading takes nothing of the chance of a run, and gives it back', () => {
+  expect(keptRandom).toBe(true);
+});
+
+test('no module that is shared can remember anything', () => {
+  const ours = preloaded.filter((path) => path.startsWith('./src/'));
+  const found = ours.flatMap((path) => {
+    const file = path.slice(2);
+    const state = moduleState(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'));
+    return state.length === 0 ? [] : [[file, state] as const];
+  });
+  expect(Object.fromEntries(found)).toEqual(allowedState);
+});
+
+describe('what counts as remembering', () => {
+  test.each<[string, string[]]>([
+    ['const table = new Map([[1, 2]]); export const at = (key: number) => table.get(key);', []],
+    ['const table = new Map(); for (const key of [1]) table.set(key, 1);', []],
+    ['let last = 0;', ['last: let']],
+    ['const seen = new Set(); export function see(what: string) { seen.add(what); }', ['seen: is written to']],
+    [
+      'const counts: { all: number } = { all: 0 }; export const count = () => { counts.all++; };',
+      ['counts: is written to'],
+    ],
+    ['export const all = []; export const put = (one: string) => { all[0] = one; };', ['all: is written to']],
+    ['const last = {}; class A { keep(it: object) { Object.assign(last, it); } }', ['last: is written to']],
+    ['const last = { a: 1 }; export const f = () => { delete last.a; };', ['last: is written to']],
+    ['const words = /a/g;', ['words: a pattern with /g']],
+    ['const sizes = new WeakMap();', ['sizes: WeakMap']],
+  ])('%s', (source, state) => expect(moduleState(source)).toEqual(state));
+});
