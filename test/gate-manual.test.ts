@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
-/** The code in docs/gate.md is that of the examples, which the tests run. */
+/** The code in docs/gate.md, and what README.md shows of it, is that of the examples, which the tests run. */
 
 const root = new URL('../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const blocks = [...read('docs/gate.md').matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
+const manual = read('docs/gate.md');
+const blocks = [...`${manual}\n${read('README.md')}`.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
   ([, file = '', code = '']) => [file, code] as const,
 );
 
@@ -13,7 +14,7 @@ const blocks = [...read('docs/gate.md').matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$
 const flat = (text: string): string => text.replaceAll(/^ +/gm, '');
 
 test('each block of code says whose it is', () => {
-  expect(blocks).toHaveLength(read('docs/gate.md').match(/^```ts$/gm)!.length);
+  expect(blocks).toHaveLength(manual.match(/^```ts$/gm)!.length + 1);
   expect(new Set(blocks.map(([file]) => file.split('/')[1]))).toEqual(new Set(['order', 'ai-sdk', 'openai-agents']));
 });
 
@@ -26,7 +27,7 @@ describe('a block is written so in its file', () => {
 });
 
 test('the overrides are among our own', () => {
-  const [, written = ''] = /^```json\n(.*?)^```$/ms.exec(read('docs/gate.md')) ?? [];
+  const [, written = ''] = /^```json\n(.*?)^```$/ms.exec(manual) ?? [];
   const { overrides } = JSON.parse(`{${written}}`) as { overrides: Record<string, string> };
   const own = JSON.parse(read('package.json')) as Record<'overrides' | 'dependencies', Record<string, string>>;
   const names = Object.keys(overrides);

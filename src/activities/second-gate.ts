@@ -76,7 +76,7 @@ export function secondGate({
       if (!workflowTypes.includes(workflowType)) {
         throw refused(
           'forbidden',
-          `workflow type '${workflowType}' may not use '${activityType}': name it to createWorker`,
+          `workflow type '${workflowType}' may not use '${activityType}': name it in 'workflowTypes' of the worker`,
         );
       }
       const undecodable = input.args.find(isUndecodable);

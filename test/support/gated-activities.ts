@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 
 /** Plain activities that write one line for each time they really run into `FOLDER/ran.log`. */
 export function gatedTestActivities(folder: string) {
@@ -28,7 +29,8 @@ export function gatedTestActivities(folder: string) {
     },
     hang: async (name: string): Promise<string> => {
       note(`hang ${name}`);
-      while (existsSync(folder) && !existsSync(join(folder, `release-${name}`))) await sleep(20);
+      const { cancellationSignal: signal } = Context.current();
+      while (!existsSync(join(folder, `release-${name}`))) await sleep(20, undefined, { signal });
       return name;
     },
     free: async (what: unknown): Promise<unknown> => {

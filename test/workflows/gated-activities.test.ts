@@ -1,9 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
+import { countersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
@@ -205,6 +208,17 @@ describe('how a call ended', () => {
     writeFileSync(join(world.folder, 'release-timed'), '');
   });
 
+  test('the worker leaves in mid-call: unknown, and not repeated', async () => {
+    const handle = await world.start('calls', [{ name: 'hang', args: ['left'] }]);
+    await eventually('the activity runs', () => existsSync(join(world.folder, 'ran.log')));
+    await world.stopWorker();
+    await world.startWorker();
+    expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: expect.any(String) }]);
+    expect(world.ran()).toEqual(['hang left']);
+    expect(projectHistories([await handle.fetchHistory()]).outcomes).toMatchObject([{ ran: 'unknown' }]);
+    writeFileSync(join(world.folder, 'release-left'), '');
+  });
+
   test('longer than its heartbeat time-out: the worker heartbeats in its place', async () => {
     const handle = await world.start('calls', [{ name: 'hang', args: ['long'] }]);
     const started = Date.now();
@@ -276,6 +290,22 @@ test('misuse is told in one sentence', async () => {
     { message: 'ApprovalGate: call wrap() before load(), which records it' },
     { message: 'A workflow has one ApprovalGate; this one is the second' },
   ]);
+});
+
+test('histories replay, waiting ones too', async () => {
+  const steps = [
+    { name: 'look', args: ['a'] },
+    { name: 'pay', args: ['a', 1] },
+  ];
+  const handle = await world.start('calls', steps);
+  const [request] = await world.open(handle);
+  const waiting = await handle.fetchHistory();
+  await world.client.decide({ requestId: request!.requestId, approved: true });
+  await handle.result();
+  const workflowsPath = fileURLToPath(new URL('../support/gated-workflows.ts', import.meta.url));
+  for (const history of [waiting, await handle.fetchHistory()]) {
+    await Worker.runReplayHistory({ workflowsPath, plugins: [countersignPlugin()] }, history, handle.workflowId);
+  }
 });
 
 describe('events', () => {
