@@ -65,7 +65,12 @@ export function interceptors(): WorkflowInterceptors {
             const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
             state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
           }
-          if (jobs.some((job) => job.doUpdate == null)) for (const listener of state.listeners) listener();
+          // After each job the SDK lets go on whoever waits. A replay does not find the refused updates: they come last,
+          // when nobody waits any more for what the others brought, so that the order of commands is the same (I12).
+          const updates = jobs.filter((job) => job.doUpdate != null);
+          const others = jobs.filter((job) => job.doUpdate == null);
+          input.activation.jobs = [...others, ...updates];
+          if (others.length > 0) for (const listener of state.listeners) listener();
           return next(input);
         },
       },

@@ -127,10 +127,9 @@ export function toldTheTruth({ plan, status, told, projection, details }: RunBoo
   return told.flatMap((content, index) => {
     const { callId = '', text = '' } = calls[index] ?? {};
     const known = outcomes.get(callId);
-    if (known === undefined) {
-      // Asked, a run that was terminated goes on to what its last, unfinished task would have done.
-      return status === 'TERMINATED' ? [] : [`the model was told '${content}' of no call`];
-    }
+    // Asked, a run that was terminated goes on to what its last, unfinished task would have done.
+    if (status === 'TERMINATED' && (known === undefined || known.ran === 'pending')) return [];
+    if (known === undefined) return [`the model was told '${content}' of no call`];
     // What was let run and had not begun when the run was cancelled.
     if (status === 'CANCELLED' && known.ran === 'no' && content.startsWith('Cancelled: ')) return [];
     const settled = details[known.requestId ?? '']?.settled;
