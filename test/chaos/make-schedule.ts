@@ -12,7 +12,7 @@ export interface ScheduleOptions {
 
 /**
  * Pure: one seed gives one schedule. The real timing of a play differs each time; the plan does not.
- * Five or six asked calls a run, on average a little more than five.
+ * Six or seven asked calls a run: some end before they have asked all.
  */
 export function makeSchedule({ runs, seed, concurrency = 24 }: ScheduleOptions): ChaosSchedule {
   const random = seededRandom(seed);

@@ -10,7 +10,7 @@ export function planRun(random: SeededRandom, index: number): PlannedRun {
   const brief = random.chance(0.35);
   const timeoutMs = brief ? random.pick([1_500, 3_000, 5_000]) : 90_000;
   const turns: PlannedTurn[] = [];
-  for (let asked = random.whole(5, 6); asked > 0;) {
+  for (let asked = random.whole(6, 7); asked > 0;) {
     const inTurn = Math.min(asked, random.whole(1, 4));
     turns.push(planTurn(random, { name, turn: turns.length, inTurn, brief }));
     asked -= inTurn;

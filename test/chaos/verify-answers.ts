@@ -102,7 +102,9 @@ function changesBefore({ changes }: RunBook, atMs: number): boolean {
   return changes.some(({ sentAtMs }) => sentAtMs <= atMs);
 }
 
+/** Of a run that was terminated, a look at it may tell what its last, unfinished task would have done. */
 export function answersAreTrue(book: RunBook): string[] {
+  if (book.status === 'TERMINATED') return [];
   const byId = new Map(book.projection.requests.map((request) => [request.requestId, request]));
   return book.sent.flatMap((each) => {
     const { item, door, requestId, answer } = each;

@@ -13,14 +13,14 @@ const resolved: Job = { resolveActivity: { seq: 1 } };
 const timer: Job = { fireTimer: { seq: 2 } };
 const begun: Job = { initializeWorkflow: { workflowType: 'agentRun' } };
 
-const activate = interceptors().internals![0]!.activate!;
+const interceptor = interceptors().internals![0]!;
 
 /** What the SDK is handed, and how often those were called who look at the clock. */
 function handed(jobs: Job[]): { names: string[]; looks: number } {
   let looks = 0;
   let names: string[] = [];
-  activation.onStart(() => looks++);
-  activate({ activation: { jobs: [...jobs] } as never, batchIndex: 0 }, (input) => {
+  activation.onStart(() => (looks += 1));
+  interceptor.activate!({ activation: { jobs: [...jobs] }, batchIndex: 0 }, (input) => {
     names = input.activation.jobs!.map((job) => Object.keys(job)[0]!);
   });
   return { names, looks };
