@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
+import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
-interface DelegateOptions extends CommonOptions, ReviewerOptions {
+interface DelegateOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   run?: string;
   to: string;
 }
@@ -14,11 +15,12 @@ export function addDelegate(program: Command): void {
     .description('let somebody else decide in your place')
     .requiredOption('--to <name>', 'who')
     .option('--run <workflow id>', 'the run that asks; spares a look-up');
-  withReviewer(command, 'why; the audit keeps it').action((requestId: string, options: DelegateOptions) =>
+  withSigner(withReviewer(command, 'why; the audit keeps it')).action((requestId: string, options: DelegateOptions) =>
     withClient(options, async (client, output) => {
       const { to, run } = options;
       const message = { requestId, to, ...senderOf(options) };
-      printReceipt(output, await client.delegate(message, run === undefined ? {} : { workflowId: run }));
+      const where = run === undefined ? {} : { workflowId: run };
+      printReceipt(output, await client.delegate(message, { ...where, ...signerOf(options) }));
     }),
   );
 }

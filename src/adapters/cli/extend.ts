@@ -6,8 +6,9 @@ import { type CommonOptions, withClient, withCommonOptions } from './command-lin
 import { printReceipt } from './print-receipt.ts';
 import { UsageError } from './report-error.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
+import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
-interface ExtendOptions extends CommonOptions, ReviewerOptions {
+interface ExtendOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   run?: string;
   until?: string;
   for?: string;
@@ -20,7 +21,7 @@ export function addExtend(program: Command): void {
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
     .option('--for <duration>', 'how much later than its present deadline, such as 30m')
     .option('--run <workflow id>', 'the run that asks; spares a look-up');
-  withReviewer(command, 'why; the audit keeps it').action((requestId: string, options: ExtendOptions) => {
+  withSigner(withReviewer(command, 'why; the audit keeps it')).action((requestId: string, options: ExtendOptions) => {
     const { until, for: more } = options;
     if ((until === undefined) === (more === undefined)) {
       throw new UsageError('Say how long it may wait: --until INSTANT, or --for 30m.');
@@ -31,7 +32,8 @@ export function addExtend(program: Command): void {
       const to =
         moreMs === undefined ? { until: until!, ...given } : await afterDeadline(client, requestId, moreMs, given);
       const { until: instant, ...where } = to;
-      printReceipt(output, await client.extend({ requestId, until: instant, ...senderOf(options) }, where));
+      const message = { requestId, until: instant, ...senderOf(options) };
+      printReceipt(output, await client.extend(message, { ...where, ...signerOf(options) }));
     });
   });
 }

@@ -7,9 +7,10 @@ import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
 import { UsageError } from './report-error.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
+import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 import { renderTable } from './table.ts';
 
-interface RevokeOptions extends CommonOptions, ReviewerOptions {
+interface RevokeOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
@@ -30,14 +31,14 @@ export function addGrants(program: Command): void {
   const revoke = withCommonOptions(grants.command('revoke <run> [ids...]'))
     .description('take grants of a run away; what they answered stays answered')
     .option('--all', 'all of them');
-  withReviewer(revoke, 'why; the audit keeps it').action(
+  withSigner(withReviewer(revoke, 'why; the audit keeps it')).action(
     (workflowId: string, ids: string[], options: RevokeOptions) => {
       if ((options.all === true) === ids.length > 0) {
         throw new UsageError('Say which grants: their ids, as `countersign grants list` shows them, or --all.');
       }
       return withClient(options, async (client, output) => {
         const message = { grants: ids.length > 0 ? ids : ('all' as const), ...senderOf(options) };
-        printReceipt(output, await client.revoke(workflowId, message));
+        printReceipt(output, await client.revoke(workflowId, message, signerOf(options)));
       });
     },
   );

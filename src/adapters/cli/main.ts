@@ -13,6 +13,7 @@ import { addPayloads } from './payloads.ts';
 import { addPolicy } from './policy.ts';
 import { reportError } from './report-error.ts';
 import { addRespond } from './respond.ts';
+import { addReviewerKey } from './reviewer-key.ts';
 import { addRun } from './run.ts';
 import { addServer } from './server.ts';
 import { addSetup } from './setup.ts';
@@ -43,6 +44,7 @@ addGrants(program);
 addClose(program);
 addPolicy(program);
 addPayloads(program);
+addReviewerKey(program);
 refuseCommands(program);
 
 // A reader that closes the pipe early, such as `head`, is no error.

@@ -4,8 +4,9 @@ import { printReceipt } from './print-receipt.ts';
 import { readPolicyDocument } from './read-policy-document.ts';
 import { UsageError } from './report-error.ts';
 import { type ReviewerOptions, senderOf } from './reviewer.ts';
+import { type SignerOptions, signerOf } from './signer.ts';
 
-export interface ApplyOptions extends CommonOptions, ReviewerOptions {
+export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   mode?: Mode;
 }
 
@@ -22,6 +23,6 @@ export async function applyPolicy(workflowId: string, file: string | undefined, 
       ...(mode === undefined ? {} : { mode }),
       ...senderOf(options),
     };
-    printReceipt(output, await client.setPolicy(workflowId, message));
+    printReceipt(output, await client.setPolicy(workflowId, message, signerOf(options)));
   });
 }

@@ -6,6 +6,7 @@ import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import type { ApplyOptions } from './policy-apply.ts';
 import { withReviewer } from './reviewer.ts';
+import { withSigner } from './signer.ts';
 
 /** Whose policy a file is: it decides which keys it may hold, and what looks like a mistake in it. */
 export const owners = ['ceiling', 'agent', 'run'] as const;
@@ -83,7 +84,7 @@ export function addPolicy(program: Command): void {
   const apply = withCommonOptions(policy.command('apply <run> [file]'))
     .description("change the policy of a running run, below the operator's")
     .addOption(new Option('--mode <mode>', 'how to colour its answers').choices(modes));
-  withReviewer(apply, 'why; the audit keeps it').action(
+  withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
     async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
       const { applyPolicy } = await import('./policy-apply.ts');
       await applyPolicy(workflowId, file, options);

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import type { SignerOptions } from './signer.ts';
 
 export interface ReviewerOptions {
   reviewer?: string;
@@ -13,9 +14,9 @@ export function withReviewer(command: Command, why: string): Command {
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/** The claimed name; undefined for a process whose user has no name, as in some containers. */
-export function reviewerOf({ reviewer }: ReviewerOptions): string | undefined {
-  if (reviewer !== undefined) return reviewer;
+/** The claimed name; undefined where a key says who signs, and for a user without a name, as in some containers. */
+export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
+  if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {
     return userInfo().username;
   } catch {
@@ -24,7 +25,7 @@ export function reviewerOf({ reviewer }: ReviewerOptions): string | undefined {
 }
 
 /** `by` and `reason` of a message. */
-export function senderOf(options: ReviewerOptions): { by?: string; reason?: string } {
+export function senderOf(options: ReviewerOptions & SignerOptions): { by?: string; reason?: string } {
   const by = reviewerOf(options);
   const { reason } = options;
   return { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };

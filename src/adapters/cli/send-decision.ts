@@ -5,18 +5,20 @@ import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
 import { type ReviewerOptions, reviewerOf, withReviewer } from './reviewer.ts';
+import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
-export interface DecisionOptions extends CommonOptions, ReviewerOptions {
+export interface DecisionOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   run?: string;
   digest?: string;
 }
 
 /** What every command takes that decides one request. */
 export function withDecision(command: Command): Command {
-  return withReviewer(
-    withCommonOptions(command).option('--run <workflow id>', 'the run that asks; spares a look-up'),
-    'why; the model is told the reason of a denial',
-  ).option('--digest <hex>', 'decide only if the request still has this digest');
+  const located = withCommonOptions(command).option('--run <workflow id>', 'the run that asks; spares a look-up');
+  return withSigner(withReviewer(located, 'why; the model is told the reason of a denial')).option(
+    '--digest <hex>',
+    'decide only if the request still has this digest',
+  );
 }
 
 /** One decision, and what became of it. */
@@ -35,7 +37,7 @@ export async function sendDecision(
       ...(reviewerId === undefined ? {} : { reviewerId }),
       ...(digest === undefined ? {} : { digest }),
     },
-    run === undefined ? {} : { workflowId: run },
+    { ...(run === undefined ? {} : { workflowId: run }), ...signerOf(options) },
   );
   printReceipt(output, receipt);
 }

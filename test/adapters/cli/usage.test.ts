@@ -38,6 +38,7 @@ describe('help', () => {
     [['policy', 'eval', '--help']],
     [['policy', 'init', '--help']],
     [['policy', 'apply', '--help']],
+    [['reviewer-key', '--help']],
   ])('%j', async (args) => {
     const { code, stdout } = await cli(args);
     expect(code).toBe(0);

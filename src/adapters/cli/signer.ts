@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { readPrivateKey } from '../../client/reviewer-key.ts';
+import type { Signer } from '../../client/sign-message.ts';
+import { readFault } from './read-fault.ts';
+import { UsageError } from './report-error.ts';
+
+/** Never to be printed: it holds a private key. */
+export interface SignerOptions {
+  /** The private key itself; the command line named its file. */
+  sign?: string;
+  key?: string;
+}
+
+/** `--sign FILE --key ID`: what every command takes whose message a run can verify. */
+export function withSigner(command: Command): Command {
+  return command
+    .option('--sign <key file>', 'sign with this private key, which says who you are', (file) =>
+      readKeyFile('--sign', file),
+    )
+    .option('--key <id>', "with --sign: the key's id under reviewer_keys in the operator's policy")
+    .hook('preAction', (signed) => {
+      const { sign, key } = signed.opts<SignerOptions>();
+      if ((sign === undefined) !== (key === undefined)) {
+        throw new UsageError("To sign, give the private key's file and the key's id: --sign FILE --key ID.");
+      }
+    });
+}
+
+/** What the client's functions take to sign a message; empty without the flags. */
+export function signerOf({ sign, key }: SignerOptions): { sign?: Signer } {
+  return sign === undefined || key === undefined ? {} : { sign: { keyId: key, privateKey: sign } };
+}
+
+/**
+ * The private key that a file holds. Throws a usage error, which repeats neither key nor file: the key itself may stand
+ * where the file's name belongs.
+ */
+export function readKeyFile(flag: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code = 'it is no file' } = cause as NodeJS.ErrnoException;
+    throw new UsageError(`${flag}: the file of the private key cannot be read: ${readFault({ code, message: code })}.`);
+  }
+  try {
+    readPrivateKey(text);
+  } catch (error) {
+    throw new UsageError(`${flag}: ${(error as Error).message}.`);
+  }
+  return text;
+}
