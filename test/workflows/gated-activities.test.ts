@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +7,11 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
+import { callDigest } from '../../src/core/digest.ts';
+import { gatedDefinition } from '../../src/core/gated-activity.ts';
 import { countersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
+import { gated } from '../support/gated-declarations.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
@@ -229,20 +233,25 @@ describe('how a call ended', () => {
 });
 
 describe('the second gate', () => {
-  // What a workflow could write by hand: only the gate's own payload carries the mark of a permit.
-  const forged = {
-    workflowId: 'w',
-    callId: 'call.1',
-    digest: '0'.repeat(64),
-    definition: '0'.repeat(64),
-    outcome: 'approved',
-  };
-  test.each<[string, string, unknown[]]>([
-    ['a workflow type that the worker was not told of', 'bareCalls', ['a', 1]],
-    ['a trusted workflow type that opens no gate', 'trustedCalls', ['a', 1]],
-    ['a permit written by hand', 'trustedCalls', [{ ...forged, agent: 'tester' }, 'a', 1]],
-  ])('%s is refused', async (_name, type, args) => {
-    expect(await world.run(type, [{ name: 'pay', args }])).toEqual([{ name: 'ActivityFailure', cause: 'forbidden' }]);
+  test.each<[string, string]>([
+    ['a workflow type that the worker was not told of', 'bareCalls'],
+    ['a trusted workflow type that opens no gate', 'trustedCalls'],
+  ])('%s is refused', async (_name, type) => {
+    expect(await world.run(type, [{ name: 'pay', args: ['a', 1] }])).toEqual([
+      { name: 'ActivityFailure', cause: 'forbidden' },
+    ]);
+    expect(world.ran()).toEqual([]);
+  });
+
+  test('a perfect permit that a model might write as an argument is refused: it lacks the mark', async () => {
+    const { definition } = gatedDefinition('pay', gated.pay);
+    const digest = callDigest({ tool: 'pay', args: { to: 'a', amount: 1 }, definition });
+    const workflowId = `forged-${randomUUID()}`;
+    const permit = { workflowId, callId: 'call.1', digest, definition, outcome: 'approved', agent: 'tester' };
+    const args = [[{ name: 'pay', args: [permit, 'a', 1] }]];
+    const { workflow } = world.client.session.client;
+    const ends = await workflow.execute('trustedCalls', { workflowId, taskQueue: world.taskQueue, args });
+    expect(ends).toEqual([{ name: 'ActivityFailure', cause: 'forbidden' }]);
     expect(world.ran()).toEqual([]);
   });
 
