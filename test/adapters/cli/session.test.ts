@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { ranLines } from '../../support/test-agent.ts';
 import { type RunningCli, agentsModule, cli, jsonLines, startCli } from './support.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const taskQueue = `cli-${randomUUID()}`;
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
