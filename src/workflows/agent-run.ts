@@ -5,6 +5,7 @@
  */
 import {
   CancellationScope,
+  condition,
   defineQuery,
   isCancellation,
   makeContinueAsNewFunc,
@@ -97,7 +98,11 @@ class AgentRun {
       if (byteLength(JSON.stringify(this.#state.messages)) > transcriptBytes) {
         return this.#result('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
       }
-      if (this.#wantsRollOver) await this.#rollOver();
+      if (this.#wantsRollOver) {
+        // What is being looked into, such as a new policy, would be lost (I11).
+        if (this.#gate.busy) await this.#gate.until(() => !this.#gate.busy);
+        await this.#rollOver();
+      }
       const text = await this.#modelTurn(calls).catch(this.#whenClosed);
       if (text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined) {
         return this.#result('completed', text);
@@ -181,6 +186,8 @@ class AgentRun {
   async giveUp(reason: string): Promise<void> {
     this.#gate.cancelAll(reason);
     await this.#calls?.untilEnded();
+    // An edit that was being checked is refused now, and that belongs into the journal.
+    await condition(() => !this.#gate.busy);
     this.#calls?.answerAll(reason);
     this.#gate.writeLast();
   }

@@ -210,6 +210,20 @@ describe('the projection of the exported history is the ledger of the run', () =
     expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['approved', 'cancelled']);
   }, 60_000);
 
+  test('for a run that is cancelled while an edit is being checked: that the edit was refused is not lost', async () => {
+    const run = await world.start([{ calls: [calls.pay] }]);
+    const [request] = await run.open();
+    await world.stopWorker();
+    const modifiedArguments = { to: 'ann', amount: 2 };
+    await run.handle.signal('decide', { requestId: request!.requestId, approved: true, modifiedArguments });
+    await run.handle.cancel();
+    await world.startWorker();
+    await expect(run.handle.result()).rejects.toThrow();
+    const { projection } = await expectSame(run);
+    expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['cancelled']);
+    expect(projection.refusals).toBe(1);
+  }, 60_000);
+
   test('for a run that fails', async () => {
     const run = await world.start([{ calls: [calls.look, calls.pay] }, { error: { status: 400 } }]);
     const [request] = await run.open();
