@@ -8,8 +8,9 @@ import type { ParsedDecision } from './decision.ts';
 import { jsonDigest } from './digest.ts';
 import { entitlement, tally, type Voter } from './entitlement.ts';
 import type { BookedRequest, BookedVote, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
-import { iso, journaled, openRequest, refusal, unchanged, withRequest } from './ledger-state.ts';
-import { makeGrant } from './make-grant.ts';
+import { counted, iso, journaled, maxVotes, openRequest, refusal, unchanged, withRequest } from './ledger-state.ts';
+import { openedAtMs } from './ladder.ts';
+import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequestOf } from './open-request.ts';
 import { panelOf } from './panel.ts';
 import { settle } from './settle.ts';
@@ -20,6 +21,10 @@ import type { Json, JsonObject } from './tool-call.ts';
 export interface CheckedEdit {
   arguments: JsonObject;
   digest: string;
+  /** Whether the edited call can be undone. */
+  reversible: boolean;
+  /** Where a grant lets the edited call run: it is used. */
+  grantId?: string;
   /** Where the edited call has to be asked about: the request in which it would be, and the ruling that asks. */
   asked?: { successor: BookedRequest; ruling: Ruling };
 }
@@ -69,7 +74,16 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     }
     return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);
   }
-  const { outcome } = tally(panel, voted.votes);
+  const { outcome, have } = tally(panel, voted.votes);
+  const isOver = booked.votes.length >= maxVotes && earlier === undefined && have <= tally(panel, booked.votes).have;
+  if (outcome === undefined && isOver) {
+    return refusal(
+      ledger,
+      requestId,
+      'rate_limited',
+      `request ${requestId} has ${maxVotes} answers that settle nothing`,
+    );
+  }
   if (outcome === undefined) return keepVote(ledger, voted, vote, atMs, directories);
   return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
 }
@@ -89,10 +103,16 @@ function decideEdited(
   const alone = tally(panelOf(booked, directories, atMs), [vote]).outcome === 'approved';
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, booked.terms))) {
     const voted = { ...booked, votes: [vote] };
-    return closeByVotes(ledger, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
+    const irreversible = Number(!edit.reversible) - Number(!booked.request.assessment.reversible);
+    const used = { ...useGrant(ledger, edit.grantId), counts: counted(ledger, { irreversible }) };
+    return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
   }
-  const { successor, ruling } = asked;
+  const { ruling } = asked;
   const { requestId } = booked.request;
+  const origin = booked.origin ?? { requestId, digest: booked.request.digest };
+  const successor = { ...asked.successor, origin };
+  // Looking into an edit takes time: what it asks begins when it is asked.
+  const openedMs = openedAtMs(successor);
   const successorId = successor.request.requestId;
   const superseded = settle(
     ledger,
@@ -100,12 +120,12 @@ function decideEdited(
     { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...whoOf(vote) },
     atMs,
   );
-  const opened = chained(superseded, (next) => openRequestOf(next, successor, ruling, atMs));
+  const opened = chained(superseded, (next) => openRequestOf(next, successor, ruling, openedMs));
   const { modifiedArguments: _, digest: __, ...carried } = { ...decision, requestId: successorId };
-  const counted = chained(opened, (next) =>
-    decide(next, { ...command, decision: carried, edit: undefined }, directories),
+  const carriedOn = chained(opened, (next) =>
+    decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
   );
-  const went = counted.receipt?.accepted === true ? counted.receipt : undefined;
+  const went = carriedOn.receipt?.accepted === true ? carriedOn.receipt : undefined;
   const receipt: Receipt = {
     ...went,
     requestId,
@@ -114,7 +134,7 @@ function decideEdited(
     successor: successorId,
     message: `request ${requestId}: the edited call is request ${successorId}${went === undefined ? ', which others have to approve' : ''}`,
   };
-  return { ...counted, receipt };
+  return { ...carriedOn, receipt };
 }
 
 /** Keeps a vote that does not settle its request yet. */

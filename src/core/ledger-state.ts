@@ -10,6 +10,7 @@ import type { Directory } from './directory.ts';
 import type { Identity } from './entitlement.ts';
 import type { Grant } from './grants.ts';
 import type { JournalEntry } from './journal-entry.ts';
+import { isReplaced } from './is-replaced.ts';
 import { maxPendingBound } from './policy.ts';
 import type { ProblemCode } from './problem.ts';
 import type { ShellSplit } from './shell-parts.ts';
@@ -41,6 +42,8 @@ export interface BookedRequest {
   ladderMs: number;
   /** What a ruling looks at besides the request, for when the policy changes. */
   ruled: { definition: string; subject?: string; shell?: ShellSplit; assessment?: Assessment };
+  /** Of a request that stands in another's place: the one in which its call was first asked about. */
+  origin?: { requestId: string; digest: string };
 }
 
 export interface SettledRequest extends BookedRequest {
@@ -82,6 +85,8 @@ export const refusedKept = 50;
 export const pastKept = 1_000;
 export const maxGrants = 100;
 export const answeredKept = 100;
+/** Votes on one request; more count only where they bring its settlement nearer. */
+export const maxVotes = 100;
 const keptArgumentsLength = 4_000;
 
 /** Who belongs to a group, by whose requirement it is; a layer without a directory of its own takes the ceiling's. */
@@ -124,6 +129,19 @@ export function findRequest(ledger: Ledger, requestId: string): BookedRequest | 
 
 export function openRequest(ledger: Ledger, requestId: string): BookedRequest | undefined {
   return ledger.open.find((each) => each.request.requestId === requestId);
+}
+
+/**
+ * The request itself, or the one that stands in its place: edits may have put many there, one after another, and those
+ * between may have been dropped.
+ */
+export function requestInPlaceOf(ledger: Ledger, requestId: string): BookedRequest | SettledRequest | undefined {
+  const standsFor = (each: BookedRequest): boolean => each.origin?.requestId === requestId;
+  const last =
+    ledger.settled.findLast(standsFor) ?? ledger.settled.find((each) => each.request.requestId === requestId);
+  const open = ledger.open.find(standsFor) ?? openRequest(ledger, requestId);
+  if (open !== undefined || last === undefined || !isReplaced(last.settlement)) return open ?? last;
+  return requestInPlaceOf(ledger, last.settlement.byId!);
 }
 
 /** Puts another version of an open request in its place. */

@@ -191,7 +191,9 @@ function reterm(ledger: Ledger, command: RetermCommand, directories: Directories
   const { callId, toolName } = { ...booked, ...booked.request };
   const { rule, reason: why, reviewers: to } = changed.request;
   const entry = { kind: 'reruled', callId, requestId, toolName, rule, reason: why, to } as const;
-  const reruled = journaled(unchanged(withRequest(ledger, changed)), atMs, entry);
+  const irreversible = countOf(changed) - countOf(booked);
+  const counts = counted(ledger, { irreversible });
+  const reruled = journaled(unchanged({ ...withRequest(ledger, changed), counts }), atMs, entry);
   const last = changed.votes.at(-1);
   if (outcome === undefined || last === undefined) return reruled;
   const { reason, reviewerId, identity, decisionId } = last;
@@ -206,6 +208,11 @@ function reterm(ledger: Ledger, command: RetermCommand, directories: Directories
   };
   const settled = settle(reruled.ledger, changed, settlement, atMs);
   return { ...settled, entries: [...reruled.entries, ...settled.entries] };
+}
+
+/** 1 where the call cannot be undone. */
+function countOf({ request }: BookedRequest): number {
+  return request.assessment.reversible ? 0 : 1;
 }
 
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {

@@ -6,8 +6,7 @@ import type { Ruling } from './ruling.ts';
 /** Books an open request. One that stands in another's place asks about the same call, which counted already. */
 export function openRequestOf(ledger: Ledger, booked: BookedRequest, ruling: Ruling, atMs: number): Reduction {
   const { requestId, toolName, digest, deadline, assessment, replaces } = booked.request;
-  const more =
-    replaces === undefined ? { calls: 1, asks: 1, irreversible: assessment.reversible ? 0 : 1 } : { asks: 1 };
+  const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible: assessment.reversible ? 0 : 1 };
   return journaled(unchanged({ ...ledger, open: [...ledger.open, booked], counts: counted(ledger, more) }), atMs, {
     kind: 'opened',
     callId: booked.callId,

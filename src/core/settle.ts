@@ -1,6 +1,6 @@
 import type { Settlement } from './approval.ts';
 import { isReplaced } from './is-replaced.ts';
-import type { BookedRequest, Ledger, Reduction } from './ledger-state.ts';
+import type { BookedRequest, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
   counted,
   journaled,
@@ -23,18 +23,18 @@ export function settle(ledger: Ledger, booked: BookedRequest, settlement: Settle
   const isEdit = runs && settlement.edited === undefined && request.replaces?.by === 'edit';
   const edited = isEdit ? { arguments: request.arguments, digest } : settlement.edited;
   const written = edited === undefined ? settlement : { ...settlement, edited };
-  const settled = [...ledger.settled, { ...booked, request: kept(request), settlement: written }];
-  const dropped = settled
-    .slice(0, -settledKept)
-    .map((each) => ({ requestId: each.request.requestId, outcome: each.settlement.outcome }));
+  const all = [...ledger.settled, { ...booked, request: kept(request), settlement: written }];
+  const dropped = all.length <= settledKept ? undefined : leastNeeded(all);
+  const past =
+    dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
-  // A call that will not run after all no longer counts.
-  const irreversible = runs || request.assessment.reversible || isReplaced(settlement) ? 0 : -1;
+  // A call that will not run after all no longer counts; a request in this one's place counts its own.
+  const irreversible = runs || request.assessment.reversible ? 0 : -1;
   const closed: Ledger = {
     ...ledger,
     open: ledger.open.filter((each) => each.request.requestId !== requestId),
-    settled: settled.slice(-settledKept),
-    past: [...ledger.past, ...dropped].slice(-pastKept),
+    settled: all.filter((each) => each !== dropped),
+    past: [...ledger.past, ...past].slice(-pastKept),
     outcomes: isReplaced(settlement) ? ledger.outcomes : [...ledger.outcomes, call].slice(-outcomesKept),
     counts: counted(ledger, { irreversible }),
   };
@@ -53,4 +53,9 @@ export function settle(ledger: Ledger, booked: BookedRequest, settlement: Settle
     decisionId,
     digest: edited?.digest ?? digest,
   });
+}
+
+/** What a run may still look for stays: the request that answered, not those that it took the place of. */
+function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
+  return settled.find(({ settlement }) => isReplaced(settlement)) ?? settled[0]!;
 }

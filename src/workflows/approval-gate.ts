@@ -9,11 +9,10 @@ import type { OutcomeName, Ran, Settlement } from '../core/approval.ts';
 import { type AttributeNames, defaultAttributeNames } from '../core/attribute-names.ts';
 import type { Assessment } from '../core/assessment.ts';
 import { callDigest } from '../core/digest.ts';
-import { isReplaced } from '../core/is-replaced.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
-import { findRequest } from '../core/ledger.ts';
+import { requestInPlaceOf } from '../core/ledger-state.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
 import type { PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
@@ -106,7 +105,7 @@ export class ApprovalGate {
     });
     this.#close = new CloseDoor(this.#book, snapshot?.closing);
     closeOtherDoors(this.#book);
-    answerViews(this.#book, () => this.#inForce === undefined || this.limits.includeArguments);
+    answerViews(this.#book, () => this.#inForce !== undefined && this.limits.includeArguments);
     // Time first: what it settles is to be in the index that is written next.
     this.#wake = new Wake([this.#watch, this.#index]);
   }
@@ -270,7 +269,8 @@ export class ApprovalGate {
 
   /** Settles one request as cancelled: nobody waits for its answer any more. */
   withdraw(requestId: string, reason: string): void {
-    this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId, reason });
+    const { requestId: latestId } = this.#latest(requestId)?.request ?? { requestId };
+    this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId: latestId, reason });
   }
 
   /**
@@ -338,9 +338,7 @@ export class ApprovalGate {
 
   /** The request, or the one that stands in its place. */
   #latest(requestId: string): BookedRequest | SettledRequest | undefined {
-    const found = findRequest(this.ledger, requestId);
-    if (found === undefined || !('settlement' in found) || !isReplaced(found.settlement)) return found;
-    return this.#latest(found.settlement.byId!);
+    return requestInPlaceOf(this.ledger, requestId);
   }
 
   /**

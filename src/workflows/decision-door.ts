@@ -2,6 +2,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit } from '../activities/check-edit.ts';
 import { activityNames, decideName } from '../contract.ts';
+import { answerBefore } from '../core/admission.ts';
 import type { Receipt } from '../core/approval.ts';
 import { parseDecision, type ParsedDecision } from '../core/decision.ts';
 import { callDigest } from '../core/digest.ts';
@@ -10,6 +11,7 @@ import type { BookedRequest, CheckedEdit } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import { presumedSender, type Sender } from '../core/identify.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
+import { notSplit, type ShellSplit } from '../core/shell-parts.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
@@ -87,15 +89,24 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
       const size = sizeOf(decision);
       const found = findRequest(book.ledger, requestId);
       if (digest === request.digest || found === undefined || 'settlement' in found) return book.answer(command, size);
-      const call = { tool, args, risk: request.riskLevel, ...ruled, ...(shell && { shell }), digest };
+      const split = splitOf(ruled, shell);
+      const { riskLevel: risk } = request;
+      const call = { tool, args, risk, ...ruled, ...(split && { shell: split }), digest };
       const ruledCase = rules().rule({ ...call, assessed: assessment }, book.ledger, atMs);
-      const { ruling } = ruledCase;
+      const { ruling, limits } = ruledCase;
       if (ruling.action === 'deny') {
         return refuse(decision, 'denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
       }
+      const { reversible } = ruledCase.assessment;
+      // The call in whose place this one stands counts already.
+      const more = { tool, args, digest, atMs, reversible: reversible || !request.assessment.reversible };
+      const before = answerBefore(book.ledger, { action: 'allow' }, more, limits);
+      if (before !== undefined) return refuse(decision, 'denied_by_policy', `the edited call: ${before.content}`);
       const edit: CheckedEdit = {
         arguments: args,
         digest,
+        reversible,
+        ...(ruling.layer === 'grant' && ruling.rule !== null && { grantId: ruling.rule }),
         ...(ruling.action === 'ask' && {
           asked: {
             ruling,
@@ -103,14 +114,14 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
               callId: found.callId,
               tool,
               args,
-              risk: request.riskLevel,
-              ruled: { ...ruled, ...(shell && { shell }), ...(assessment && { assessment }) },
+              risk,
+              ruled: { ...ruled, ...(split && { shell: split }), ...(assessment && { assessment }) },
               digest,
               ruledCase,
               contextSummary: request.contextSummary,
               lineage: request.lineage,
               replaces: { requestId, by: 'edit' },
-              atMs,
+              atMs: Date.now(),
             }),
           },
         }),
@@ -133,4 +144,13 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     book.refuse(code, sizeOf(decision), requestId, isForged);
     return { requestId, accepted: false, code, message };
   }
+}
+
+/** A subject that the run recorded as a shell command and that was not split now: it is no longer known what it runs (I2). */
+function splitOf(
+  { subject, shell: before }: BookedRequest['ruled'],
+  shell: (ShellSplit & { argument: string }) | undefined,
+): ShellSplit | undefined {
+  if (shell !== undefined && (subject === undefined || shell.argument === subject)) return shell;
+  return before === undefined ? undefined : notSplit;
 }

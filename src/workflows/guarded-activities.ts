@@ -136,9 +136,11 @@ function takeUp(
   const carried = guarded?.carried ?? [];
   if (carried.length === 0) return undefined;
   const digest = callDigest({ tool: name, args, definition });
-  const index = carried.findIndex(({ request }) => request.digest === digest);
+  const index = carried.findIndex(({ origin, request }) => (origin ?? request).digest === digest);
   const [found] = index < 0 ? [] : carried.splice(index, 1);
-  return found === undefined ? undefined : { callId: found.callId, requestId: found.request.requestId };
+  return found === undefined
+    ? undefined
+    : { callId: found.callId, requestId: (found.origin ?? found.request).requestId };
 }
 
 /** Open requests, and those settled so that the call runs, where it has not run. */
