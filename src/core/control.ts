@@ -50,6 +50,9 @@ type Read<Message> = { message: Message } | { problem: Problem };
 
 const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
 const maxRevoked = 100;
+const longestGrantId = 100;
+/** Characters of JSON: it passes an activity, is kept with the run, and is carried by continue-as-new. */
+const longestPolicy = 400_000;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
@@ -90,6 +93,9 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   if (channels !== undefined) return unfit(`'channels' is not supported by this version`);
   if (policy === undefined && mode === undefined) return unfit(`a change of policy needs 'policy' or 'mode'`);
   if (policy !== undefined && !isObject(policy)) return unfit(`'policy' must be an object, not ${kindOf(policy)}`);
+  if (policy !== undefined && JSON.stringify(policy).length > longestPolicy) {
+    return { problem: { code: 'too_large', message: `'policy' is longer than ${longestPolicy} characters of JSON` } };
+  }
   if (mode !== undefined && !modes.some((known) => known === mode)) {
     return unfit(`'mode' must be one of ${modes.join(', ')}`);
   }
@@ -103,7 +109,7 @@ export function readClose(value: unknown): Read<CloseMessage> {
 
 function isListOfIds(value: unknown): value is string[] {
   const isBounded = Array.isArray(value) && value.length > 0 && value.length <= maxRevoked;
-  return isBounded && value.every((id) => typeof id === 'string');
+  return isBounded && value.every((id) => typeof id === 'string' && id.length <= longestGrantId);
 }
 
 /** The fields that are there, texts within bounds; an unknown one is refused, never ignored. */
