@@ -4,13 +4,14 @@
  * Exits 1 where something was lost or ran twice.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
 import type { ApprovalRequest } from '../src/contract.ts';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { bundleWorkflows } from '../src/worker.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { until } from './until.ts';
 import { waitingInput } from './waiting-agent.ts';
@@ -23,12 +24,15 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
 const ranFile = join(folder, 'ran.log');
+// Made once, as for a deploy: how long a bundler takes says nothing about recovery.
+const codePath = join(folder, 'workflows.js');
+writeFileSync(codePath, (await bundleWorkflows()).code);
 const taskQueue = `recovery-${randomUUID()}`;
 const server = await startDevServer({ uiPort: null, log: say });
 try {
   const countersign = await createClient({ address: server.address });
   const { workflow } = countersign.session.client;
-  const first = await spawnWaiting({ address: server.address, taskQueue, kind: 'ours', ranFile });
+  const first = await spawnWaiting({ address: server.address, taskQueue, kind: 'ours', ranFile, codePath });
   say(`starting ${runs} runs`);
   const ids = Array.from({ length: runs }, (_, index) => `recovery-${index}-${taskQueue}`);
   await each(ids, (workflowId) =>
@@ -49,7 +53,7 @@ try {
   say('kill -9, restart, decide all');
   await first.kill();
   const killedAtMs = performance.now();
-  const second = await spawnWaiting({ address: server.address, taskQueue, kind: 'ours', ranFile });
+  const second = await spawnWaiting({ address: server.address, taskQueue, kind: 'ours', ranFile, codePath });
   const readyMs = performance.now() - killedAtMs;
   const endedMs: number[] = [];
   await each(ids, async (workflowId) => {

@@ -16,6 +16,8 @@ export async function spawnWaiting(options: {
   taskQueue: string;
   kind: 'ours' | 'bare';
   ranFile?: string;
+  /** Of our workflows, where they were bundled before; else the process bundles them. */
+  codePath?: string;
 }): Promise<WaitingProcess> {
   const script = fileURLToPath(new URL('./waiting-worker.ts', import.meta.url));
   const child = spawn(process.execPath, ['--expose-gc', script, JSON.stringify(options)], {

@@ -17,7 +17,7 @@ export interface Weight {
   processorMs: number;
 }
 
-const { address, taskQueue, kind, ranFile } = JSON.parse(process.argv[2]!) as Record<string, string>;
+const { address, taskQueue, kind, ranFile, codePath } = JSON.parse(process.argv[2]!) as Record<string, string>;
 const agent = benchAgent(ranFile);
 const cached = 3_000;
 const worker = kind === 'bare' ? await bareWorker() : await ourWorker();
@@ -39,6 +39,7 @@ function ourWorker(): Promise<{ run(): Promise<void> }> {
     agents: [agent],
     maxCachedWorkflows: cached,
     logLevel: 'ERROR',
+    ...(codePath === undefined ? {} : { workflowBundle: { codePath } }),
   });
 }
 
