@@ -45,6 +45,23 @@ test('what the index leaves out does not match, and what it keeps is in order', 
   expect(leftOut).toBeGreaterThan(1_000);
 });
 
+test.each<[string, number[]]>([
+  ['xyz', []],
+  ['x q003 x', [3]],
+  ['q003', [3]],
+  ['q003q001', [1, 3]],
+  ['q00', []],
+])('four characters of a pattern tell that it does not match: %s', (command, expected) => {
+  const all = Array.from({ length: 16 }, (_, index) => ({
+    glob: `*q${String(index).padStart(3, '0')}*`,
+    action: 'ask' as const,
+  }));
+  const call = { tool: 'bash', args: { command }, subject: 'command' };
+  const candidates = compilePolicy(policyOf(all), 'run').candidates(callSubjects(call)).all;
+  const few = indexCandidates(candidates)!.mayMatch(globSubject(command))!;
+  expect(few.map((each) => candidates.indexOf(each))).toEqual(expected);
+});
+
 test('the hundredth ruling is as the first', () => {
   fc.assert(
     fc.property(rules, fc.array(text, { minLength: 30, maxLength: 60 }), (all, commands) => {

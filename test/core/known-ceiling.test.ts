@@ -42,7 +42,7 @@ test.each([
   ['deny', 'args.severity_level == 1 && args.metadatas == 2 && args.discounts == 3'],
 ] as [Action, string | undefined][])('%s when %s: stays as it is', (action, when) => {
   const policy = ceiling(rule(action, when));
-  expect(knownCeiling(policy)).toEqual(policy);
+  expect(knownCeiling(policy)).toStrictEqual(policy);
 });
 
 test.each<[string, Rule[], Action]>([

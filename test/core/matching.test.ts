@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { compileGlob, globSubject, maxMatchWork, type Glob } from '../../src/core/glob.ts';
 import {
+  affordable,
+  boundedSubjects,
   callSubjects,
   compileFieldGlob,
   compilePattern,
@@ -98,8 +101,8 @@ describe('what cannot be matched is a problem', () => {
 
 describe('refused at load', () => {
   test.each<[string, string]>([
-    ['', 'is empty'],
-    ['  ', 'is empty'],
+    ['', 'is empty: write * to match every tool'],
+    ['  ', 'is empty: write * to match every tool'],
     [' a', 'begins or ends with a blank'],
     ['a\n', 'begins or ends with a blank'],
     ['\u00a0a', 'begins or ends with a blank'],
@@ -143,6 +146,24 @@ test('a pattern without a colon says nothing of arguments', () => {
 test('a ruling can afford exactly what it may cost', () => {
   const { afford } = callSubjects({ tool: 't', args: {} });
   expect([afford(maxRulingWork), afford(1)]).toEqual([true, false]);
+});
+
+test('a match that would cost more than one may is refused for that, and takes nothing from the others', () => {
+  const subjects = callSubjects({ tool: 't', args: {} });
+  const [glob, length] = [compileGlob(`*${'a'.repeat(250)}*`) as Glob, maxMatchWork / 250];
+  const tooMuch = affordable(glob, globSubject('b'.repeat(length)), subjects);
+  expect(tooMuch).toEqual({ problem: `a text of ${length} characters is too long for a pattern of 252` });
+  expect(subjects.afford(maxRulingWork)).toBe(true);
+  expect(affordable(glob, globSubject('b'.repeat(length)), subjects)).toEqual(tooMuch);
+});
+
+test.each([
+  [32, undefined],
+  [33, 'the arguments are too long for so many rules'],
+])('matched together, the text of all arguments costs its length for each: %d characters', (length, problem) => {
+  const subjects = callSubjects({ tool: 't', args: { a: 'b'.repeat(length) }, subject: 'a' });
+  const text = boundedSubjects(subjects, maxRulingWork / 32).args();
+  expect('problem' in text ? text.problem : undefined).toBe(problem);
 });
 
 test('an argument is made ready once', () => {

@@ -14,6 +14,8 @@ const bash = (command: string, shell: ShellSplit = splitShell(command)) => ({ ar
 const allow = (pattern: string, more: Partial<Rule> = {}): Rule => ({ pattern, action: 'allow', ...more });
 const part = (text: string, more: Partial<ShellPart> = {}): ShellPart => ({ text, reduced: text, ...more });
 
+const long = 'x'.repeat(240);
+
 test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
   [
     'a glob on the subject sees each part',
@@ -55,6 +57,39 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
   ],
   ['both wrappers written by one rule', [allow('bash:sudo env ls*')], bash('sudo env ls'), 'allow'],
   [
+    'both wrappers, in a command that is not the first',
+    [allow('bash:true*'), allow('bash:sudo env ls*'), allow('bash:true; sudo env ls')],
+    bash('true; sudo env ls'),
+    'allow',
+  ],
+  [
+    'what allows a part does not allow its neighbour',
+    [allow('bash:y*'), allow('bash:sudo z*'), allow('bash:x; y; sudo z')],
+    bash('x; y; sudo z'),
+    'ask',
+  ],
+  [
+    'unless another rule does',
+    [allow('bash:x'), allow('bash:y*'), allow('bash:sudo z*'), allow('bash:x; y; sudo z')],
+    bash('x; y; sudo z'),
+    'allow',
+  ],
+  [
+    'what allows a neighbour of the wrapper does not allow what it runs',
+    [
+      allow('bash:true*'),
+      allow('bash:true; echo sudo; sudo z'),
+      allow('bash:sudo z*'),
+      { pattern: 'bash:z*', action: 'ask' },
+      allow('bash:echo sudo*'),
+    ],
+    bash('true; echo sudo; sudo z', {
+      parts: [part('true'), part('echo sudo'), part('sudo z', { wrapper: 'sudo' }), part('z', { within: 2 })],
+      uncertain: ['wrapper program'],
+    }),
+    'ask',
+  ],
+  [
     'where a file is written, no allow lifts the ask of a part',
     [allow('bash'), { pattern: 'bash:git *', action: 'ask' }, allow('bash:git push*')],
     bash('true; git push > f'),
@@ -82,6 +117,27 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
       parts: [part('sudo ls', { wrapper: 'sudo' }), part('ls', { within: 0 })],
       uncertain: ['wrapper program', 'substitution'],
     }),
+    'ask',
+  ],
+  [
+    'a wrapper of two words, however they are spaced',
+    [allow('bash:find . -exec ls*')],
+    bash('find . -exec ls', {
+      parts: [part('find . -exec ls', { wrapper: 'find  -exec' }), part('ls', { within: 0 })],
+      uncertain: ['wrapper program'],
+    }),
+    'allow',
+  ],
+  [
+    'a part is too long for a deny that matches it once it is reduced',
+    [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
+    bash('rm', { parts: [part('a'.repeat(40_000), { reduced: `rm ${long}` })], uncertain: [] }),
+    'deny',
+  ],
+  [
+    'a part is too long for a deny that does not match it once it is reduced',
+    [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
+    bash('rm', { parts: [part('a'.repeat(40_000), { reduced: 'rm' })], uncertain: [] }),
     'ask',
   ],
   [

@@ -30,6 +30,36 @@ export const explained: readonly Explanation[] = [
     why: 'What admits nothing that is known leaves the narrowest of the others, and of none `tool`.',
   },
   {
+    file: 'ruling',
+    code: 'return ask !== undefined || (rule !== null && always !== undefined);',
+    changes: [['rule !== null', 'true']],
+    why: 'An answer without a rule never says which grants it admits.',
+  },
+  {
+    file: 'grants',
+    code: 'widest !== false &&',
+    changes: [
+      ['widest !== false', 'true'],
+      ['false', 'true'],
+    ],
+    why: 'The next line says the same, as `false` is none of the kinds; this one is for the compiler.',
+  },
+  {
+    file: 'part-matchers',
+    code: 'while (outer !== undefined && way.length < parts.length) {',
+    changes: [['way.length < parts.length', 'way.length <= parts.length']],
+    why: 'After so many steps all of a circle is on the way; what one more adds is there already.',
+  },
+  {
+    file: 'part-matchers',
+    code: 'const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\\s+/));',
+    changes: [
+      ['literals[0]!.slice(separator.length)', 'literals[0]!'],
+      ['/\\s+/', '/\\s/'],
+    ],
+    why: 'The next line takes what stands before a separator away; and no wrapper has an empty word in its name.',
+  },
+  {
     file: 'layer-answer',
     code: 'if (call.shell === undefined && whole !== undefined) {',
     changes: [
@@ -78,5 +108,11 @@ export const explained: readonly Explanation[] = [
     code: 'const asking = ruling.ask?.by ?? [];',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no terms, so it asks by the defaults, as nothing does.',
+  },
+  {
+    file: 'ask-terms',
+    code: "const { onTimeout: byPolicy = 'deny' } = policy.approval;",
+    changes: [["'deny'", '""']],
+    why: 'Whatever is not `allow` denies.',
   },
 ];

@@ -5,12 +5,14 @@ import type { Trial, Verdict } from './trial-process.ts';
 /** Modules that were loaded are never given back, so a process is replaced after that many trials. */
 const trialsOfOneProcess = 60;
 
+/** A verdict too: a test that does not end has noticed. */
+export const neverEnds = 'never ends';
+
 /** Runs one trial at a time in a process of its own, and replaces the process if a trial never ends. */
 export class TrialRunner {
   #child: ChildProcess | undefined;
   #trials = 0;
 
-  /** `never ends` is a verdict too: a test that does not end has noticed. */
   async try(trial: Trial, longestMs?: number): Promise<Verdict> {
     if (this.#trials === trialsOfOneProcess) this.stop();
     const child = (this.#child ??= fork(join(import.meta.dirname, 'trial-process.ts'), {
@@ -27,7 +29,7 @@ export class TrialRunner {
         if (this.#child === child) this.stop();
         settle({ killedBy, durationsMs: {} });
       };
-      const timer = longestMs === undefined ? undefined : setTimeout(() => end('never ends'), longestMs);
+      const timer = longestMs === undefined ? undefined : setTimeout(() => end(neverEnds), longestMs);
       child.once('message', (verdict: Verdict) => settle(verdict));
       child.once('exit', () => end('the process ended'));
       child.send(trial);
