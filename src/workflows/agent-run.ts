@@ -202,7 +202,9 @@ class AgentRun {
 
   get #wantsRollOver(): boolean {
     if (!this.#gate.wantsRollOver) return false;
-    return byteLength(JSON.stringify([this.#state, this.#gate.ledger])) <= this.#limits.carriedBytes;
+    // All of it goes along in one piece, the run's input and a changed policy too.
+    const carried = [this.#bareInput, this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
+    return byteLength(JSON.stringify(carried)) <= this.#limits.carriedBytes;
   }
 
   get #limits(): SizeLimits {
@@ -218,10 +220,13 @@ class AgentRun {
     const state = { ...this.#state, links: this.#state.links + 1 };
     const { gate, memo } = this.#gate.snapshot();
     const carried: Carried = { state, gate };
+    return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#bareInput, carried);
+  }
+
+  /** What binds this run is in its state already. */
+  get #bareInput(): RunInput {
     const { parent, ...input } = this.#input;
-    // What binds this run is in its state already.
-    const bare = parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };
-    return makeContinueAsNewFunc<typeof agentRun>({ memo })(bare, carried);
+    return parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };
   }
 
   #result(status: RunStatusName, output: string): RunResult {

@@ -34,6 +34,7 @@ export class DeadlineWatch {
   readonly #climb: (requests: readonly BookedRequest[]) => void;
   readonly #closing = new Map<string, Closing>();
   readonly #held = new Map<string, number>();
+  #holds = 0;
   readonly #timer = new SharedTimer();
   #parked: Parked[] = [];
 
@@ -46,9 +47,9 @@ export class DeadlineWatch {
     this.#noteTime();
   }
 
-  /** True while something that is under way may still settle a request: the run must not continue as new then. */
+  /** True while something is under way that the next link would not know of: the run must not continue as new then. */
   get busy(): boolean {
-    return this.#closing.size > 0 || this.#held.size > 0;
+    return this.#closing.size > 0 || this.#holds > 0;
   }
 
   get needsAttention(): boolean {
@@ -68,10 +69,12 @@ export class DeadlineWatch {
     return true;
   }
 
-  /** Keeps requests from expiring while what was sent in time is being looked into. Returns what lets them go. */
+  /** Keeps requests, which may be none, from expiring while what was sent in time is being looked into. Returns what lets them go. */
   hold(requestIds: readonly string[]): () => void {
+    this.#holds++;
     for (const requestId of requestIds) this.#held.set(requestId, (this.#held.get(requestId) ?? 0) + 1);
     return () => {
+      this.#holds--;
       for (const requestId of requestIds) {
         const holds = this.#held.get(requestId)! - 1;
         if (holds === 0) this.#held.delete(requestId);

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** A run does not continue as new while it looks into a change of its policy, also with nothing open (I11). */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ rollOver: { historyEvents: 30 } });
+}, 60_000);
+afterAll(() => world.close());
+
+test('the change is made, and the next call is under the new policy', async () => {
+  const pay = (amount: number): object => ({ calls: [{ tool: 'pay', args: { to: 'rolled', amount } }] });
+  const run = await world.start([pay(1), pay(2), { text: 'done' }] as never[]);
+  const [request] = await run.open();
+  await world.stopWorker();
+  // All of it comes at once: the turn ends, the link has grown enough, and the new policy has to be read.
+  for (let noise = 0; noise < 20; noise++) await run.handle.signal('noise');
+  await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: false });
+  await world.startWorker();
+  const { outcomes } = await run.result();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['denied', 'allowed']);
+  expect((await run.status()).links).toBeGreaterThan(1);
+}, 60_000);
+
+test('a run that carries more, its input included, than continue-as-new takes goes on in its link', async () => {
+  // Six times in what goes along: as input, twice in the transcript, twice with the call, with its request.
+  const turns = [{ calls: [{ tool: 'echo', args: { large: 'x'.repeat(370_000) } }] }, { text: 'done' }];
+  const run = await world.start(turns as never[]);
+  const [request] = await run.open();
+  for (let noise = 0; noise < 40; noise++) await run.handle.signal('noise');
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+  expect(await run.result()).toMatchObject({ status: 'completed', output: 'done' });
+  const { links } = await world.client.historyChain(run.workflowId);
+  const failedTask = 9;
+  expect(links.flatMap(({ events }) => events.map(({ eventType }) => eventType))).not.toContain(failedTask);
+}, 60_000);
