@@ -3,11 +3,12 @@
  * section 3). Each brings its own terms, unwritten ones by their defaults, and the strictest of each counts; no layer's
  * terms ever loosen another's.
  */
+import { canonicalJson } from './canonical-json.ts';
 import { defaultAlways } from './grants.ts';
 import { limitsOf } from './limits.ts';
 import type { Always, AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { Ruling } from './ruling.ts';
-import type { Risk, Severity } from './tool-call.ts';
+import type { Json, Risk, Severity } from './tool-call.ts';
 
 /** Who has to approve, as one rule wants it. All requirements of a request have to be met, each by itself. */
 export interface Requirement {
@@ -102,6 +103,12 @@ export function sameDemands(one: AskTerms, other: AskTerms): boolean {
   const demands = ({ requirements, named, veto, verified, allowSelf }: AskTerms): string =>
     JSON.stringify([requirements, named, veto, verified, allowSelf]);
   return demands(one) === demands(other);
+}
+
+/** Whether all that a waiting request goes by is the same. Its deadline was set when it was opened. */
+export function sameTerms(one: AskTerms, other: AskTerms): boolean {
+  const whileWaiting = (terms: AskTerms): string => canonicalJson({ ...terms, timeoutMs: null } as unknown as Json);
+  return whileWaiting(one) === whileWaiting(other);
 }
 
 type Asking = NonNullable<Ruling['ask']>['by'];

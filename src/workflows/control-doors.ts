@@ -3,7 +3,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { ReadPolicy } from '../activities/read-policy.ts';
 import { activityNames, messageNames } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
-import { sameDemands } from '../core/ask-terms.ts';
+import { sameTerms } from '../core/ask-terms.ts';
 import {
   instantMs,
   readDelegate,
@@ -46,6 +46,9 @@ export interface ChangingRules {
   known: Promise<void>;
   change: (change: PolicyChange) => void;
 }
+
+/** Characters: what is wrong may name what stands there, however long. */
+const longestProblem = 1_000;
 
 type Control = ExtendMessage | DelegateMessage | RevokeMessage | SetPolicyMessage;
 
@@ -153,13 +156,14 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
         document === undefined
           ? {}
           : await readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
-      if ('problem' in read) return refuse(message, 'policy_invalid', `the new policy: ${String(read.problem)}`);
+      if ('problem' in read)
+        return refuse(message, 'policy_invalid', `the new policy: ${String(read.problem).slice(0, longestProblem)}`);
       rules.change({ ...read, ...(mode && { mode }) });
       const digest = policyDigest(rules.current().policies);
       const { voter } = sender;
       const change = { policyDigest: digest, voter, ...loosened, ...(reason && { reason }) };
       book.apply({ kind: 'policy', atMs: Date.now(), ...change });
-      const settled = reconsider(atMs, Math.min(atMs, Date.now()));
+      const settled = reconsider(whole(atMs));
       const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
       return {
         requestId: '',
@@ -175,9 +179,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     }
   }
 
-  /** Every request that was open at `sentAtMs` once more, under the rules as they are now; says which that settled (I14). */
-  function reconsider(sentAtMs: number, atMs: number): NonNullable<Receipt['settled']> {
-    const waiting = book.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || sentAtMs <= deadlineMs);
+  /** Every request that was open at `atMs` once more, under the rules as they are now; says which that settled (I14). */
+  function reconsider(atMs: number): NonNullable<Receipt['settled']> {
+    const waiting = book.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
     for (const booked of waiting) reconsiderOne(booked, atMs);
     return waiting.flatMap(({ request: { requestId } }) => {
       const found = findRequest(book.ledger, requestId);
@@ -202,7 +206,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       book.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
       return;
     }
-    if (sameDemands(before, terms) && request.rule === ruling.rule) return;
+    if (sameTerms(before, terms) && request.rule === ruling.rule) return;
     const { rule } = ruling;
     const reason = ruling.reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
     const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
@@ -249,7 +253,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   }
 }
 
-/** When a message came whose time could not be found out: now. It concerns no deadline. */
+/** When a message came whose time could not be found out: now, which is past what it would have been in time for. */
 function whole(atMs: number): number {
   return Math.min(atMs, Date.now());
 }

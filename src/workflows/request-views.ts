@@ -32,7 +32,7 @@ export function answerViews(book: Book, showsArguments: () => boolean): void {
       ...(votes.length > 0 && { votes: votes.map(withoutDigest) }),
       ...(delegations.length > 0 && { delegations }),
     };
-    if ('settlement' in found) return { ...shown, settled: found.settlement };
+    if ('settlement' in found) return { ...shown, settled: showsArguments() ? found.settlement : withoutEdit(found) };
     const { have, need } = tally(panelOf(found, book.directories, Date.now()), votes);
     return { ...shown, approvals: { have, need } };
   }
@@ -41,4 +41,10 @@ export function answerViews(book: Book, showsArguments: () => boolean): void {
 function withoutDigest(vote: BookedVote): ReviewerVote {
   const { said: _, ...shown } = vote;
   return shown;
+}
+
+/** That it was edited, and into what by its digest alone. */
+function withoutEdit({ settlement }: SettledRequest): SettledRequest['settlement'] {
+  const { edited } = settlement;
+  return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
 }
