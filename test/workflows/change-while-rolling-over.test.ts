@@ -28,7 +28,7 @@ test('the change is made, and the next call is under the new policy', async () =
 test('a run that carries more, its input included, than continue-as-new takes goes on in its link', async () => {
   // Six times in what goes along: as input, twice in the transcript, twice with the call, with its request.
   const turns = [{ calls: [{ tool: 'echo', args: { large: 'x'.repeat(370_000) } }] }, { text: 'done' }];
-  const run = await world.start(turns as never[]);
+  const run = await world.start(turns);
   const [request] = await run.open();
   for (let noise = 0; noise < 40; noise++) await run.handle.signal('noise');
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
