@@ -21,6 +21,9 @@ export interface ConnectOptions extends ServerOptions {
   connectTimeoutMs?: number;
 }
 
+/** What a server may answer at once, in bytes. */
+const maxMessageBytes = 128 * 1024 * 1024;
+
 /** A connection with the names that sentences about it need. */
 export interface Session {
   readonly connection: Connection;
@@ -43,6 +46,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       ...settings,
       connectTimeout: options.connectTimeoutMs ?? 4_000,
       interceptors: repeatedCalls,
+      // The SDK sets it under another name, which gRPC does not read: a history in pages of 4 MB could not be fetched.
+      channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
     return await openSession(connection, { ...options, namespace, address });

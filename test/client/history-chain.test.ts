@@ -29,3 +29,15 @@ test('all links of a run that continued as new, oldest first, each from its star
     expect(last?.workflowExecutionContinuedAsNewEventAttributes != null).toBe(index < links.length - 1);
   }
 });
+
+test('a link of more than 4 MB', async () => {
+  const long = await openWorld();
+  const look = { calls: [{ tool: 'look', args: { what: 'sea' } }] };
+  const padding = { text: 'x'.repeat(350_000) };
+  const run = await long.start([...Array.from({ length: 14 }, () => look), { text: 'done' }, padding]);
+  await run.result();
+  const { links } = await long.client.historyChain(run.workflowId);
+  const bytes = links.map(({ events }) => JSON.stringify(events).length);
+  expect(Math.max(...bytes)).toBeGreaterThan(4_194_304);
+  await long.close();
+});
