@@ -267,6 +267,11 @@ export class ApprovalGate {
     this.#book.takeBack();
   }
 
+  /** Journal entries whose carrier may never have been sent ride on the next payload. */
+  putBackJournal(entries: JournalEntry[]): void {
+    this.#book.putBack(entries);
+  }
+
   /** Settles one request as cancelled: nobody waits for its answer any more. */
   withdraw(requestId: string, reason: string): void {
     const { requestId: latestId } = this.#latest(requestId)?.request ?? { requestId };

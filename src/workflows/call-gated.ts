@@ -1,6 +1,6 @@
 /** One gated activity call of a workflow of one's own, from the wish to what it returns or throws. */
 import type { ActivityInput, ActivityOptions } from '@temporalio/workflow';
-import { ApplicationFailure, createEventGroup } from '@temporalio/workflow';
+import { ApplicationFailure, createEventGroup, isCancellation } from '@temporalio/workflow';
 import type { Permit } from '../contract.ts';
 import type { Settlement } from '../core/approval.ts';
 import type { GatedDefinition } from '../core/gated-activity.ts';
@@ -16,7 +16,17 @@ import { ranOf, refusal } from './gate-refusal.ts';
 /** What a gated call needs of its gate. */
 export type CallingGate = Pick<
   ApprovalGate,
-  'admit' | 'approved' | 'finished' | 'ledger' | 'permit' | 'refuse' | 'sentence' | 'settlement' | 'until' | 'withdraw'
+  | 'admit'
+  | 'approved'
+  | 'finished'
+  | 'ledger'
+  | 'permit'
+  | 'putBackJournal'
+  | 'refuse'
+  | 'sentence'
+  | 'settlement'
+  | 'until'
+  | 'withdraw'
 >;
 
 export interface GatedCall {
@@ -61,6 +71,8 @@ export async function callGated(
       ...(input.typeInfo === undefined ? {} : { typeInfo: { ...input.typeInfo, inputTypes: undefined } }),
     });
   } catch (error) {
+    // Cancelled in the task that made it, it was never sent, nor were the entries in its permit; seen twice, they are one.
+    if (isCancellation(error)) gate.putBackJournal(permit.journal ?? []);
     gate.finished(call.callId, ranOf(error));
     throw error;
   }

@@ -112,6 +112,16 @@ export async function givesUp(): Promise<unknown> {
   return waited;
 }
 
+/** Cancels a call in the step that made it, then makes another. */
+export async function thinksAgain(): Promise<unknown> {
+  await openGate();
+  const scope = new CancellationScope();
+  const given = told(scope.run(() => activities.look('a')));
+  scope.cancel();
+  await given;
+  return told(activities.look('b'));
+}
+
 /** Continues as new on signal `roll`, while its call waits, as often as it comes. */
 export async function rolls(links: number, carried?: CarriedGate): Promise<unknown> {
   let rolling = false;
