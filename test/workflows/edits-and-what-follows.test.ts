@@ -72,11 +72,10 @@ test('where arguments are hidden, edited ones are too', async () => {
 describe('a rule that stays, with other terms', () => {
   test('a request no longer runs by itself at its deadline', async () => {
     const policy = (on_timeout: string): JsonObject => ({
-      rules: [{ id: 'echo', pattern: 'echo', action: 'ask', ask: { timeout: '3s' } }],
-      assess: [{ pattern: 'echo', severity: 'low' }],
+      rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: '3s' } }],
       approval: { on_timeout },
     });
-    const turns = [{ calls: [{ tool: 'echo', args: { said: 1 } }] }, { text: '{{lastResult}}' }] as never[];
+    const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }] as never[];
     const run = await world.start(turns, { policy: policy('allow') });
     await run.open();
     await update(run, 'setPolicy', { policy: policy('deny') });
