@@ -4,14 +4,14 @@
  * Exits 1 where something was lost or ran twice.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
 import type { ApprovalRequest } from '../src/contract.ts';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
-import { bundleWorkflows } from '../src/worker.ts';
+import { bundleInto } from './bundle-into.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { until } from './until.ts';
 import { waitingInput } from './waiting-agent.ts';
@@ -24,9 +24,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
 const ranFile = join(folder, 'ran.log');
-// Made once, as for a deploy: how long a bundler takes says nothing about recovery.
-const codePath = join(folder, 'workflows.js');
-writeFileSync(codePath, (await bundleWorkflows()).code);
+const codePath = await bundleInto(folder, 'ours');
 const taskQueue = `recovery-${randomUUID()}`;
 const server = await startDevServer({ uiPort: null, log: say });
 try {

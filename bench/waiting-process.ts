@@ -16,12 +16,15 @@ export async function spawnWaiting(options: {
   taskQueue: string;
   kind: 'ours' | 'bare';
   ranFile?: string;
-  /** Of our workflows, where they were bundled before; else the process bundles them. */
-  codePath?: string;
+  /** The bundle of this kind: `bundleInto`. */
+  codePath: string;
+  /** Temporal's debug mode: workflows run in the main thread, whose garbage can be collected before it is weighed. */
+  inOneThread?: boolean;
 }): Promise<WaitingProcess> {
   const script = fileURLToPath(new URL('./waiting-worker.ts', import.meta.url));
   const child = spawn(process.execPath, ['--expose-gc', script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...(options.inOneThread === true ? { TEMPORAL_DEBUG: '1' } : {}) },
   });
   const gone = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

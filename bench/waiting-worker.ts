@@ -3,16 +3,15 @@
  * input with a line of JSON: what the process weighs and what time it has taken, after its garbage is gone.
  */
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createCallModel } from '../src/activities/call-model.ts';
 import { createRegistry } from '../src/agents/registry.ts';
 import { createWorker } from '../src/worker.ts';
 import { benchAgent } from './waiting-agent.ts';
 
 export interface Weight {
-  /** Resident memory, in bytes. */
-  residentBytes: number;
+  /** What its heap holds once garbage is gone, in bytes. */
+  heapBytes: number;
   /** Processor time, in milliseconds. */
   processorMs: number;
 }
@@ -26,7 +25,7 @@ lines.on('line', () => {
   globalThis.gc?.();
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
-  const weight: Weight = { residentBytes: process.memoryUsage.rss(), processorMs: (user + system) / 1_000 };
+  const weight: Weight = { heapBytes: process.memoryUsage().heapUsed, processorMs: (user + system) / 1_000 };
   process.stdout.write(`${JSON.stringify(weight)}\n`);
 });
 process.stdout.write('ready\n');
@@ -39,18 +38,16 @@ function ourWorker(): Promise<{ run(): Promise<void> }> {
     agents: [agent],
     maxCachedWorkflows: cached,
     logLevel: 'ERROR',
-    ...(codePath === undefined ? {} : { workflowBundle: { codePath } }),
+    workflowBundle: { codePath: codePath! },
   });
 }
 
 async function bareWorker(): Promise<Worker> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
   return Worker.create({
     connection: await NativeConnection.connect({ address: address! }),
     taskQueue: taskQueue!,
-    workflowBundle: await bundleWorkflowCode({
-      workflowsPath: fileURLToPath(new URL('./bare-workflows.ts', import.meta.url)),
-      logger: new DefaultLogger('ERROR'),
-    }),
+    workflowBundle: { codePath: codePath! },
     activities: {
       callModel: createCallModel(createRegistry({ agents: [agent] })),
       pay: ({ to, amount }: { to: string; amount: number }) => `paid ${amount} to ${to}`,

@@ -4,11 +4,15 @@
  * `--rounds N`. Exits 1 when a budget is broken.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { createClient } from '../src/client/client.ts';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { bundleInto } from './bundle-into.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { until } from './until.ts';
 import { benchAgent, waitingInput } from './waiting-agent.ts';
@@ -30,6 +34,8 @@ const runs = Number(values.runs);
 const rounds = Number(values.rounds);
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
+const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
+const bundles = { bare: await bundleInto(folder, 'bare'), ours: await bundleInto(folder, 'ours') };
 const server = await startDevServer({ uiPort: null, log: say });
 const weights: Record<Kind, { kilobytes: number[]; milliseconds: number[] }> = {
   bare: { kilobytes: [], milliseconds: [] },
@@ -50,11 +56,18 @@ try {
   report();
 } finally {
   await server.stop();
+  rmSync(folder, { recursive: true, force: true });
 }
 
 async function weighRuns(client: Client, kind: Kind): Promise<{ kilobytes: number; milliseconds: number }> {
   const taskQueue = `waiting-${randomUUID()}`;
-  const worker = await spawnWaiting({ address: server.address, taskQueue, kind });
+  const worker = await spawnWaiting({
+    address: server.address,
+    taskQueue,
+    kind,
+    codePath: bundles[kind],
+    inOneThread: true,
+  });
   try {
     const warm = await startAll(client, kind, taskQueue, warmUps);
     const before = await worker.weigh();
@@ -62,7 +75,7 @@ async function weighRuns(client: Client, kind: Kind): Promise<{ kilobytes: numbe
     const after = await worker.weigh();
     await inBatches([...warm, ...waiting], (run) => run.terminate());
     return {
-      kilobytes: (after.residentBytes - before.residentBytes) / 1_024 / runs,
+      kilobytes: (after.heapBytes - before.heapBytes) / 1_024 / runs,
       milliseconds: (after.processorMs - before.processorMs) / runs,
     };
   } finally {
