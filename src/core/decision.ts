@@ -50,6 +50,8 @@ const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 export const maxDecisions = 100;
 const maxUses = 1_000_000;
 const maxMatches = 20;
+/** So that a grant fits the memo, in which the journal may have to ride. */
+const longestName = 200;
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
@@ -173,6 +175,8 @@ function matchProblem(match: unknown): Problem | undefined {
     return invalid(`'always.match' must be an object of 1 to ${maxMatches} globs`).problem;
   }
   for (const [name, glob] of fields) {
+    if (name.length > longestName)
+      return invalid(`'always.match' names an argument of more than ${longestName} characters`).problem;
     const place = `'always.match.${name.slice(0, 40)}'`;
     if (typeof glob !== 'string') return invalid(`${place} must be a glob, not ${kindOf(glob)}`).problem;
     const compiled = compileFieldGlob(glob);

@@ -61,7 +61,10 @@ const ask = z.strictObject({
   allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
   timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
   warn_before: finite.optional().describe('Warn that long before the deadline.'),
-  remind: finite.optional().describe('Remind that often.'),
+  remind: finite
+    .refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity')
+    .optional()
+    .describe('Remind that often, at most once a second.'),
   escalate: z
     .array(z.strictObject({ after: finite, to: people }))
     .min(1, 'must have an item')

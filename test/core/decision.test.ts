@@ -93,6 +93,11 @@ describe('a bad one is refused in one sentence', () => {
       'invalid_decision',
       "'always.match.to' holds the reversed range [z-a]",
     ],
+    [
+      { ...whole, always: { kind: 'arguments', match: { ['n'.repeat(201)]: '*' } } },
+      'invalid_decision',
+      "'always.match' names an argument of more than 200 characters",
+    ],
     ...['soon', 'never', 60, ''].map((expiresIn): [unknown, string, string] => [
       { ...whole, always: { kind: 'call', expiresIn } },
       'invalid_decision',

@@ -266,6 +266,7 @@ describe('rules', () => {
     ['a grant kind', { ask: { always: true } }, "'always' must be one of false, call, arguments, tool, not true"],
     ['a quorum out of reach', { ask: { reviewers: ['a', 'b', 'a'], quorum: 3 } }, "'quorum' is 3, of 2 reviewers"],
     ['a quorum of a group', { ask: { reviewers: ['group:a'], quorum: 3 } }, undefined],
+    ['a reminder in less than a second', { ask: { remind: '999ms' } }, "'remind' must be 1s or more"],
     ['a reminder that never comes', { ask: { remind: 'never' } }, "'remind' must be a whole number and a unit"],
     ['a long time-out', { ask: { timeout: '25h' } }, "'timeout' 25h is over 24h; only a ceiling's 'max_timeout'"],
     ['an unknown key inside', { ask: { quorun: 1 } }, "unknown key 'quorun'; known here are reviewers, quorum"],

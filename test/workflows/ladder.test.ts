@@ -65,12 +65,12 @@ test('who was added may answer, and not before', async () => {
 });
 
 test('reminders repeat; those that a stopped worker missed are one', async () => {
-  const run = await start({ remind: '300ms' });
+  const run = await start({ remind: '1s' });
   await run.open();
   await eventually('two reminders', async () => (await notified(run)) >= 2);
   await world.stopWorker();
   const before = await notified(run);
-  const restartAtMs = Date.now() + 1_500;
+  const restartAtMs = Date.now() + 5_000;
   await eventually('five reminders to be missed', () => Date.now() > restartAtMs);
   await world.startWorker();
   await eventually('another reminder', async () => (await notified(run)) > before);
