@@ -1,9 +1,8 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Receipt } from '../core/approval.ts';
-import { carriedLedger } from '../core/carried-ledger.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../core/ledger.ts';
-import { reduce } from '../core/ledger.ts';
+import { emptyLedger, reduce } from '../core/ledger.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { engine } from '../core/ruling.ts';
 import type { PolicyChange } from '../core/run-side.ts';
@@ -39,7 +38,7 @@ export class Book {
   #grown = growth();
 
   constructor(snapshot?: BookSnapshot) {
-    this.#ledger = carriedLedger(snapshot?.ledger, engine);
+    this.#ledger = snapshot?.ledger ?? emptyLedger(engine);
     this.#journal = snapshot?.journal ?? [];
     activation.onStart(() => (this.#grown = growth()));
   }

@@ -12,7 +12,6 @@ import '../core/assess-rule.ts';
 import '../core/attribute-names.ts';
 import '../core/byte-length.ts';
 import '../core/canonical-json.ts';
-import '../core/carried-ledger.ts';
 import '../core/control.ts';
 import '../core/decision.ts';
 import '../core/digest.ts';

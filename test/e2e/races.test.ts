@@ -123,6 +123,8 @@ describe('one decision by update and by signal, the worker down in between', () 
       } else {
         receipt = byUpdate();
         await receipt;
+        // A tool that the worker leaves in the middle is another test.
+        await eventually('the tool to end', async () => (await run.status()).outcomes.some(({ ran }) => ran === 'yes'));
         await world.stopWorker();
         await run.handle.signal('decide', decision);
         await world.startWorker();
