@@ -1,5 +1,5 @@
 /** What a reviewer or an operator sends besides decisions: more time, another seat, fewer grants, another policy. */
-import { proxyActivities } from '@temporalio/workflow';
+import { isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { ReadPolicy } from '../activities/read-policy.ts';
 import { activityNames, messageNames } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
@@ -171,7 +171,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
         settled,
         message: `the policy is ${digest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
       };
-    } catch {
+    } catch (error) {
+      if (isCancellation(error))
+        return refuse(message, 'run_closed', 'the run was cancelled before it took the policy');
       return refuse(message, 'internal', 'the new policy could not be read: send it again');
     } finally {
       release();

@@ -1,5 +1,5 @@
 /** Decisions: by signal and by update, one or many, with edited arguments or without. */
-import { proxyActivities } from '@temporalio/workflow';
+import { isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit } from '../activities/check-edit.ts';
 import { activityNames, decideName } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
@@ -127,7 +127,11 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
         }),
       };
       return book.answer({ ...command, edit }, size);
-    } catch {
+    } catch (error) {
+      if (isCancellation(error)) {
+        const sentence = `the run was cancelled while the edit of request ${requestId} was being checked`;
+        return refuse(decision, 'run_closed', sentence);
+      }
       return refuse(decision, 'internal', `the edit of request ${requestId} could not be checked: repeat it`);
     } finally {
       edited.delete(requestId);

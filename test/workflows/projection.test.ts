@@ -222,6 +222,8 @@ describe('the projection of the exported history is the ledger of the run', () =
     const { projection } = await expectSame(run);
     expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['cancelled']);
     expect(projection.refusals).toBe(1);
+    // Whoever sent it learns why it came to nothing, not that something broke.
+    expect((await run.status()).refused.last).toMatchObject([{ code: 'run_closed' }]);
   }, 60_000);
 
   test('for a run that fails', async () => {
