@@ -1,5 +1,6 @@
 import { type ApprovalDetails, type Receipt, decideName } from '../contract.ts';
 import type { ParsedDecision } from '../core/decision.ts';
+import { settledReceipt, votedReceipt } from '../core/settled-receipt.ts';
 import type { Session } from './connect.ts';
 import { glanceAtApproval } from './get-approval.ts';
 import { recordBySignal } from './record-by-signal.ts';
@@ -55,21 +56,12 @@ function receiptFrom(
   const isCounted = votes.some((vote) => isOurs(vote) && vote.approved === approved);
   if (settled === undefined) {
     if (!isCounted || approvals === undefined) return undefined;
-    const message = `request ${requestId}: recorded, ${approvals.have} of ${approvals.need} approvals`;
-    return { requestId, accepted: true, votes: approvals, message };
+    return votedReceipt(requestId, approvals);
   }
   const { outcome, reviewerId, by, byId } = settled;
   if (isCounted) {
     const successor = by === 'edit' && typeof byId === 'string' ? { successor: byId } : {};
     return { requestId, accepted: true, outcome, ...successor, message: `request ${requestId}: ${outcome}` };
   }
-  const who = reviewerId === undefined ? '' : ` by ${reviewerId}`;
-  return {
-    requestId,
-    accepted: false,
-    outcome,
-    ...(reviewerId === undefined ? {} : { settledBy: reviewerId }),
-    code: outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled',
-    message: `request ${requestId} was already settled${who}: ${outcome}`,
-  };
+  return settledReceipt(requestId, outcome, reviewerId);
 }

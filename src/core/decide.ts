@@ -8,12 +8,24 @@ import type { ParsedDecision } from './decision.ts';
 import { jsonDigest } from './digest.ts';
 import { entitlement, tally, type Voter } from './entitlement.ts';
 import type { BookedRequest, BookedVote, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
-import { counted, iso, journaled, maxVotes, openRequest, refusal, unchanged, withRequest } from './ledger-state.ts';
+import {
+  chained,
+  counted,
+  irreversibleCount,
+  iso,
+  journaled,
+  maxVotes,
+  openRequest,
+  refusal,
+  unchanged,
+  withRequest,
+} from './ledger-state.ts';
 import { openedAtMs } from './ladder.ts';
 import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequestOf } from './open-request.ts';
 import { panelOf } from './panel.ts';
-import { settle } from './settle.ts';
+import { settle, wordOf } from './settle.ts';
+import { settledReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Ruling } from './ruling.ts';
 import type { Json, JsonObject } from './tool-call.ts';
 
@@ -46,7 +58,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const said = jsonDigest(decision as unknown as Json);
   const { decisionId } = decision;
   const again = decisionId === undefined ? undefined : booked.votes.find((vote) => vote.decisionId === decisionId);
-  if (again?.said === said) return unchanged(ledger, votedReceipt(booked, directories, atMs));
+  if (again?.said === said) return unchanged(ledger, receiptOf(booked, directories, atMs));
   if (booked.deadlineMs !== null && atMs > booked.deadlineMs) {
     return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${booked.request.deadline}`);
   }
@@ -103,7 +115,7 @@ function decideEdited(
   const alone = tally(panelOf(booked, directories, atMs), [vote]).outcome === 'approved';
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, booked.terms))) {
     const voted = { ...booked, votes: [vote] };
-    const irreversible = Number(!edit.reversible) - Number(!booked.request.assessment.reversible);
+    const irreversible = irreversibleCount(edit) - irreversibleCount(booked.request.assessment);
     const used = { ...useGrant(ledger, edit.grantId), counts: counted(ledger, { irreversible }) };
     return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
   }
@@ -117,7 +129,7 @@ function decideEdited(
   const superseded = settle(
     ledger,
     { ...booked, votes: [vote] },
-    { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...whoOf(vote) },
+    { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...wordOf(vote) },
     atMs,
   );
   const opened = chained(superseded, (next) => openRequestOf(next, successor, ruling, openedMs));
@@ -147,7 +159,7 @@ function keepVote(
 ): Reduction {
   const { requestId, toolName, digest } = voted.request;
   const { approved, reason, reviewerId, identity, decisionId } = vote;
-  const receipt = votedReceipt(voted, directories, atMs);
+  const receipt = receiptOf(voted, directories, atMs);
   return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
     kind: 'vote',
     callId: voted.callId,
@@ -196,7 +208,7 @@ function close(
 ): Reduction {
   const { requestId } = voted.request;
   const { outcome } = settlement;
-  const closed = settle(ledger, voted, { ...settlement, ...whoOf(vote), settledAt: iso(atMs) }, atMs);
+  const closed = settle(ledger, voted, { ...settlement, ...wordOf(vote), settledAt: iso(atMs) }, atMs);
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 
@@ -212,11 +224,7 @@ function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
     const message = receiptMessage(requestId, outcome);
     return unchanged(ledger, { requestId, accepted: true, outcome, message });
   }
-  const code = outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled';
-  const settledBy = settled?.settlement.reviewerId;
-  const by = settledBy === undefined ? '' : ` by ${settledBy}`;
-  const { receipt } = refusal(ledger, requestId, code, `request ${requestId} was already settled${by}: ${outcome}`);
-  return unchanged(ledger, { ...receipt!, outcome, ...(settledBy !== undefined && { settledBy }) });
+  return unchanged(ledger, settledReceipt(requestId, outcome, settled?.settlement.reviewerId));
 }
 
 function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
@@ -225,11 +233,9 @@ function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
   return votes.some((vote) => vote.decisionId === decision.decisionId && vote.said === said);
 }
 
-function votedReceipt(booked: BookedRequest, directories: Directories, atMs: number): Receipt {
-  const { requestId } = booked.request;
+function receiptOf(booked: BookedRequest, directories: Directories, atMs: number): Receipt {
   const { have, need } = tally(panelOf(booked, directories, atMs), booked.votes);
-  const message = `request ${requestId}: recorded, ${have} of ${need} approvals`;
-  return { requestId, accepted: true, votes: { have, need }, message };
+  return votedReceipt(booked.request.requestId, { have, need });
 }
 
 function textsOf({ reason, decisionId, always }: ParsedDecision): Partial<BookedVote> {
@@ -238,20 +244,6 @@ function textsOf({ reason, decisionId, always }: ParsedDecision): Partial<Booked
     ...(decisionId !== undefined && { decisionId }),
     ...(always !== undefined && { always }),
   };
-}
-
-function whoOf({ reason, reviewerId, identity, decisionId }: BookedVote): Partial<Settlement> {
-  return {
-    identity,
-    ...(reason !== undefined && { reason }),
-    ...(reviewerId !== undefined && { reviewerId }),
-    ...(decisionId !== undefined && { decisionId }),
-  };
-}
-
-function chained(reduction: Reduction, step: (ledger: Ledger) => Reduction): Reduction {
-  const next = step(reduction.ledger);
-  return { ...next, entries: [...reduction.entries, ...next.entries] };
 }
 
 function receiptMessage(requestId: string, outcome: OutcomeName): string {

@@ -195,6 +195,17 @@ export function journaled(
   };
 }
 
+/** What a second step makes of a first one's ledger: the entries of both, the second's receipt. */
+export function chained(first: Reduction, step: (ledger: Ledger) => Reduction): Reduction {
+  const second = step(first.ledger);
+  return { ...second, entries: [...first.entries, ...second.entries] };
+}
+
+/** What a call that cannot be undone adds to that count. */
+export function irreversibleCount({ reversible }: { reversible: boolean }): number {
+  return reversible ? 0 : 1;
+}
+
 export function unchanged(ledger: Ledger, receipt?: Receipt): Reduction {
   return { ledger, entries: [], ...(receipt && { receipt }) };
 }

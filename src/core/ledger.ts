@@ -12,7 +12,9 @@ import type { LadderStep } from './ladder.ts';
 import type { BookedRequest, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
   answeredKept,
+  chained,
   counted,
+  irreversibleCount,
   iso,
   journaled,
   kept,
@@ -28,7 +30,7 @@ import { useGrant } from './make-grant.ts';
 import { factsOf, openRequestOf } from './open-request.ts';
 import { panelOf } from './panel.ts';
 import type { Ruling } from './ruling.ts';
-import { settle } from './settle.ts';
+import { settle, wordOf } from './settle.ts';
 
 export { emptyLedger, findRequest, iso, settledKept } from './ledger-state.ts';
 export type { BookedRequest, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
@@ -125,7 +127,7 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
 
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, reversible = true } = command;
-  const irreversible = outcome === 'allowed' && !reversible ? 1 : 0;
+  const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
   const call = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
   const used = useGrant(ledger, ruling?.layer === 'grant' ? ruling.rule : grantId);
   const told = outcome === 'denied' ? withDenial(used, toolName, digest ?? '', reason) : used;
@@ -191,28 +193,13 @@ function reterm(ledger: Ledger, command: RetermCommand, directories: Directories
   const { callId, toolName } = { ...booked, ...booked.request };
   const { rule, reason: why, reviewers: to } = changed.request;
   const entry = { kind: 'reruled', callId, requestId, toolName, rule, reason: why, to } as const;
-  const irreversible = countOf(changed) - countOf(booked);
+  const irreversible = irreversibleCount(changed.request.assessment) - irreversibleCount(booked.request.assessment);
   const counts = counted(ledger, { irreversible });
   const reruled = journaled(unchanged({ ...withRequest(ledger, changed), counts }), atMs, entry);
   const last = changed.votes.at(-1);
   if (outcome === undefined || last === undefined) return reruled;
-  const { reason, reviewerId, identity, decisionId } = last;
-  const settlement: Settlement = {
-    outcome,
-    runs: outcome === 'approved',
-    identity,
-    ...(reason !== undefined && { reason }),
-    ...(reviewerId !== undefined && { reviewerId }),
-    ...(decisionId !== undefined && { decisionId }),
-    settledAt: iso(atMs),
-  };
-  const settled = settle(reruled.ledger, changed, settlement, atMs);
-  return { ...settled, entries: [...reruled.entries, ...settled.entries] };
-}
-
-/** 1 where the call cannot be undone. */
-function countOf({ request }: BookedRequest): number {
-  return request.assessment.reversible ? 0 : 1;
+  const settlement: Settlement = { outcome, runs: outcome === 'approved', ...wordOf(last), settledAt: iso(atMs) };
+  return chained(reruled, (next) => settle(next, changed, settlement, atMs));
 }
 
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {

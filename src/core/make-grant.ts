@@ -1,10 +1,10 @@
 /** What an "always" leaves behind once its request is settled, and which open requests that answers (I14). */
-import type { OutcomeName } from './approval.ts';
+import type { OutcomeName, Settlement } from './approval.ts';
 import type { WishedScope } from './decision.ts';
 import { tally } from './entitlement.ts';
 import { defaultAlways, grantFor, standingDenial, type Grant, type GrantScope } from './grants.ts';
 import type { BookedRequest, BookedVote, Directories, Ledger, Reduction } from './ledger-state.ts';
-import { iso, journaled, maxGrants } from './ledger-state.ts';
+import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
 import { callSubjects } from './matching.ts';
 import { panelOf, type Asked } from './panel.ts';
 import { parseDuration } from './parse-duration.ts';
@@ -104,20 +104,15 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
   for (const booked of made.ledger.open) {
     const grant = grantOver(reduction.ledger, booked, directories, atMs);
     if (grant?.grantId !== grantId || (booked.deadlineMs !== null && atMs > booked.deadlineMs)) continue;
-    const next = settle(
-      useGrant(reduction.ledger, grantId),
-      booked,
-      {
-        outcome: 'superseded',
-        runs: grant.approved,
-        by: 'grant',
-        byId: grantId,
-        ...(grant.reason !== undefined && { reason: grant.reason }),
-        settledAt: iso(atMs),
-      },
-      atMs,
-    );
-    reduction = { ...next, entries: [...reduction.entries, ...next.entries] };
+    const settlement: Settlement = {
+      outcome: 'superseded',
+      runs: grant.approved,
+      by: 'grant',
+      byId: grantId,
+      ...(grant.reason !== undefined && { reason: grant.reason }),
+      settledAt: iso(atMs),
+    };
+    reduction = chained(reduction, (ledger) => settle(useGrant(ledger, grantId), booked, settlement, atMs));
     settled.push({ requestId: booked.request.requestId, outcome: 'superseded' });
   }
   return { reduction, settled, note: '' };

@@ -1,12 +1,12 @@
 import type { BookedRequest, Ledger, Reduction } from './ledger-state.ts';
-import { counted, journaled, unchanged } from './ledger-state.ts';
+import { counted, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from './ruling.ts';
 
 /** Books an open request. One that stands in another's place asks about the same call, which counted already. */
 export function openRequestOf(ledger: Ledger, booked: BookedRequest, ruling: Ruling, atMs: number): Reduction {
   const { requestId, toolName, digest, deadline, assessment, replaces } = booked.request;
-  const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible: assessment.reversible ? 0 : 1 };
+  const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible: irreversibleCount(assessment) };
   return journaled(unchanged({ ...ledger, open: [...ledger.open, booked], counts: counted(ledger, more) }), atMs, {
     kind: 'opened',
     callId: booked.callId,

@@ -1,8 +1,9 @@
 import type { Settlement } from './approval.ts';
 import { isReplaced } from './is-replaced.ts';
-import type { BookedRequest, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+import type { BookedRequest, BookedVote, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
   counted,
+  irreversibleCount,
   journaled,
   kept,
   outcomesKept,
@@ -29,7 +30,7 @@ export function settle(ledger: Ledger, booked: BookedRequest, settlement: Settle
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
   // A call that will not run after all no longer counts; a request in this one's place counts its own.
-  const irreversible = runs || request.assessment.reversible ? 0 : -1;
+  const irreversible = runs ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
     ...ledger,
     open: ledger.open.filter((each) => each.request.requestId !== requestId),
@@ -53,6 +54,16 @@ export function settle(ledger: Ledger, booked: BookedRequest, settlement: Settle
     decisionId,
     digest: edited?.digest ?? digest,
   });
+}
+
+/** By whose word a request was settled. */
+export function wordOf({ reason, reviewerId, identity, decisionId }: BookedVote): Partial<Settlement> {
+  return {
+    identity,
+    ...(reason !== undefined && { reason }),
+    ...(reviewerId !== undefined && { reviewerId }),
+    ...(decisionId !== undefined && { decisionId }),
+  };
 }
 
 /** What a run may still look for stays: the request that answered, not those that it took the place of. */

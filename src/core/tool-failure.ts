@@ -12,6 +12,9 @@ export const secondGateTypes = [
 /** The worker left while the tool ran: it may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';
 
+/** All by which a worker says so, Temporal's own included. */
+export const leftInMidCallTypes: readonly string[] = [outcomeUnknownType, 'WorkerShutdown'];
+
 /**
  * A payload is kept in external storage and could not be read: whatever needed it was not started, and may be tried
  * again (`src/payload-folder`).

@@ -69,8 +69,6 @@ export interface CallFacts {
   assessment?: Assessment;
 }
 
-const ungoverned: GateOptions = { agent: '', policies: {}, rollOver: { historyEvents: Infinity, updates: Infinity } };
-
 export class ApprovalGate {
   readonly #book: Book;
   readonly #watch: DeadlineWatch;
@@ -78,8 +76,6 @@ export class ApprovalGate {
   readonly #index: IndexWriter;
   #change: PolicyChange | undefined;
   #inForce: RulesInForce | undefined;
-  #makeKnown = (): void => {};
-  readonly #known = new Promise<void>((resolve) => (this.#makeKnown = resolve));
   readonly #wake: Wake;
   readonly #close: CloseDoor;
 
@@ -95,12 +91,10 @@ export class ApprovalGate {
     this.#index = new IndexWriter(this.#book);
     this.#climber = new LadderClimber(this.#book);
     this.#watch = new DeadlineWatch(this.#book, (requests) => this.#climber.climb(requests));
-    // What comes before any policy is known finds no request to act on; a change of policy waits for one to change.
-    const current = (): RulesInForce => this.#inForce ?? new RulesInForce(ungoverned, undefined);
-    openDecisionDoor(this.#book, this.#watch, current);
+    // The doors hand on nothing before the rules are known.
+    openDecisionDoor(this.#book, this.#watch, () => this.#rules);
     openControlDoors(this.#book, this.#watch, {
-      current,
-      known: this.#known,
+      current: () => this.#rules,
       change: (change) => this.#enforce(this.#rules.options, change),
     });
     this.#close = new CloseDoor(this.#book, snapshot?.closing);
@@ -113,7 +107,6 @@ export class ApprovalGate {
   /** Puts the gate under its policies; once more where a run goes on as another agent. */
   govern(options: GateOptions): void {
     this.#enforce(options, this.#change);
-    this.#makeKnown();
   }
 
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {

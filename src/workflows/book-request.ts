@@ -3,6 +3,7 @@ import type { ApprovalRequest } from '../core/approval.ts';
 import { reviewersAt, type AskTerms } from '../core/ask-terms.ts';
 import type { BookedRequest } from '../core/ledger.ts';
 import { iso } from '../core/ledger.ts';
+import type { Ruling } from '../core/ruling.ts';
 import type { JsonObject, Risk } from '../core/tool-call.ts';
 import type { GateOptions } from './approval-gate.ts';
 import type { RuledCase } from './rules-in-force.ts';
@@ -19,8 +20,6 @@ export interface CallToAsk {
   contextSummary: string;
   lineage: string[];
   replaces?: ApprovalRequest['replaces'];
-  /** Default: a new one. */
-  requestId?: string;
   /** Workflow time of opening. */
   atMs: number;
 }
@@ -35,7 +34,7 @@ export function bookRequest(options: GateOptions, call: CallToAsk): BookedReques
     callId: call.callId,
     deadlineMs,
     request: {
-      requestId: call.requestId ?? uuid4().replaceAll('-', ''),
+      requestId: uuid4().replaceAll('-', ''),
       workflowId: workflowInfo().workflowId,
       toolName: tool,
       arguments: args,
@@ -45,7 +44,7 @@ export function bookRequest(options: GateOptions, call: CallToAsk): BookedReques
       callerUserId: caller?.userId ?? null,
       contextSummary: call.contextSummary.slice(0, 500),
       rule: ruling.rule,
-      reason: ruling.reason ?? (ruling.rule === null ? `Risk default for ${risk}` : `Rule ${ruling.rule} asks`),
+      reason: whyAsked(ruling, risk),
       requestedAt: iso(atMs),
       deadline: deadlineMs === null ? null : iso(deadlineMs),
       digest,
@@ -61,6 +60,11 @@ export function bookRequest(options: GateOptions, call: CallToAsk): BookedReques
     ladderMs: atMs - 1,
     ruled: call.ruled,
   };
+}
+
+/** What reviewers read where the rule gives no reason. */
+export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
+  return reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
 }
 
 /** Everybody who is asked, that long after the request was opened. */

@@ -26,7 +26,7 @@ import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import { answerOnce } from './answer-once.ts';
-import { reviewersOf } from './book-request.ts';
+import { reviewersOf, whyAsked } from './book-request.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
 import { openDoor } from './message-door.ts';
@@ -42,8 +42,6 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 /** The rules of the run, as they are when they are looked at, and how to change them. */
 export interface ChangingRules {
   current: () => RulesInForce;
-  /** Resolves when the policies that the run began with are known. */
-  known: Promise<void>;
   change: (change: PolicyChange) => void;
 }
 
@@ -136,7 +134,6 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
   async function setPolicy(message: SetPolicyMessage, atMs: number): Promise<Receipt> {
     const { policy: document, mode, reason } = message;
-    await rules.known;
     const sender = senderOf('setPolicy', message, rules.current(), book.ledger);
     if ('problem' in sender) return refuseForged(message, sender.problem);
     const loosened = loosening(message, sender);
@@ -210,7 +207,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     }
     if (sameTerms(before, terms) && request.rule === ruling.rule) return;
     const { rule } = ruling;
-    const reason = ruling.reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
+    const reason = whyAsked(ruling, risk);
     const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
     book.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
   }

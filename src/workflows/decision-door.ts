@@ -59,8 +59,7 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     if ('problem' in sender) return refuse(decision, sender.problem.code, sender.problem.message, true);
     const command = { ...supposed, voter: sender.voter };
     const open = book.ledger.open.find(({ request }) => request.requestId === decision.requestId);
-    const isRefused = book.preview(command).code !== undefined;
-    if (decision.modifiedArguments === undefined || isRefused || open === undefined) {
+    if (decision.modifiedArguments === undefined || open === undefined) {
       return book.answer(command, sizeOf(decision));
     }
     return applyEdited(decision, sender.voter, atMs, open);

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { OutcomeName, Ran } from '../core/approval.ts';
-import { outcomeUnknownType, payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
+import { leftInMidCallTypes, payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
 import type { Json } from '../core/tool-call.ts';
 
 /** Why a gated call did not run: the first of the failure's details. */
@@ -38,12 +38,10 @@ export function ranOf(error: unknown): Ran {
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return 'no';
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened.
   if (!(cause instanceof ApplicationFailure)) return 'unknown';
-  if (leftInMidCall.includes(cause.type ?? '')) return 'unknown';
+  if (leftInMidCallTypes.includes(cause.type ?? '')) return 'unknown';
   const notStarted = cause.details?.[0] === refusedBySecondGate || cause.type === payloadUnreadType;
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';
 }
-
-const leftInMidCall = [outcomeUnknownType, 'WorkerShutdown'];
 
 /** The worker's own answer where it has no such activity; an author's error may have the same name. */
 function isUnregistered({ type, message }: ApplicationFailure): boolean {

@@ -5,6 +5,7 @@ import type { Assessment } from '../core/assessment.ts';
 import { askTermsOf, type AskTerms } from '../core/ask-terms.ts';
 import type { Directories, Ledger } from '../core/ledger.ts';
 import { iso } from '../core/ledger.ts';
+import type { Grant } from '../core/grants.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
 import { grantAnswers } from '../core/make-grant.ts';
 import { directoriesOf } from '../core/panel.ts';
@@ -66,11 +67,10 @@ export class RulesInForce {
       delegations: [],
       request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
     };
-    const grants = ledger.grants.filter(
-      (grant) => grant.tool === call.tool && grant.approved && grantAnswers(grant, asked, this.directories, atMs),
-    );
-    const isAnswered = bare.action === 'ask' && grants.length > 0;
-    const ruling = isAnswered ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
+    const isAnswering = (grant: Grant): boolean =>
+      grant.tool === call.tool && grant.approved && grantAnswers(grant, asked, this.directories, atMs);
+    const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
+    const ruling = grants.length > 0 ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
     return { ruling, terms, assessment, limits: limitsOf(this.policies, bare) };
   }
 }

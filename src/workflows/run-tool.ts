@@ -4,7 +4,7 @@ import type { Permit } from '../contract.ts';
 import type { Ran } from '../core/approval.ts';
 import { sentences } from '../core/sentences.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
-import { outcomeUnknownType, payloadNotKeptType, payloadUnreadType, secondGateTypes } from '../core/tool-failure.ts';
+import { leftInMidCallTypes, payloadNotKeptType, payloadUnreadType, secondGateTypes } from '../core/tool-failure.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 
 /** How a tool's activity ended, as the model is told and as the ledger keeps it. */
@@ -65,11 +65,10 @@ function endOf(error: unknown): ToolEnd {
     return { content, isError: true, ran: 'yes' };
   }
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
-  if (!(cause instanceof ApplicationFailure) || leftInMidCall.includes(cause.type ?? '')) return unknown;
+  if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const ran = notStarted.includes(cause.type ?? '') ? 'no' : 'yes';
   return { content: sentences.failed(cause.message), isError: true, ran };
 }
 
 /** What the second gate answers, and the worker when it has no such tool. */
 const notStarted = [...secondGateTypes, 'NotFoundError'];
-const leftInMidCall = [outcomeUnknownType, 'WorkerShutdown'];
