@@ -1,5 +1,4 @@
 /** The runs whose history events are budgeted (B1, B2), each beside the same run written by hand. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest, RunInput, RunStatus } from '../src/contract.ts';
 import type { ScriptedTurn } from '../src/models/read-script.ts';
@@ -7,6 +6,7 @@ import type { BareInput } from './bare-workflows.ts';
 import type { EventCounts } from './event-counts.ts';
 import { countEvents, difference, furtherTasks, total } from './event-counts.ts';
 import type { Stage } from './stage.ts';
+import { until } from './until.ts';
 
 export interface EventRow {
   name: string;
@@ -206,14 +206,4 @@ async function eventOf(run: WorkflowHandle, attributes: string, count: number): 
     const { events } = await run.fetchHistory();
     return (events ?? []).filter((event) => event[attributes as keyof typeof event] != null).length >= count;
   });
-}
-
-async function until<T>(what: string, probe: () => Promise<T | false>): Promise<T> {
-  const end = Date.now() + 30_000;
-  for (;;) {
-    const found = await probe();
-    if (found !== false) return found;
-    if (Date.now() > end) throw new Error(`not within 30 s: ${what}`);
-    await sleep(20);
-  }
 }

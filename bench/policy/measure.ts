@@ -1,10 +1,7 @@
+import { spreadOf, type Spread } from '../spread.ts';
+
 /** Times of many single runs, in microseconds. */
-export interface Times {
-  least: number;
-  median: number;
-  /** 99 of 100 took no longer. */
-  p99: number;
-  most: number;
+export interface Times extends Spread {
   runs: number;
 }
 
@@ -45,7 +42,5 @@ function turn(runs: readonly (() => unknown)[], ms: number): number[] {
 }
 
 export function timesOf(values: readonly number[]): Times {
-  const sorted = values.toSorted((one, other) => one - other);
-  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!;
-  return { least: at(0), median: at(0.5), p99: at(0.99), most: at(1), runs: sorted.length };
+  return { ...spreadOf(values), runs: values.length };
 }

@@ -4,7 +4,7 @@ import type { ParsedDecision } from '../../src/core/decision.ts';
 import type { BookedRequest, Ledger, LedgerCommand } from '../../src/core/ledger.ts';
 import { emptyLedger, iso, reduce, settledKept } from '../../src/core/ledger.ts';
 import { requestInPlaceOf } from '../../src/core/ledger-state.ts';
-import { askRuling, bookedRequest, digestOf, requestIdOf } from '../support/booked-request.ts';
+import { askRuling, bookedRequest, claimedBy, digestOf, requestIdOf } from '../support/booked-request.ts';
 
 /** What an edit leaves in the book (I9): counts, uses, and the way from the request that was asked to the one that answers. */
 
@@ -18,10 +18,7 @@ const decide = (number: number, fields: Partial<ParsedDecision>, edit?: CheckedE
   kind: 'decide',
   atMs,
   decision: { requestId: requestIdOf(number), approved: true, ...fields },
-  voter:
-    fields.reviewerId === undefined
-      ? { identity: 'anonymous' }
-      : { reviewerId: fields.reviewerId, identity: 'claimed' },
+  voter: claimedBy(fields.reviewerId),
   ...(edit && { edit }),
 });
 const approve = (number: number): LedgerCommand => decide(number, {});

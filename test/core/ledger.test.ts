@@ -8,7 +8,7 @@ import type { JournalEntry } from '../../src/core/journal-entry.ts';
 import type { Ledger, LedgerCommand } from '../../src/core/ledger.ts';
 import { emptyLedger, findRequest, reduce, settledKept } from '../../src/core/ledger.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
-import { askRuling, bookedRequest, digestOf, requestIdOf } from '../support/booked-request.ts';
+import { askRuling, bookedRequest, claimedBy, digestOf, requestIdOf } from '../support/booked-request.ts';
 
 const open = (number: number, deadlineMs: number | null = null): LedgerCommand => ({
   kind: 'open',
@@ -20,10 +20,7 @@ const decide = (number: number, fields: Partial<ParsedDecision> = {}, atMs = 0):
   kind: 'decide',
   atMs,
   decision: { requestId: requestIdOf(number), approved: true, ...fields },
-  voter:
-    fields.reviewerId === undefined
-      ? { identity: 'anonymous' }
-      : { reviewerId: fields.reviewerId, identity: 'claimed' },
+  voter: claimedBy(fields.reviewerId),
 });
 
 function reduceAll(

@@ -11,8 +11,8 @@ import { createClient } from '../../src/client/client.ts';
 import type { ChatServer } from '../support/chat-completions-server.ts';
 import { completion, reply, startChatServer } from '../support/chat-completions-server.ts';
 import { eventually } from '../support/eventually.ts';
-import type { ExampleWorker } from '../support/example-worker.ts';
-import { killExampleWorkers, startExampleWorker } from '../support/example-worker.ts';
+import { startExampleWorker } from '../support/example-worker.ts';
+import { type ReadyProcess, killAll } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /**
@@ -57,7 +57,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
   const taskQueue = `${example}-${randomUUID()}`;
   const folder = mkdtempSync(join(tmpdir(), 'countersign-shop-'));
   const log = join(folder, 'shop.log');
-  let worker: ExampleWorker;
+  let worker: ReadyProcess;
 
   const startWorker = () =>
     startExampleWorker(example, {
@@ -87,7 +87,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
   }, 120_000);
   afterEach(() => rmSync(log, { force: true }));
   afterAll(async () => {
-    await killExampleWorkers();
+    await killAll();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
-import { killWorkers, spawnWorker } from '../support/worker-process.ts';
+import { killAll } from '../support/ready-process.ts';
+import { spawnWorker } from '../support/worker-process.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -15,7 +16,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld({ worker: false });
 });
-afterEach(killWorkers);
+afterEach(killAll);
 afterAll(() => world.close());
 
 const worker = (maxConcurrentActivities?: number) =>

@@ -10,8 +10,8 @@ import type { ApprovalSummary } from '../../src/client.ts';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
 import { eventually } from '../support/eventually.ts';
-import type { ExampleWorker } from '../support/example-worker.ts';
-import { killExampleWorkers, startExampleWorker } from '../support/example-worker.ts';
+import { startExampleWorker } from '../support/example-worker.ts';
+import { type ReadyProcess, killAll } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /** The gate in a plain order workflow, on a worker made by `Worker.create` with the plugin: `examples/order`. */
@@ -20,7 +20,7 @@ const taskQueue = `order-${randomUUID()}`;
 const folder = mkdtempSync(join(tmpdir(), 'countersign-order-'));
 let client: CountersignClient;
 let log: string;
-let worker: ExampleWorker;
+let worker: ReadyProcess;
 
 const startWorker = () =>
   startExampleWorker('order', { TEMPORAL_ADDRESS: sharedAddress(), ORDER_QUEUE: taskQueue, ORDER_LOG: log });
@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 beforeEach(() => rmSync(log, { force: true }));
 afterAll(async () => {
-  await killExampleWorkers();
+  await killAll();
   await client.close();
   rmSync(folder, { recursive: true, force: true });
 });

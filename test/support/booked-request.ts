@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import { askTermsOf, type AskTerms } from '../../src/core/ask-terms.ts';
 import { defaultAssessment } from '../../src/core/assessment.ts';
+import type { Voter } from '../../src/core/entitlement.ts';
 import type { BookedRequest } from '../../src/core/ledger.ts';
 import { iso } from '../../src/core/ledger.ts';
 import type { Ruling } from '../../src/core/ruling.ts';
@@ -48,4 +49,9 @@ export function bookedRequest(
     ladderMs: -1,
     ruled: { definition: 'd'.repeat(64) },
   };
+}
+
+/** Who says so by their own word; without a name, nobody. */
+export function claimedBy(reviewerId: string | undefined): Voter {
+  return reviewerId === undefined ? { identity: 'anonymous' } : { reviewerId, identity: 'claimed' };
 }

@@ -11,6 +11,7 @@ import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';
 import { bundleWorkflows, createWorker } from '../../src/worker.ts';
 import { eventually } from './eventually.ts';
 import { gatedTestActivities } from './gated-activities.ts';
+import { testCache } from './world.ts';
 import { gated } from './gated-declarations.ts';
 import { sharedAddress } from './shared-server.ts';
 
@@ -62,9 +63,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
       workflowBundle: { code },
       shutdownGraceMs: 500,
       logLevel: 'ERROR',
-      ...(process.env.COUNTERSIGN_TEST_CACHE === undefined
-        ? {}
-        : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
+      ...testCache(),
       ...options,
       ...more,
     });

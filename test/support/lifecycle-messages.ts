@@ -4,6 +4,7 @@ import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { askTermsOf } from '../../src/core/ask-terms.ts';
 import type { BookedRequest, Directories, LedgerCommand } from '../../src/core/ledger.ts';
 import { parsePolicy } from '../../src/core/parse-policy.ts';
+import { claimedBy } from './booked-request.ts';
 import { compilePolicy, evaluate, type Ruling } from '../../src/core/ruling.ts';
 
 const people = ['ann', 'bob', 'cat', 'dan'] as const;
@@ -83,8 +84,7 @@ export function sent(
   const request = 'target' in message ? requests[message.target]! : requests[0]!;
   const { requestId, deadline, requestedAt } = request;
   const reviewerId = 'by' in message ? message.by : undefined;
-  const voter =
-    reviewerId === undefined ? { identity: 'anonymous' as const } : { reviewerId, identity: 'claimed' as const };
+  const voter = claimedBy(reviewerId);
   const from = reviewerId === undefined ? {} : { by: reviewerId };
   if (message.kind === 'decide') {
     const { approved, always, response, decisionId } = message;

@@ -10,7 +10,7 @@ import globalSetup from './global-setup.ts';
 import globalTeardown from './global-teardown.ts';
 import { letGo, recordedRuns } from './recorded-runs.ts';
 import { scrubbedHistory } from './scrub-history.ts';
-import { killWorkers } from './worker-process.ts';
+import { killAll } from './ready-process.ts';
 import { openWorld } from './world.ts';
 
 const folder = fileURLToPath(new URL('../histories/', import.meta.url));
@@ -36,6 +36,6 @@ try {
     await world.close();
   }
 } finally {
-  await killWorkers();
+  await killAll();
   await globalTeardown();
 }

@@ -87,9 +87,7 @@ export async function openWorld({
         workflowBundle: { codePath: testBundle() },
         shutdownGraceMs: 500,
         logLevel: 'ERROR',
-        ...(process.env.COUNTERSIGN_TEST_CACHE === undefined
-          ? {}
-          : { maxCachedWorkflows: Number(process.env.COUNTERSIGN_TEST_CACHE) }),
+        ...testCache(),
         ...options,
         ...more,
       });
@@ -109,6 +107,12 @@ export async function openWorld({
   };
   if (worker) await world.startWorker();
   return world;
+}
+
+/** How many workflows a worker keeps: `COUNTERSIGN_TEST_CACHE=0` makes each step replay. */
+export function testCache(): { maxCachedWorkflows?: number } {
+  const cached = process.env.COUNTERSIGN_TEST_CACHE;
+  return cached === undefined ? {} : { maxCachedWorkflows: Number(cached) };
 }
 
 /** The workflow bundle that the global setup made once for all tests. */

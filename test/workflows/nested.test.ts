@@ -6,7 +6,8 @@ import { eventually } from '../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { callOf, team } from '../support/team.ts';
-import { killWorkers, spawnWorker } from '../support/worker-process.ts';
+import { killAll } from '../support/ready-process.ts';
+import { spawnWorker } from '../support/worker-process.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
   world = await openWorld({ agentsIn: (folder) => team(folder), maxConcurrentActivities: 1 });
 }, 60_000);
 afterAll(async () => {
-  await killWorkers();
+  await killAll();
   await world.close();
 });
 
@@ -387,7 +388,7 @@ test('kill -9 of the worker while it waits: its request waits for the next worke
   await worker();
   expect((await run.result()).output).toBe('paid 1 to killed');
   expect(own.ran()).toEqual(['pay killed 1']);
-  await killWorkers();
+  await killAll();
   await own.close();
 }, 60_000);
 
