@@ -1,14 +1,19 @@
+const hourMs = 3_600_000;
 const units = [
-  ['h', 3_600_000],
+  ['d', 24 * hourMs],
+  ['h', hourMs],
   ['m', 60_000],
   ['s', 1_000],
 ] as const;
 
-/** Milliseconds as people write them: `5m`, `1h30m`, `1.5s`, `0s`. */
+/**
+ * Milliseconds as people write them: `5m`, `1h30m`, `1.5s`, `0s`, `90d`. Days are counted from two on; one is `24h`. With
+ * one unit it is what `parseDuration` reads.
+ */
 export function formatDuration(durationMs: number): string {
   let restMs = Math.max(0, durationMs);
   let text = '';
-  for (const [unit, unitMs] of units) {
+  for (const [unit, unitMs] of restMs < 48 * hourMs ? units.slice(1) : units) {
     const count = unit === 's' ? restMs / unitMs : Math.floor(restMs / unitMs);
     if (count > 0) text += `${count}${unit}`;
     restMs -= count * unitMs;

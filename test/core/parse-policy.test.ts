@@ -354,7 +354,7 @@ describe('limits', () => {
     ['timeout: 25h, max_timeout: 2d', { ceiling: true }, undefined],
     ['timeout: 2h, max_timeout: 1h', { ceiling: true }, "'timeout' 2h is over 1h"],
     ['timeout: never', {}, "'timeout' never is over 24h; only a ceiling with 'max_timeout: never' permits it"],
-    ['timeout: never, max_timeout: 2d', { ceiling: true }, "'timeout' never is over 48h"],
+    ['timeout: never, max_timeout: 2d', { ceiling: true }, "'timeout' never is over 2d"],
     ['timeout: never, max_timeout: never', { ceiling: true }, undefined],
     ['max_timeout: 1h', {}, "'max_timeout' belongs in the ceiling"],
     ['timeout: 25h', { maxTimeoutMs: 48 * hour }, undefined],
