@@ -25,7 +25,7 @@ import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequestOf } from './open-request.ts';
 import { panelOf } from './panel.ts';
 import { settle, wordOf } from './settle.ts';
-import { settledReceipt, votedReceipt } from './settled-receipt.ts';
+import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Ruling } from './ruling.ts';
 import type { Json, JsonObject } from './tool-call.ts';
 
@@ -216,15 +216,11 @@ function close(
 function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);
-  const outcome = settled?.settlement.outcome ?? ledger.past.find((each) => each.requestId === requestId)?.outcome;
-  if (outcome === undefined) {
-    return refusal(ledger, requestId, 'unknown_request', `this run has no request ${requestId}`);
+  if (settled === undefined || !isRetry(settled, decision)) {
+    return unchanged(ledger, notOpenReceipt(ledger, requestId));
   }
-  if (settled !== undefined && isRetry(settled, decision)) {
-    const message = receiptMessage(requestId, outcome);
-    return unchanged(ledger, { requestId, accepted: true, outcome, message });
-  }
-  return unchanged(ledger, settledReceipt(requestId, outcome, settled?.settlement.reviewerId));
+  const { outcome } = settled.settlement;
+  return unchanged(ledger, { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) });
 }
 
 function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {

@@ -4,6 +4,7 @@ import { entitlement, type Voter } from './entitlement.ts';
 import type { BookedRequest, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { iso, journaled, openRequest, refusal, unchanged, withRequest } from './ledger-state.ts';
 import { panelOf } from './panel.ts';
+import { notOpenReceipt } from './settled-receipt.ts';
 
 export interface ExtendCommand {
   kind: 'extend';
@@ -94,14 +95,7 @@ function answerable(
   directories: Directories,
 ): BookedRequest | Reduction {
   const booked = openRequest(ledger, requestId);
-  if (booked === undefined) {
-    const known =
-      ledger.settled.some(({ request }) => request.requestId === requestId) ||
-      ledger.past.some((each) => each.requestId === requestId);
-    return known
-      ? refusal(ledger, requestId, 'already_settled', `request ${requestId} was already settled`)
-      : refusal(ledger, requestId, 'unknown_request', `this run has no request ${requestId}`);
-  }
+  if (booked === undefined) return unchanged(ledger, notOpenReceipt(ledger, requestId));
   if (booked.deadlineMs !== null && atMs > booked.deadlineMs) {
     return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${booked.request.deadline}`);
   }

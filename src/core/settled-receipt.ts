@@ -1,6 +1,15 @@
 import type { OutcomeName, Receipt } from './approval.ts';
+import type { Ledger } from './ledger-state.ts';
 
-/** What whoever decides a request learns that was settled before: how, and by whom (I3). */
+/** What is said to a message about a request that is not open: there is none, or it was settled before. */
+export function notOpenReceipt({ settled, past }: Ledger, requestId: string): Receipt {
+  const found = settled.find(({ request }) => request.requestId === requestId)?.settlement;
+  const outcome = found?.outcome ?? past.find((each) => each.requestId === requestId)?.outcome;
+  if (outcome !== undefined) return settledReceipt(requestId, outcome, found?.reviewerId);
+  return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
+}
+
+/** What whoever sends something about a request learns that was settled before: how, and by whom (I3). */
 export function settledReceipt(requestId: string, outcome: OutcomeName, settledBy: string | undefined): Receipt {
   const by = settledBy === undefined ? '' : ` by ${settledBy}`;
   return {
