@@ -120,8 +120,8 @@ function decideEdited(
     return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
   }
   const { ruling } = asked;
-  const { requestId } = booked.request;
-  const origin = booked.origin ?? { requestId, digest: booked.request.digest };
+  const { requestId, requestedAt } = booked.request;
+  const origin = booked.origin ?? { requestId, digest: booked.request.digest, requestedAt };
   const successor = { ...asked.successor, origin };
   // Looking into an edit takes time: what it asks begins when it is asked.
   const openedMs = openedAtMs(successor);

@@ -43,7 +43,7 @@ export interface BookedRequest {
   /** What a ruling looks at besides the request, for when the policy changes. */
   ruled: { definition: string; subject?: string; shell?: ShellSplit; assessment?: Assessment };
   /** Of a request that stands in another's place: the one in which its call was first asked about. */
-  origin?: { requestId: string; digest: string };
+  origin?: { requestId: string; digest: string; requestedAt: string };
 }
 
 export interface SettledRequest extends BookedRequest {

@@ -22,14 +22,17 @@ export interface CallToAsk {
   replaces?: ApprovalRequest['replaces'];
   /** Workflow time of opening. */
   atMs: number;
+  /** No deadline is later, whatever the rules say; null or absent: they alone say it. */
+  latestMs?: number | null;
 }
 
 /** Makes the request that asks about a call, not open yet. Its id is new: nobody can have answered it (I4). */
 export function bookRequest(options: GateOptions, call: CallToAsk): BookedRequest {
-  const { tool, args, risk, ruledCase, digest, atMs, replaces } = call;
+  const { tool, args, risk, ruledCase, digest, atMs, latestMs, replaces } = call;
   const { ruling, terms, assessment } = ruledCase;
   const { agent, caller, metadata } = options;
-  const deadlineMs = terms.timeoutMs === null ? null : atMs + terms.timeoutMs;
+  const endMs = Math.min(atMs + (terms.timeoutMs ?? Infinity), latestMs ?? Infinity);
+  const deadlineMs = endMs === Infinity ? null : endMs;
   return {
     callId: call.callId,
     deadlineMs,

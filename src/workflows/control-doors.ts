@@ -19,9 +19,9 @@ import { policyDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
 import type { Sender } from '../core/identify.ts';
 import { openedAtMs } from '../core/ladder.ts';
+import { latestDeadlineMs } from '../core/latest-deadline.ts';
 import type { BookedRequest, LedgerCommand } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
-import { longestWaitMs } from '../core/limits.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { sizeOf } from '../core/undecodable.ts';
@@ -108,8 +108,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
 
   function extension(message: ExtendMessage, atMs: number, voter: Voter): LedgerCommand {
     const found = findRequest(book.ledger, message.requestId);
-    const longestMs = longestWaitMs(rules.current().policies);
-    const latestMs = longestMs === null || found === undefined ? null : openedAtMs(found) + longestMs;
+    const latestMs = found === undefined ? null : latestDeadlineMs(found, rules.current().policies);
     return { kind: 'extend', atMs, ...pick(message), untilMs: instantMs(message.until)!, latestMs, voter };
   }
 

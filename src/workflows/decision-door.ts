@@ -10,6 +10,7 @@ import type { Voter } from '../core/entitlement.ts';
 import type { BookedRequest, CheckedEdit } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import { presumedSender, type Sender } from '../core/identify.ts';
+import { latestDeadlineMs } from '../core/latest-deadline.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import { notSplit, type ShellSplit } from '../core/shell-parts.ts';
 import { sizeOf } from '../core/undecodable.ts';
@@ -97,6 +98,7 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
         return refuse(decision, 'denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
       }
       const { reversible } = ruledCase.assessment;
+      const latestMs = latestDeadlineMs(found, rules().policies);
       // The call in whose place this one stands counts already.
       const more = { tool, args, digest, atMs, reversible: reversible || !request.assessment.reversible };
       const before = answerBefore(book.ledger, { action: 'allow' }, more, limits);
@@ -120,7 +122,9 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
               contextSummary: request.contextSummary,
               lineage: request.lineage,
               replaces: { requestId, by: 'edit' },
-              atMs: Date.now(),
+              // The check may have taken longer than the call may still be asked about.
+              atMs: Math.min(Date.now(), latestMs ?? Infinity),
+              latestMs,
             }),
           },
         }),

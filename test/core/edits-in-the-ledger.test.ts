@@ -60,7 +60,7 @@ describe('the request that answers stays to be found', () => {
       ...numbers.map((number) => editedBy(number, number + 1)),
     );
     expect(requestInPlaceOf(ledger, requestIdOf(1))?.request.requestId).toBe(requestIdOf(numbers.length + 1));
-    expect(ledger.open[0]!.origin).toEqual({ requestId: requestIdOf(1), digest: digestOf(1) });
+    expect(ledger.open[0]!.origin).toEqual({ requestId: requestIdOf(1), digest: digestOf(1), requestedAt: iso(0) });
   });
 
   test('where each of as many as may be open is edited and settled before the run looks', () => {

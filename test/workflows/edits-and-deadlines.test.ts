@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Receipt } from '../../src/contract.ts';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** However often a call is edited, and whatever each edit asks: together it waits no longer than the ceiling allows. */
+
+const hourMs = 3_600_000;
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({
+    policy: { version: 1, rules: [], approval: { timeout: '1h', max_timeout: '1h' } },
+    // What is edited goes through continue-as-new, too: the first request's time is carried.
+    rollOver: { historyEvents: 20 },
+  });
+}, 60_000);
+afterAll(() => world.close());
+
+const policy = {
+  rules: [
+    { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '30m' } },
+    { pattern: 'pay', when: 'args.amount > 10.0', action: 'ask', ask: { reviewers: ['bob'], timeout: '1h' } },
+    { pattern: 'pay', when: 'args.amount > 20.0', action: 'ask', ask: { reviewers: ['cem'], timeout: '1h' } },
+  ],
+};
+const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
+  run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
+
+test('edited twice, then extended: never past the first request and the longest wait', async () => {
+  const calls = [{ tool: 'pay', args: { to: 'chain', amount: 1 } }];
+  const run = await world.start([{ calls }, { text: 'done' }] as never[], { policy });
+  const [first] = await run.open();
+  const latestMs = Date.parse(first!.requestedAt) + hourMs;
+  let requestId = first!.requestId;
+  for (const [reviewerId, amount] of [
+    ['ann', 11],
+    ['bob', 21],
+  ] as const) {
+    const modifiedArguments = { to: 'chain', amount };
+    const { successor } = await update(run, 'decide', { requestId, approved: true, reviewerId, modifiedArguments });
+    requestId = successor!;
+    const [next] = await run.open();
+    expect(next).toMatchObject({ requestId, deadline: new Date(latestMs).toISOString() });
+    // A rule's own hour would end later.
+    expect(Date.parse(next!.requestedAt)).toBeGreaterThan(Date.parse(first!.requestedAt));
+  }
+  const until = new Date(latestMs + 1).toISOString();
+  await expect(update(run, 'extend', { requestId, until, by: 'cem' })).rejects.toMatchObject({
+    cause: { type: 'not_permitted_by_ceiling', message: expect.stringContaining(new Date(latestMs).toISOString()) },
+  });
+  await update(run, 'decide', { requestId, approved: true, reviewerId: 'cem' });
+  expect((await run.result()).outcomes).toMatchObject([{ outcome: 'approved', ran: 'yes' }]);
+  expect((await run.status()).links).toBeGreaterThan(1);
+});
+
+test('an edited call that is asked about for less than that waits as long as its rule says', async () => {
+  const calls = [{ tool: 'pay', args: { to: 'short', amount: 1 } }];
+  const brief = { ...policy.rules[1], ask: { reviewers: ['bob'], timeout: '5m' } };
+  const run = await world.start([{ calls }, { text: 'done' }] as never[], {
+    policy: { rules: [policy.rules[0]!, brief] },
+  });
+  const [first] = await run.open();
+  const modifiedArguments = { to: 'short', amount: 11 };
+  await update(run, 'decide', { requestId: first!.requestId, approved: true, reviewerId: 'ann', modifiedArguments });
+  const [next] = await run.open();
+  expect(Date.parse(next!.deadline!) - Date.parse(next!.requestedAt)).toBe(5 * 60_000);
+  await run.handle.terminate();
+});
