@@ -67,8 +67,6 @@ export interface Ledger {
   grants: Grant[];
   /** Grants ever made: the next one's number. */
   granted: number;
-  /** Signatures that did not hold: each costs milliseconds to find out. */
-  badSignatures: number;
   /** When the last message was signed by which an operator loosened something, in milliseconds: none comes twice. */
   operatorMs: number;
   /** The last `answeredKept` messages with an id that changed something, decisions aside: a retry gets its receipt again. */
@@ -115,7 +113,6 @@ export function emptyLedger(engine: number): Ledger {
     refused: { last: [], total: 0 },
     grants: [],
     granted: 0,
-    badSignatures: 0,
     operatorMs: 0,
     answered: [],
     denied: { byTool: {}, calls: [] },

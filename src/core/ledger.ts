@@ -52,8 +52,7 @@ export type LedgerCommand =
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
   /** A message was answered, and will be again in the same words. */
   | { kind: 'answer'; messageId: string; said: string; receipt: Receipt }
-  /** `isForged`: its signature did not hold. */
-  | { kind: 'refuse'; atMs: number; refused: RefusedDecision; isForged?: boolean }
+  | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
   | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
 
 /** The policy, a reviewer's earlier word or a limit answered: settled at once, with no request. */
@@ -237,15 +236,11 @@ function answer(ledger: Ledger, { messageId, said, receipt }: Extract<LedgerComm
   return unchanged({ ...ledger, answered: [...ledger.answered, { messageId, said, receipt }].slice(-answeredKept) });
 }
 
-function refuse(
-  ledger: Ledger,
-  { atMs, refused, isForged = false }: Extract<LedgerCommand, { kind: 'refuse' }>,
-): Reduction {
+function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind: 'refuse' }>): Reduction {
   const { last, total } = ledger.refused;
   const next = {
     ...ledger,
     refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 },
-    badSignatures: ledger.badSignatures + (isForged ? 1 : 0),
   };
   // A flood must not fill the journal either: past the first 50, only the count goes on (I4).
   if (total >= refusedKept) return unchanged(next);

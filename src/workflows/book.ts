@@ -8,6 +8,9 @@ import { engine } from '../core/ruling.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { activation } from './activation.ts';
 
+/** Signatures that a link looks at before it continues as new: its replay looks at them all again, and is to take under a second. */
+export const checksOfLink = 200;
+
 /** What continue-as-new carries of a gate (I11). */
 export interface BookSnapshot {
   ledger: Ledger;
@@ -27,6 +30,8 @@ export class Book {
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
   /** Updates that this link accepted; the server counts them for each link. */
   updates = 0;
+  /** Signatures that this link looked at (sender.ts). */
+  checks = 0;
   /** Who belongs to which group, by the rules in force. */
   directories: Directories = {};
   /** The agent in charge. */
@@ -104,9 +109,9 @@ export class Book {
   }
 
   /** Counts what changed nothing: its code and size, never its content (I4). */
-  refuse(code: ProblemCode, size: number, requestId?: string, isForged = false): void {
+  refuse(code: ProblemCode, size: number, requestId?: string): void {
     const refused = { code, ...(requestId === undefined || requestId === '' ? {} : { requestId }), size };
-    this.apply({ kind: 'refuse', atMs: Date.now(), refused, isForged });
+    this.apply({ kind: 'refuse', atMs: Date.now(), refused });
   }
 
   /** The entries that no payload has carried yet; the caller writes them into the payload at hand (design section 6). */
@@ -136,7 +141,8 @@ export class Book {
   /** True when this link has grown enough by Temporal's hint or by these budgets (I11). */
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
-    return continueAsNewSuggested || historyLength >= budget.historyEvents || this.updates >= budget.updates;
+    const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;
+    return isLong || this.updates >= budget.updates || this.checks >= checksOfLink;
   }
 }
 

@@ -115,8 +115,8 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   function revoke(message: RevokeMessage, atMs: number): Receipt {
     const { grants, reason } = message;
     const gone = book.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
-    const sender = senderOf('revoke', message, rules.current(), book.ledger);
-    if ('problem' in sender) return refuseForged(message, sender.problem);
+    const sender = senderOf('revoke', message, rules.current(), book);
+    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
     // To lift a standing denial is to loosen.
     const loosened = gone.some(({ approved }) => !approved) ? loosening(message, sender) : {};
     if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
@@ -133,8 +133,8 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
   async function setPolicy(message: SetPolicyMessage, atMs: number): Promise<Receipt> {
     const { policy: document, mode, reason } = message;
-    const sender = senderOf('setPolicy', message, rules.current(), book.ledger);
-    if ('problem' in sender) return refuseForged(message, sender.problem);
+    const sender = senderOf('setPolicy', message, rules.current(), book);
+    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
     const loosened = loosening(message, sender);
     if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
     const release = watch.hold(ofAll());
@@ -216,8 +216,8 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     message: ExtendMessage | DelegateMessage,
     command: (voter: Voter) => LedgerCommand,
   ): Receipt {
-    const sender = senderOf(action, message, rules.current(), book.ledger);
-    if ('problem' in sender) return refuseForged(message, sender.problem);
+    const sender = senderOf(action, message, rules.current(), book);
+    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
     return book.answer(command(sender.voter), sizeOf(message));
   }
 
@@ -240,13 +240,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     return { code, message: `a message signed no earlier than this one was applied already: sign it again` };
   }
 
-  function refuseForged(message: Control, { code, message: sentence }: Problem): Receipt {
-    return refuse(message, code, sentence, true);
-  }
-
-  function refuse(message: Control, code: ProblemCode, sentence: string, isForged = false): Receipt {
+  function refuse(message: Control, code: ProblemCode, sentence: string): Receipt {
     const requestId = 'requestId' in message ? message.requestId : '';
-    book.refuse(code, sizeOf(message), requestId, isForged);
+    book.refuse(code, sizeOf(message), requestId);
     return { requestId, accepted: false, code, message: sentence };
   }
 }

@@ -56,8 +56,8 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     const supposed = { kind: 'decide', atMs, decision, voter: from.voter } as const;
     // Whoever sent it: what would change nothing costs no look at its signature.
     if (book.preview(supposed).code !== undefined) return book.answer(supposed, sizeOf(decision));
-    const sender = senderOf('decide', decision, rules(), book.ledger);
-    if ('problem' in sender) return refuse(decision, sender.problem.code, sender.problem.message, true);
+    const sender = senderOf('decide', decision, rules(), book);
+    if ('problem' in sender) return refuse(decision, sender.problem.code, sender.problem.message);
     const command = { ...supposed, voter: sender.voter };
     const open = book.ledger.open.find(({ request }) => request.requestId === decision.requestId);
     if (decision.modifiedArguments === undefined || open === undefined) {
@@ -146,9 +146,9 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     return presumedSender({ action: 'decide', message }, rules().policies.ceiling);
   }
 
-  function refuse(decision: ParsedDecision, code: ProblemCode, message: string, isForged = false): Receipt {
+  function refuse(decision: ParsedDecision, code: ProblemCode, message: string): Receipt {
     const { requestId } = decision;
-    book.refuse(code, sizeOf(decision), requestId, isForged);
+    book.refuse(code, sizeOf(decision), requestId);
     return { requestId, accepted: false, code, message };
   }
 }
