@@ -1,12 +1,12 @@
 /**
  * What the gate must know of each activation (one workflow task handled) and the SDK does not tell workflow code:
- * which activation this is, and which history event brought a signal. The interceptor below tells it. Module state
- * is per run: the sandbox gives each workflow its own instance of every module.
+ * which activation this is, and which history event brought a signal. The interceptor below tells it.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { workflowInfo } from '@temporalio/workflow';
 import { messageNames, workflowType } from '../contract.ts';
 import { endGuarded, guardOutbound } from './guarded-activities.ts';
+import { ofThisRun } from './of-this-run.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
@@ -15,21 +15,25 @@ const reservedPrefix = '__temporal_';
 
 const named: readonly string[] = Object.values(messageNames);
 
-const state = {
-  installed: false,
-  number: 0,
-  listeners: new Set<() => void>(),
-  eventIds: new Map<string, string[]>(),
-};
+interface Activations {
+  installed: boolean;
+  number: number;
+  listeners: Set<() => void>;
+  /** Of signals that have not been handled, by their names. */
+  eventIds: Map<string, string[]>;
+}
+
+const ofRun = (): Activations =>
+  ofThisRun('activations', () => ({ installed: false, number: 0, listeners: new Set(), eventIds: new Map() }));
 
 export const activation = {
   /** False on a worker that was not made by `createWorker`: the gate refuses to work there. */
   get installed(): boolean {
-    return state.installed;
+    return ofRun().installed;
   },
   /** Counts activations of this run since the worker loaded it; only compared for equality within one run. */
   get number(): number {
-    return state.number;
+    return ofRun().number;
   },
   /**
    * Calls `listener` at the start of every activation, before its signals are handled; not of one that brings updates
@@ -37,7 +41,7 @@ export const activation = {
    * depends on the clock or on the length of history is looked at here and nowhere else (I12).
    */
   onStart(listener: () => void): void {
-    state.listeners.add(listener);
+    ofRun().listeners.add(listener);
   },
 };
 
@@ -45,6 +49,7 @@ export const activation = {
 export type SignalEventId = string;
 
 export function interceptors(): WorkflowInterceptors {
+  const state = ofRun();
   state.installed = true;
   return {
     internals: [

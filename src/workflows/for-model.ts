@@ -1,9 +1,10 @@
 import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import { sentences } from '../core/sentences.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
+import { ofThisRun } from './of-this-run.ts';
 
 /** What a model is to be told beside a result, by the scope in which it made its call. */
-const notices = new Map<CancellationScope, string[]>();
+const ofRun = (): Map<CancellationScope, string[]> => ofThisRun('notices', () => new Map());
 
 /**
  * Makes a call for a model and gives what the model is told: the result, after what a reviewer changed of its arguments;
@@ -13,6 +14,7 @@ const notices = new Map<CancellationScope, string[]>();
 export async function forModel<Result>(call: () => Promise<Result>): Promise<Result | string> {
   const scope = new CancellationScope();
   const heard: string[] = [];
+  const notices = ofRun();
   notices.set(scope, heard);
   try {
     const result = await scope.run(call);
@@ -29,6 +31,7 @@ export async function forModel<Result>(call: () => Promise<Result>): Promise<Res
 
 /** For the model that made this call, if one did. */
 export function noteForModel(notice: string): void {
+  const notices = ofRun();
   let scope: CancellationScope | undefined = CancellationScope.current();
   while (scope !== undefined && !notices.has(scope)) scope = scope.parent;
   if (scope !== undefined) notices.get(scope)!.push(notice);

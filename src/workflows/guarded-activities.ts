@@ -1,6 +1,6 @@
 /**
  * Which activities of this run pass its gate, whoever schedules them: the workflow's own code, or a library that knows an
- * activity only by its name. Module state is per run: the sandbox gives each workflow its own instance of every module.
+ * activity only by its name.
  */
 import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
@@ -13,6 +13,7 @@ import type { ToolCall } from '../core/tool-call.ts';
 import type { ApprovalGate } from './approval-gate.ts';
 import type { CallingGate } from './call-gated.ts';
 import { callGated } from './call-gated.ts';
+import { ofThisRun } from './of-this-run.ts';
 
 // oxlint-disable-next-line no-explicit-any -- as Temporal's own activity types: any arguments
 type AnyFunction = (...args: any[]) => any;
@@ -40,11 +41,18 @@ interface Guarded {
   ended: boolean;
 }
 
-let guarded: Guarded | undefined;
+const ofRun = (): { guarded?: Guarded } => ofThisRun('guarded', () => ({}));
 
 /** The one gate of this run and what it guards. */
 export function guardedBy(gate: GuardingGate): Guarded {
-  guarded ??= { gate, definitions: new Map(), about: new Map(), carried: unfinished(gate), running: 0, ended: false };
+  const guarded = (ofRun().guarded ??= {
+    gate,
+    definitions: new Map(),
+    about: new Map(),
+    carried: unfinished(gate),
+    running: 0,
+    ended: false,
+  });
   if (guarded.gate === gate) return guarded;
   throw ApplicationFailure.nonRetryable('A workflow has one ApprovalGate; this one is the second', 'internal');
 }
@@ -70,22 +78,23 @@ export function wrapActivities<Activities extends object>(
 
 export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   scheduleActivity(input, next) {
+    const { guarded } = ofRun();
     const activity = guarded?.definitions.get(input.activityType);
     if (guarded === undefined || activity === undefined) return next(input);
     return callGated(
       {
         gate: guarded.gate,
         activity,
-        contextSummary: summaryOf(activity.name, input.args),
-        takeUp: (call) => takeUp(activity, call),
-        hasEnded: () => guarded?.ended === true,
+        contextSummary: summaryOf(guarded, activity.name, input.args),
+        takeUp: (call) => takeUp(guarded.carried, activity, call),
+        hasEnded: () => guarded.ended,
       },
       input,
-      (scheduled) => counted(next(scheduled)),
+      (scheduled) => counted(guarded, next(scheduled)),
     );
   },
   scheduleLocalActivity(input, next) {
-    if (guarded?.definitions.has(input.activityType) !== true) return next(input);
+    if (ofRun().guarded?.definitions.has(input.activityType) !== true) return next(input);
     throw ApplicationFailure.nonRetryable(
       `'${input.activityType}' is gated: a gated activity cannot be a local one`,
       'internal',
@@ -95,15 +104,15 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
 
 /** True while a gated activity runs: its effect would be lost if the workflow continued as new (I11). */
 export function gatedRun(): boolean {
-  return guarded !== undefined && guarded.running > 0;
+  return (ofRun().guarded?.running ?? 0) > 0;
 }
 
-async function counted<Result>(running: Promise<Result>): Promise<Result> {
-  if (guarded !== undefined) guarded.running++;
+async function counted<Result>(guarded: Guarded, running: Promise<Result>): Promise<Result> {
+  guarded.running++;
   try {
     return await running;
   } finally {
-    if (guarded !== undefined) guarded.running--;
+    guarded.running--;
   }
 }
 
@@ -122,6 +131,7 @@ export async function endGuarded<Result>(running: Promise<Result>): Promise<Resu
 }
 
 function close(reason: string): void {
+  const { guarded } = ofRun();
   if (guarded?.config === undefined) return;
   guarded.ended = true;
   guarded.gate.cancelAll(reason);
@@ -130,10 +140,10 @@ function close(reason: string): void {
 
 /** A call that is made again after continue-as-new goes on where its request stands: same id, same deadline (I11). */
 function takeUp(
+  carried: BookedRequest[],
   { name, definition }: GatedDefinition,
   { args }: ToolCall,
 ): { callId: string; requestId: string } | undefined {
-  const carried = guarded?.carried ?? [];
   if (carried.length === 0) return undefined;
   const digest = callDigest({ tool: name, args, definition });
   const index = carried.findIndex(({ origin, request }) => (origin ?? request).digest === digest);
@@ -150,9 +160,9 @@ function unfinished({ ledger }: GuardingGate): BookedRequest[] {
 }
 
 /** Text for people: a function of the author's that fails must not fail the call. */
-function summaryOf(name: string, args: readonly unknown[]): string {
+function summaryOf({ about }: Guarded, name: string, args: readonly unknown[]): string {
   try {
-    return String(guarded?.about.get(name)?.(...args) ?? `Workflow ${workflowInfo().workflowType}`);
+    return String(about.get(name)?.(...args) ?? `Workflow ${workflowInfo().workflowType}`);
   } catch {
     return `Workflow ${workflowInfo().workflowType}`;
   }

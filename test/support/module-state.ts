@@ -38,7 +38,17 @@ export function moduleState(source: string): string[] {
 }
 
 function declarators(declaration: Node): [name: string, init: Node | null][] {
-  return (declaration['declarations'] as Node[]).map(({ id, init }) => [nameOf(id as Node), init as Node | null]);
+  return (declaration['declarations'] as Node[]).flatMap(({ id, init }) =>
+    namesIn(id as Node).map((name): [string, Node | null] => [name, init as Node | null]),
+  );
+}
+
+/** What `name`, `{ a, b: c }` and `[a, b]` declare. */
+function namesIn(pattern: Node): string[] {
+  if (pattern.type === 'Identifier') return [String(pattern['value'])];
+  if (pattern.type === 'KeyValuePatternProperty') return namesIn(pattern['value'] as Node);
+  if (pattern.type === 'AssignmentPatternProperty') return namesIn(pattern['key'] as Node);
+  return childrenOf(pattern).flatMap(namesIn);
 }
 
 function nameOf(node: Node | undefined): string {
