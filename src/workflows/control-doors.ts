@@ -17,13 +17,15 @@ import {
 } from '../core/control.ts';
 import { policyDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
-import type { Sender } from '../core/identify.ts';
+import type { Grant } from '../core/grants.ts';
+import { presumedSender, type Sender } from '../core/identify.ts';
 import { openedAtMs } from '../core/ladder.ts';
 import { latestDeadlineMs } from '../core/latest-deadline.ts';
 import type { BookedRequest, LedgerCommand } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { PolicyChange } from '../core/run-side.ts';
+import type { SignedAction } from '../core/signature.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import { answerOnce } from './answer-once.ts';
 import { reviewersOf, whyAsked } from './book-request.ts';
@@ -55,18 +57,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   const ofOne = ({ requestId }: { requestId: string }): string[] => [requestId];
   const ofAll = (): string[] => book.ledger.open.map(({ request }) => request.requestId);
   const once = answerOnce(book);
-  const asIs = (): Receipt => ({ requestId: '', accepted: true, message: '' });
 
   openDoor<ExtendMessage>(
-    {
-      name: messageNames.extend,
-      read: readExtend,
-      concerns: ofOne,
-      preview: asIs,
-      apply: once(messageNames.extend, (message, atMs) =>
-        answer('extend', message, (voter) => extension(message, atMs, voter)),
-      ),
-    },
+    { name: messageNames.extend, read: readExtend, concerns: ofOne, ...once('extend', onRequest('extend', extension)) },
     book,
     watch,
   );
@@ -75,10 +68,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       name: messageNames.delegate,
       read: readDelegate,
       concerns: ofOne,
-      preview: asIs,
-      apply: once(messageNames.delegate, (message, atMs) =>
-        answer('delegate', message, (voter) => ({ kind: 'delegate', atMs, ...pick(message), to: message.to, voter })),
-      ),
+      ...once('delegate', onRequest('delegate', delegation)),
     },
     book,
     watch,
@@ -88,8 +78,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       name: messageNames.revoke,
       read: readRevoke,
       concerns: () => [],
-      preview: asIs,
-      apply: once(messageNames.revoke, revoke),
+      ...once('revoke', { preview: previewRevoke, apply: revoke }),
     },
     book,
     watch,
@@ -99,8 +88,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       name: messageNames.setPolicy,
       read: readSetPolicy,
       concerns: ofAll,
-      preview: asIs,
-      apply: once(messageNames.setPolicy, setPolicy),
+      ...once('setPolicy', { preview: previewSetPolicy, apply: setPolicy }),
     },
     book,
     watch,
@@ -112,22 +100,47 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     return { kind: 'extend', atMs, ...pick(message), untilMs: instantMs(message.until)!, latestMs, voter };
   }
 
+  function delegation(message: DelegateMessage, atMs: number, voter: Voter): LedgerCommand {
+    return { kind: 'delegate', atMs, ...pick(message), to: message.to, voter };
+  }
+
+  function previewRevoke(message: RevokeMessage): Receipt {
+    const sender = supposedSender('revoke', message);
+    if ('problem' in sender) return refused(message, sender.problem);
+    const loosened = lifting(message, sender);
+    if ('code' in loosened) return refused(message, loosened);
+    return book.preview(revocation(message, Date.now(), sender));
+  }
+
   function revoke(message: RevokeMessage, atMs: number): Receipt {
-    const { grants, reason } = message;
-    const gone = book.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+    const gone = namedBy(message);
     const sender = senderOf('revoke', message, rules.current(), book);
     if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
-    // To lift a standing denial is to loosen.
-    const loosened = gone.some(({ approved }) => !approved) ? loosening(message, sender) : {};
+    const loosened = lifting(message, sender);
     if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
-    const { voter } = sender;
-    const receipt = book.answer(
-      { kind: 'revoke', atMs: whole(atMs), grants, voter, ...loosened, ...(reason && { reason }) },
-      sizeOf(message),
-    );
+    const receipt = book.answer({ ...revocation(message, whole(atMs), sender), ...loosened }, sizeOf(message));
     if (!receipt.accepted) return receipt;
     const ids = gone.map(({ grantId }) => grantId);
     return { ...receipt, message: ids.length === 0 ? 'there was no grant to revoke' : `revoked ${ids.join(', ')}` };
+  }
+
+  function revocation({ grants, reason }: RevokeMessage, atMs: number, { voter }: Sender): LedgerCommand {
+    return { kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) };
+  }
+
+  function namedBy({ grants }: RevokeMessage): Grant[] {
+    return book.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+  }
+
+  /** To lift a standing denial is to loosen. */
+  function lifting(message: RevokeMessage, sender: Sender): { operatorMs?: number } | Problem {
+    return namedBy(message).some(({ approved }) => !approved) ? loosening(message, sender) : {};
+  }
+
+  function previewSetPolicy(message: SetPolicyMessage): Receipt {
+    const sender = supposedSender('setPolicy', message);
+    const problem = 'problem' in sender ? sender.problem : loosening(message, sender);
+    return 'code' in problem ? refused(message, problem) : { requestId: '', accepted: true, message: '' };
   }
 
   /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
@@ -211,14 +224,28 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     book.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
   }
 
-  function answer(
+  /** What is asked of one request, and is answered at once. */
+  function onRequest<Message extends ExtendMessage | DelegateMessage>(
     action: 'extend' | 'delegate',
-    message: ExtendMessage | DelegateMessage,
-    command: (voter: Voter) => LedgerCommand,
-  ): Receipt {
-    const sender = senderOf(action, message, rules.current(), book);
-    if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
-    return book.answer(command(sender.voter), sizeOf(message));
+    commandOf: (message: Message, atMs: number, voter: Voter) => LedgerCommand,
+  ): { preview: (message: Message) => Receipt; apply: (message: Message, atMs: number) => Receipt } {
+    return {
+      preview: (message) => {
+        const sender = supposedSender(action, message);
+        if ('problem' in sender) return refused(message, sender.problem);
+        return book.preview(commandOf(message, Date.now(), sender.voter));
+      },
+      apply: (message, atMs) => {
+        const sender = senderOf(action, message, rules.current(), book);
+        if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
+        return book.answer(commandOf(message, atMs, sender.voter), sizeOf(message));
+      },
+    };
+  }
+
+  /** Who sent it if its signature holds. A validator looks at none: each is counted, and a validator changes nothing. */
+  function supposedSender(action: SignedAction, message: Control): Sender | { problem: Problem } {
+    return presumedSender({ action, message }, rules.current().policies.ceiling);
   }
 
   /**
@@ -241,10 +268,14 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   }
 
   function refuse(message: Control, code: ProblemCode, sentence: string): Receipt {
-    const requestId = 'requestId' in message ? message.requestId : '';
-    book.refuse(code, sizeOf(message), requestId);
-    return { requestId, accepted: false, code, message: sentence };
+    const receipt = refused(message, { code, message: sentence });
+    book.refuse(code, sizeOf(message), receipt.requestId);
+    return receipt;
   }
+}
+
+function refused(message: Control, problem: Problem): Receipt {
+  return { requestId: 'requestId' in message ? message.requestId : '', accepted: false, ...problem };
 }
 
 /** When a message came whose time could not be found out: now, which is past what it would have been in time for. */

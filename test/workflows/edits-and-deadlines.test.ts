@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -16,19 +17,21 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-const policy = {
-  rules: [
-    { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '30m' } },
-    { pattern: 'pay', when: 'args.amount > 10.0', action: 'ask', ask: { reviewers: ['bob'], timeout: '1h' } },
-    { pattern: 'pay', when: 'args.amount > 20.0', action: 'ask', ask: { reviewers: ['cem'], timeout: '1h' } },
-  ],
-};
+const one: JsonObject = { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '30m' } };
+const over = (amount: number, reviewer: string, timeout: string): JsonObject => ({
+  pattern: 'pay',
+  when: `args.amount > ${amount}.0`,
+  action: 'ask',
+  ask: { reviewers: [reviewer], timeout },
+});
 const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
 
 test('edited twice, then extended: never past the first request and the longest wait', async () => {
   const calls = [{ tool: 'pay', args: { to: 'chain', amount: 1 } }];
-  const run = await world.start([{ calls }, { text: 'done' }] as never[], { policy });
+  const run = await world.start([{ calls }, { text: 'done' }] as never[], {
+    policy: { rules: [one, over(10, 'bob', '1h'), over(20, 'cem', '1h')] },
+  });
   const [first] = await run.open();
   const latestMs = Date.parse(first!.requestedAt) + hourMs;
   let requestId = first!.requestId;
@@ -55,9 +58,8 @@ test('edited twice, then extended: never past the first request and the longest 
 
 test('an edited call that is asked about for less than that waits as long as its rule says', async () => {
   const calls = [{ tool: 'pay', args: { to: 'short', amount: 1 } }];
-  const brief = { ...policy.rules[1], ask: { reviewers: ['bob'], timeout: '5m' } };
   const run = await world.start([{ calls }, { text: 'done' }] as never[], {
-    policy: { rules: [policy.rules[0]!, brief] },
+    policy: { rules: [one, over(10, 'bob', '5m')] },
   });
   const [first] = await run.open();
   const modifiedArguments = { to: 'short', amount: 11 };
