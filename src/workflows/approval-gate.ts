@@ -254,8 +254,12 @@ export class ApprovalGate {
     this.#book.apply({ kind: 'ran', atMs: Date.now(), callId, ran });
   }
 
-  /** Settles everything open as cancelled, in the activation that cancelled the run; `writeLast` must follow. */
+  /**
+   * Refuses what is being looked into and settles everything open as cancelled, in the activation that ends the run;
+   * `writeLast` must follow.
+   */
   cancelAll(reason: string): void {
+    this.#book.lookedInto.endAll();
     this.#book.cancelOpen(reason);
     this.#book.takeBack();
   }

@@ -7,6 +7,7 @@ import type { ProblemCode } from '../core/problem.ts';
 import { engine } from '../core/ruling.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { activation } from './activation.ts';
+import { LookedInto } from './looked-into.ts';
 
 /** Signatures that a link looks at before it continues as new: its replay looks at them all again, and is to take under a second. */
 export const checksOfLink = 200;
@@ -24,6 +25,7 @@ export interface BookSnapshot {
 
 /** The run's ledger as it stands, and the journal entries that wait for a payload. Signal, update and timer all write here. */
 export class Book {
+  readonly lookedInto = new LookedInto();
   #ledger: Ledger;
   #journal: JournalEntry[];
   /** What was taken in the activation of this number. */

@@ -150,21 +150,15 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
     const loosened = loosening(message, sender);
     if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
+    const ended = (): Receipt => refuse(message, 'run_closed', 'the run ended before it took the policy');
     const release = watch.hold(ofAll());
     const before = lastChange;
     let done = (): void => {};
     lastChange = new Promise<void>((resolve) => (done = resolve));
     try {
-      await before;
-      // Once more: the same signed message may have been applied meanwhile, and a later one after it.
-      const still = loosening(message, sender);
-      if ('code' in still) return refuse(message, still.code, still.message);
-      const { ceiling } = rules.current().policies;
-      const maxTimeoutMs = ceiling?.approval.maxTimeoutMs;
-      const read =
-        document === undefined
-          ? {}
-          : await readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
+      const read = await book.lookedInto.wait(before.then(readNew), ended);
+      if ('ended' in read) return read.ended;
+      if ('code' in read) return refuse(message, read.code, read.message);
       if ('problem' in read)
         return refuse(message, 'policy_invalid', `the new policy: ${String(read.problem).slice(0, longestProblem)}`);
       rules.change({ ...read, ...(mode && { mode }) });
@@ -181,12 +175,20 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
         message: `the policy is ${digest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
       };
     } catch (error) {
-      if (isCancellation(error))
-        return refuse(message, 'run_closed', 'the run was cancelled before it took the policy');
+      if (isCancellation(error)) return ended();
       return refuse(message, 'internal', 'the new policy could not be read: send it again');
     } finally {
       release();
       done();
+    }
+
+    async function readNew(): Promise<Problem | Awaited<ReturnType<ReadPolicy>> | { policy?: undefined }> {
+      // Once more: the same signed message may have been applied meanwhile, and a later one after it.
+      const still = loosening(message, sender as Sender);
+      if ('code' in still) return still;
+      if (document === undefined) return {};
+      const maxTimeoutMs = rules.current().policies.ceiling?.approval.maxTimeoutMs;
+      return readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
     }
   }
 

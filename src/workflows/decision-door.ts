@@ -77,11 +77,14 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     if (edited.has(requestId)) {
       return refuse(decision, 'rate_limited', `another edit of request ${requestId} is being checked: repeat it`);
     }
+    const ended = (): Receipt =>
+      refuse(decision, 'run_closed', `the run ended while the edit of request ${requestId} was being checked`);
     edited.add(requestId);
     const release = watch.hold([requestId]);
     try {
       const { agentName: agent, toolName: tool } = request;
-      const checked = await checkEdit({ agent, tool, args: modifiedArguments });
+      const checked = await book.lookedInto.wait(checkEdit({ agent, tool, args: modifiedArguments }), ended);
+      if ('ended' in checked) return checked.ended;
       if ('problem' in checked) return refuse(decision, 'arguments_invalid', checked.problem);
       const { args, shell, assessment } = checked;
       const digest = callDigest({ tool, args, definition: ruled.definition });
@@ -131,10 +134,7 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
       };
       return book.answer({ ...command, edit }, size);
     } catch (error) {
-      if (isCancellation(error)) {
-        const sentence = `the run was cancelled while the edit of request ${requestId} was being checked`;
-        return refuse(decision, 'run_closed', sentence);
-      }
+      if (isCancellation(error)) return ended();
       return refuse(decision, 'internal', `the edit of request ${requestId} could not be checked: repeat it`);
     } finally {
       edited.delete(requestId);

@@ -149,3 +149,15 @@ export async function leaves(how: 'returns' | 'fails'): Promise<string> {
   if (how === 'fails') throw ApplicationFailure.nonRetryable('gave up', 'gave_up');
   return 'done';
 }
+
+/** Ends on signal `enough`, whatever becomes of its call. */
+export async function leavesWhenTold(): Promise<string> {
+  let enough = false;
+  setHandler(defineSignal('enough'), () => {
+    enough = true;
+  });
+  const gate = await openGate();
+  void told(activities.pay('a', 1));
+  await gate.until(() => enough);
+  return 'done';
+}

@@ -58,6 +58,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'givesUp',
         'rolls',
         'leaves',
+        'leavesWhenTold',
         'thinksAgain',
       ],
       workflowBundle: { code },

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { projectHistories } from '../../src/client/journal-of.ts';
+import type { GatedWorld } from '../support/gated-world.ts';
+import { openGatedWorld } from '../support/gated-world.ts';
+
+/** A workflow of one's own ends while something that was sent to it is being looked into: that is refused, and journaled. */
+
+let world: GatedWorld;
+beforeAll(async () => {
+  world = await openGatedWorld();
+}, 60_000);
+afterAll(() => world.close());
+
+const edit = (requestId: string) => ({ requestId, approved: true, modifiedArguments: { to: 'b', amount: 2 } });
+
+test.each<[string, 'cancelled' | 'returns', (requestId: string) => [string, object]]>([
+  ['an edit, and it is cancelled', 'cancelled', (requestId) => ['decide', edit(requestId)]],
+  ['an edit, and it returns', 'returns', (requestId) => ['decide', edit(requestId)]],
+  ['a policy, and it is cancelled', 'cancelled', () => ['setPolicy', { policy: { version: 1, rules: [] } }]],
+  ['a policy, and it returns', 'returns', () => ['setPolicy', { policy: { version: 1, rules: [] } }]],
+])(
+  '%s',
+  async (_, how, messageOf) => {
+    const handle = await world.start('leavesWhenTold');
+    const [request] = await world.open(handle);
+    // Without a worker both wait in history, and come to it in one step.
+    await world.stopWorker();
+    await handle.signal(...messageOf(request!.requestId));
+    await (how === 'cancelled' ? handle.cancel() : handle.signal('enough'));
+    await world.startWorker();
+    await handle.result().catch(() => undefined);
+    expect((await handle.describe()).status.name).toBe(how === 'cancelled' ? 'CANCELLED' : 'COMPLETED');
+    const { requests, refusals, gaps } = projectHistories([await handle.fetchHistory()]);
+    expect(requests.map(({ outcome }) => outcome)).toEqual(['cancelled']);
+    expect({ refusals, gaps }).toEqual({ refusals: 1, gaps: [] });
+  },
+  60_000,
+);
