@@ -10,7 +10,15 @@ import {
   messageNames,
   queryNames,
 } from '../contract.ts';
-import { readClose, readDelegate, readExtend, readRevoke, readSetPolicy } from '../core/control.ts';
+import {
+  type Signed,
+  messageIdOf,
+  readClose,
+  readDelegate,
+  readExtend,
+  readRevoke,
+  readSetPolicy,
+} from '../core/control.ts';
 import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { SignedAction } from '../core/signature.ts';
@@ -109,10 +117,11 @@ async function sendControl(
       : { ...unsigned, payload: signMessage(name, unsigned.payload, { ...sign, workflowId, namespace }) };
   const answered = await sendByUpdate(session, sent, timeoutMs);
   if ('answer' in answered) return answered.answer as Receipt;
-  const { messageId, requestId } = sent.payload as { messageId?: string; requestId?: string };
+  const message = sent.payload as Signed & { requestId?: string };
+  const { requestId } = message;
   // A closed run keeps what it answered: the same message again gets its receipt.
   const open = await recordBySignal(session, sent);
-  const seen = answered.silent && open ? undefined : await glanceAtReceipt(session, workflowId, messageId);
+  const seen = answered.silent && open ? undefined : await glanceAtReceipt(session, workflowId, messageIdOf(message));
   if (seen !== undefined) return seen;
   if (!open) throw runClosed(workflowId);
   return recordedReceipt(what, answered, requestId);
@@ -142,7 +151,7 @@ function recordedReceipt(what: string, { reason }: Unanswered, requestId = ''): 
   };
 }
 
-/** The message under an id of its own. To a signed one none can be added: its signature covers all of it. */
+/** The message under an id of its own. To a signed one none can be added: the run knows it by its signature. */
 function sound<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
   source: object,

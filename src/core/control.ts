@@ -49,6 +49,8 @@ export type CloseMessage = Pick<Signed, 'by' | 'reason' | 'messageId'>;
 type Read<Message> = { message: Message } | { problem: Problem };
 
 const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
+/** How the ids begin that are made of signatures: no message takes one of these for its own. */
+const bySignature = 'signature:';
 const maxRevoked = 100;
 const longestGrantId = 100;
 /** Characters of JSON: it passes an activity, is kept with the run, and is carried by continue-as-new. */
@@ -131,6 +133,9 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
       if (field.length > most) {
         return { problem: { code: 'too_large', message: `'${key}' is longer than ${most} characters` } };
       }
+      if (key === 'messageId' && field.startsWith(bySignature)) {
+        return invalid(`'messageId' must not begin with '${bySignature}': ids that do are made of signatures`);
+      }
     }
     message[key] = field;
   }
@@ -138,6 +143,17 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
 }
 
 const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
+
+/**
+ * The id under which a message is known: its `messageId`, else one made of its signature's value, to which none can be
+ * added; undefined for an unsigned one without an id.
+ *
+ * @example
+ * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
+ */
+export function messageIdOf({ messageId, signature }: Pick<Signed, 'messageId' | 'signature'>): string | undefined {
+  return messageId ?? (signature === undefined ? undefined : `${bySignature}${signature.value}`);
+}
 
 /** Milliseconds since 1970 of an ISO 8601 instant in UTC; undefined if it is none. */
 export function instantMs(value: unknown): number | undefined {

@@ -1,6 +1,7 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { queryNames } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
+import { messageIdOf, type Signed } from '../core/control.ts';
 import { jsonDigest } from '../core/digest.ts';
 import type { Json } from '../core/tool-call.ts';
 import { sizeOf } from '../core/undecodable.ts';
@@ -12,10 +13,12 @@ type Answering<Message> = Pick<Door<Message>, 'preview' | 'apply'>;
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
 
 /**
- * Lets a message with an id change something once, and answers query `receipt`. An update that its sender gave up comes
+ * Lets a message with an id, or a signature, change something once, and answers query `receipt`. An update that its sender gave up comes
  * all the same, after signals that were sent later (tried): without this the older of two policies would be the last.
  */
-export function answerOnce(book: Book): <Message>(name: string, door: Answering<Message>) => Answering<Message> {
+export function answerOnce(
+  book: Book,
+): <Message extends Signed>(name: string, door: Answering<Message>) => Answering<Message> {
   /** Answers that take an activity. The run does not continue as new meanwhile. */
   const underWay = new Map<string, { said: string; answer: Promise<Receipt> }>();
   const answered = (id: unknown) => book.ledger.answered.find(({ messageId }) => messageId === id);
@@ -54,8 +57,8 @@ export function answerOnce(book: Book): <Message>(name: string, door: Answering<
   });
 
   /** The id of a message that has one, what it says, and what came under that id before. */
-  function find(name: string, message: unknown) {
-    const { messageId } = message as { messageId?: string };
+  function find(name: string, message: Signed) {
+    const messageId = messageIdOf(message);
     if (messageId === undefined) return undefined;
     const said = jsonDigest({ name, message } as unknown as Json);
     return { messageId, said, earlier: answered(messageId) ?? underWay.get(messageId) };

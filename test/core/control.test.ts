@@ -49,6 +49,11 @@ describe('bad ones are refused in one sentence', () => {
       "'messageId' is longer than 200 characters",
       'too_large',
     ],
+    [
+      'readExtend',
+      { requestId, until, messageId: 'signature:v' },
+      "'messageId' must not begin with 'signature:': ids that do are made of signatures",
+    ],
     ['readExtend', { requestId, until, signature: 'x' }, "'signature' must be { keyId, signedAt, value }, all texts"],
     ['readDelegate', { requestId }, "'to' must be the name of one person"],
     ['readDelegate', { requestId, to: ' ' }, "'to' must be the name of one person"],

@@ -221,3 +221,47 @@ test('an operator’s change that is sent again while others are under way does 
     await own.close();
   }
 });
+
+describe('a signed message without an id of its own is known by its signature', () => {
+  const extension = async () => {
+    const { run, requestId, workflowId } = await startAsking();
+    const [request] = await run.open();
+    const until = new Date(Date.parse(request!.deadline!) + 60_000).toISOString();
+    const message = signMessage('extend', { requestId, until, messageId: undefined }, by('ann', workflowId));
+    return { run, workflowId, message: JSON.parse(JSON.stringify(message)) as typeof message };
+  };
+
+  test('again, by update or by signal: the first receipt', async () => {
+    const { run, workflowId, message } = await extension();
+    const first = await world.client.extend(message, { workflowId });
+    expect(first).toMatchObject({ accepted: true });
+    expect(await world.client.extend(message, { workflowId })).toEqual(first);
+    // By an update of its own, as another service sends it.
+    expect(await run.handle.executeUpdate('extend', { args: [message] })).toEqual(first);
+    await run.handle.signal('extend', message);
+    await run.handle.signal('noise');
+    const { refused } = await eventually('both signals are handled', async () => {
+      const status = await run.status();
+      return status.refused.total > 0 && status;
+    });
+    expect(refused).toMatchObject({ total: 1, last: [{ code: 'invalid_decision', size: 0 }] });
+    const messageId = `signature:${message.signature.value}`;
+    expect(await run.handle.query('receipt', { messageId })).toEqual(first);
+    await run.handle.terminate();
+  });
+
+  test('recorded while no worker lives: a repetition finds what became of it', async () => {
+    const { run, workflowId, message } = await extension();
+    await world.stopWorker();
+    const options = { workflowId, timeoutMs: 2_000 };
+    expect(await world.client.extend(message, options)).toMatchObject({ recorded: true });
+    await world.startWorker();
+    const receipt = await eventually('it is applied', async () => {
+      const answer = await world.client.extend(message, options);
+      return answer.recorded !== true && answer;
+    });
+    expect(receipt).toMatchObject({ accepted: true, message: expect.stringContaining('waits until') });
+    expect((await run.status()).refused.total).toBe(0);
+    await run.handle.terminate();
+  });
+});
