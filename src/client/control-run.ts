@@ -19,7 +19,7 @@ import {
   readRevoke,
   readSetPolicy,
 } from '../core/control.ts';
-import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
+import { type Problem, ProblemError, isProblemError, isTransient } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { SignedAction } from '../core/signature.ts';
 import type { Session } from './connect.ts';
@@ -115,7 +115,11 @@ async function sendControl(
     sign === undefined
       ? unsigned
       : { ...unsigned, payload: signMessage(name, unsigned.payload, { ...sign, workflowId, namespace }) };
-  const answered = await sendByUpdate(session, sent, timeoutMs);
+  const answered = await sendByUpdate(session, sent, timeoutMs).catch((error: unknown) => {
+    if (!isProblemError(error) || !isTransient(error.code)) throw error;
+    // The refusal may be an earlier one, which the server repeats.
+    return sendByUpdate(session, { ...sent, isAgain: true }, timeoutMs);
+  });
   if ('answer' in answered) return answered.answer as Receipt;
   const message = sent.payload as Signed & { requestId?: string };
   const { requestId } = message;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Decision, type Receipt, decideName } from '../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decision.ts';
-import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
+import { type Problem, ProblemError, isProblemError, isTransient } from '../core/problem.ts';
 import type { Session } from './connect.ts';
 import type { RequestOptions } from './control-run.ts';
 import { decideBySignal } from './decide-by-signal.ts';
@@ -45,7 +45,8 @@ export async function decideMany(
   for (const [workflowId, all] of groups) {
     for (let from = 0; from < all.length; from += maxDecisions) {
       const group = all.slice(from, from + maxDecisions);
-      const send = (some: Keyed[]): Promise<Receipt[]> => decideInRun(session, workflowId, some, options);
+      const send = (some: Keyed[], isAgain?: boolean): Promise<Receipt[]> =>
+        decideInRun(session, workflowId, some, options, isAgain);
       const wanted = group.map(({ decision }) => decision);
       // Without a run's id the request was found in the index, so that the run has finished the task that asked.
       const answers =
@@ -82,15 +83,31 @@ async function place(
   }
 }
 
+/** What is refused for the moment only is sent once more: the refusal may be an earlier one, which the server repeats. */
 async function decideInRun(
   session: Session,
   workflowId: string,
   decisions: Keyed[],
   options: RequestOptions,
+  isAgain = false,
+): Promise<Receipt[]> {
+  const receipts = await askRun(session, workflowId, decisions, options, isAgain);
+  const again = isAgain ? [] : decisions.filter((_decision, index) => isTransient(receipts[index]?.code));
+  if (again.length === 0) return receipts;
+  const answers = await askRun(session, workflowId, again, options, true);
+  return receipts.map((receipt, index) => answers[again.indexOf(decisions[index]!)] ?? receipt);
+}
+
+async function askRun(
+  session: Session,
+  workflowId: string,
+  decisions: Keyed[],
+  options: RequestOptions,
+  isAgain: boolean,
 ): Promise<Receipt[]> {
   try {
     const payload = decisions.length === 1 ? decisions[0] : decisions;
-    const sent = { workflowId, name: decideName, payload };
+    const sent = { workflowId, name: decideName, payload, isAgain };
     const answered = await sendByUpdate(session, sent, options.timeoutMs ?? 5_000);
     if (!('answer' in answered)) return await decideBySignal(session, workflowId, decisions, answered);
     const receipts = [answered.answer].flat();

@@ -16,7 +16,7 @@ export async function repeatUnknown<One extends { requestId: string }>(
   session: Session,
   workflowId: string,
   decisions: One[],
-  send: (decisions: One[]) => Promise<Receipt[]>,
+  send: (decisions: One[], isAgain?: boolean) => Promise<Receipt[]>,
 ): Promise<Receipt[]> {
   const receipts = await send(decisions);
   await lookUp(async () => {
@@ -24,7 +24,7 @@ export async function repeatUnknown<One extends { requestId: string }>(
     if (unknown.length === 0) return 'none';
     const open = await openIn(session, workflowId);
     const again = unknown.filter(({ requestId }) => open.has(requestId));
-    const answers = again.length === 0 ? [] : await send(again);
+    const answers = again.length === 0 ? [] : await send(again, true);
     for (const [at, decision] of again.entries()) receipts[decisions.indexOf(decision)] = answers[at] as Receipt;
     return undefined;
   });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Receipt } from '../contract.ts';
@@ -13,6 +13,8 @@ export interface Sent {
   workflowId: string;
   name: string;
   payload: unknown;
+  /** True: the run is to look at it once more, whatever it answered before. */
+  isAgain?: boolean;
 }
 
 /** The update gave no answer, and a signal may still reach the run; `reason` completes "not yet applied: …". */
@@ -35,13 +37,13 @@ const worthRecording: (number | undefined)[] = [
 /** Sends a message by update and waits at most `timeoutMs` for what the run answers. Throws what the run refuses. */
 export async function sendByUpdate(
   session: Session,
-  { workflowId, name, payload }: Sent,
+  { workflowId, name, payload, isAgain = false }: Sent,
   timeoutMs: number,
 ): Promise<{ answer: Receipt | Receipt[] } | Unanswered> {
   try {
     const answer = await askWorker(session, workflowId, timeoutMs, () =>
       session.client.workflow.getHandle(workflowId).executeUpdate<Receipt | Receipt[], [unknown]>(name, {
-        updateId: updateIdOf(name, payload),
+        updateId: isAgain ? `${updateIdOf(name, payload)}-${randomUUID()}` : updateIdOf(name, payload),
         args: [payload],
       }),
     );

@@ -32,6 +32,11 @@ export const problemCodes = [
 
 export type ProblemCode = (typeof problemCodes)[number];
 
+/** True where the message could not be looked into just then: the same one may be taken the next time. */
+export function isTransient(code: ProblemCode | undefined): boolean {
+  return code === 'rate_limited' || code === 'internal';
+}
+
 /** What went wrong, as a value: `message` is one sentence with the place and the remedy. */
 export interface Problem {
   code: ProblemCode;

@@ -5,7 +5,7 @@ import { activityNames, decideName } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
 import type { Receipt } from '../core/approval.ts';
 import { parseDecision, type ParsedDecision } from '../core/decision.ts';
-import { callDigest } from '../core/digest.ts';
+import { callDigest, jsonDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
 import type { BookedRequest, CheckedEdit } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
@@ -13,6 +13,7 @@ import { presumedSender, type Sender } from '../core/identify.ts';
 import { latestDeadlineMs } from '../core/latest-deadline.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import { notSplit, type ShellSplit } from '../core/shell-parts.ts';
+import type { Json } from '../core/tool-call.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
@@ -29,7 +30,8 @@ const checkEdit = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
 
 /** `rules`: those in force when it is called. */
 export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => RulesInForce): void {
-  const edited = new Set<string>();
+  /** By request: the edit that is being checked. */
+  const underCheck = new Map<string, { said: string | undefined; answer: Promise<Receipt> }>();
   openDoor<ParsedDecision>(
     {
       name: decideName,
@@ -42,7 +44,8 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
       preview: (decision) => {
         const supposed = supposedSender(decision);
         if ('problem' in supposed) return { requestId: decision.requestId, accepted: false, ...supposed.problem };
-        return book.preview({ kind: 'decide', atMs: Date.now(), decision, voter: supposed.voter });
+        const receipt = book.preview({ kind: 'decide', atMs: Date.now(), decision, voter: supposed.voter });
+        return receipt.code === undefined && isInTheWay(decision) ? inTheWay(decision) : receipt;
       },
       apply,
     },
@@ -51,6 +54,8 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
   );
 
   function apply(decision: ParsedDecision, atMs: number): Receipt | Promise<Receipt> {
+    const answering = checkOf(decision);
+    if (answering !== undefined) return answering;
     const from = supposedSender(decision);
     if ('problem' in from) return refuse(decision, from.problem.code, from.problem.message);
     const supposed = { kind: 'decide', atMs, decision, voter: from.voter } as const;
@@ -63,7 +68,23 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     if (decision.modifiedArguments === undefined || open === undefined) {
       return book.answer(command, sizeOf(decision));
     }
-    return applyEdited(decision, sender.voter, atMs, open);
+    if (isInTheWay(decision)) return refuse(decision, 'rate_limited', inTheWay(decision).message);
+    const { requestId } = decision;
+    const answer = applyEdited(decision, sender.voter, atMs, open).finally(() => underCheck.delete(requestId));
+    underCheck.set(requestId, { said: saidBy(decision), answer });
+    return answer;
+  }
+
+  /** The answer to come where this very decision is being checked, sent again under its id. */
+  function checkOf(decision: ParsedDecision): Promise<Receipt> | undefined {
+    const checked = underCheck.get(decision.requestId);
+    return checked?.said !== undefined && checked.said === saidBy(decision) ? checked.answer : undefined;
+  }
+
+  /** Whether another edit of its request is being checked. */
+  function isInTheWay(decision: ParsedDecision): boolean {
+    const { requestId, modifiedArguments } = decision;
+    return modifiedArguments !== undefined && underCheck.has(requestId) && checkOf(decision) === undefined;
   }
 
   /** The request does not expire, nor the run continue as new, while the edit is looked into; others may answer it. */
@@ -74,12 +95,8 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     { request, ruled }: BookedRequest,
   ): Promise<Receipt> {
     const { requestId, modifiedArguments = {} } = decision;
-    if (edited.has(requestId)) {
-      return refuse(decision, 'rate_limited', `another edit of request ${requestId} is being checked: repeat it`);
-    }
     const ended = (): Receipt =>
       refuse(decision, 'run_closed', `the run ended while the edit of request ${requestId} was being checked`);
-    edited.add(requestId);
     const release = watch.hold([requestId]);
     try {
       const { agentName: agent, toolName: tool } = request;
@@ -137,7 +154,6 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
       if (isCancellation(error)) return ended();
       return refuse(decision, 'internal', `the edit of request ${requestId} could not be checked: repeat it`);
     } finally {
-      edited.delete(requestId);
       release();
     }
   }
@@ -160,4 +176,14 @@ function splitOf(
 ): ShellSplit | undefined {
   if (shell !== undefined && (subject === undefined || shell.argument === subject)) return shell;
   return before === undefined ? undefined : notSplit;
+}
+
+/** What makes two decisions the same one; without an id, none is another's repetition. */
+function saidBy(decision: ParsedDecision): string | undefined {
+  return decision.decisionId === undefined ? undefined : jsonDigest(decision as unknown as Json);
+}
+
+function inTheWay({ requestId }: ParsedDecision): Receipt {
+  const message = `another edit of request ${requestId} is being checked: repeat it`;
+  return { requestId, accepted: false, code: 'rate_limited', message };
 }

@@ -2,8 +2,12 @@ import {
   ActivityFailure,
   ApplicationFailure,
   ChildWorkflowFailure,
+  condition,
+  defineQuery,
+  defineUpdate,
   executeChild,
   proxyActivities,
+  setHandler,
 } from '@temporalio/workflow';
 
 interface Scheduled {
@@ -41,4 +45,24 @@ export async function startsRun({ taskQueue, input }: { taskQueue: string; input
     if (!(cause instanceof ApplicationFailure)) throw error;
     return { type: cause.type, message: cause.message };
   }
+}
+
+/** Refuses so many messages with this code, after it took them into its history, and takes all others. Queries: how many came, and for which requests. */
+export async function refuses(times: number, code: string): Promise<void> {
+  const asked: string[] = [];
+  setHandler(defineQuery('asked'), () => asked.length);
+  setHandler(defineQuery('approvals'), () => asked.map((requestId) => ({ requestId })));
+  const answer = ({ requestId = '' }: { requestId?: string }) =>
+    asked.push(requestId) <= times
+      ? { requestId, accepted: false, code, message: 'refused' }
+      : { requestId, accepted: true, message: 'done' };
+  for (const name of ['decide', 'setPolicy']) {
+    setHandler(defineUpdate<unknown, [object]>(name), (payload) => {
+      if (Array.isArray(payload)) return payload.map(answer);
+      const receipt = answer(payload);
+      if (receipt.accepted) return receipt;
+      throw ApplicationFailure.nonRetryable(receipt.message, code, receipt);
+    });
+  }
+  await condition(() => false);
 }
