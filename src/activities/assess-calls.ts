@@ -93,6 +93,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 /** What is not said changes nothing. */
 function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
+  const fromWorker = [...(rest.reasons ?? []), ...(rest.recommendations ?? [])];
   return {
     severity: severity ?? 'safe',
     reasons: rest.reasons ?? [],
@@ -100,6 +101,7 @@ function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
     reversible: rest.reversible ?? true,
     recommendations: rest.recommendations ?? [],
     requiresApproval: rest.requiresApproval ?? (severity !== undefined && wantsApproval(severity)),
+    ...(fromWorker.length > 0 && { fromWorker }),
   };
 }
 

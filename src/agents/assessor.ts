@@ -16,7 +16,8 @@ export interface AssessorCall {
  * A function on the worker that says how bad a call would be, or undefined where it has nothing to say. It is asked once
  * for each call, where the model's answer is parsed, and what it says is recorded in the run. It can raise a severity
  * and never lower one. One that throws, gives something else, or takes over 10 seconds makes the call high.
- * What it puts in `reasons` is shown where arguments are redacted: values belong in `affectedResources`.
+ * What it puts in `reasons` is shown where arguments are redacted: values belong in `affectedResources`. Where reviewers
+ * are not shown arguments at all (`include_arguments: false`), they see of all this the severity alone.
  */
 export type Assessor = (
   call: AssessorCall,

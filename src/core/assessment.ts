@@ -3,13 +3,15 @@ import { severities, type Risk, type Severity } from './tool-call.ts';
 /** How bad one call would be, for the policy and for the reviewer (policy section 5). */
 export interface Assessment {
   severity: Severity;
-  /** Never hold values of arguments: reasons are shown where arguments are redacted. */
+  /** Never hold values of arguments: reasons are shown where arguments are redacted. Of `fromWorker` nobody can know. */
   reasons: string[];
   /** `KIND:VALUE`, such as `file:/etc/hosts`. Made of arguments: redacted wherever they are. */
   affectedResources: string[];
   reversible: boolean;
   recommendations: string[];
   requiresApproval: boolean;
+  /** Those of the reasons and recommendations that an assessor of the worker's own wrote: they may hold anything. */
+  fromWorker?: string[];
 }
 
 /** What an assessment holds at most: requests are kept in the run, and shown in lists. */
@@ -68,22 +70,27 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
         compare(one.text, other.text),
     )
     .map(({ assessment }) => assessment);
+  const reasons = boundTexts(
+    sorted.flatMap((each) => each.reasons),
+    assessmentBounds.reasons,
+  );
+  const recommendations = boundTexts(
+    sorted.flatMap((each) => each.recommendations),
+    assessmentBounds.recommendations,
+  );
+  const own = new Set(sorted.flatMap((each) => each.fromWorker ?? []).map(boundText));
+  const fromWorker = [...new Set([...reasons, ...recommendations])].filter((text) => own.has(text));
   return {
     severity: sorted[0]?.severity ?? 'safe',
-    reasons: boundTexts(
-      sorted.flatMap(({ reasons }) => reasons),
-      assessmentBounds.reasons,
-    ),
+    reasons,
     affectedResources: boundTexts(
       sorted.flatMap(({ affectedResources }) => affectedResources),
       assessmentBounds.affectedResources,
     ),
     reversible: sorted.every(({ reversible }) => reversible),
-    recommendations: boundTexts(
-      sorted.flatMap(({ recommendations }) => recommendations),
-      assessmentBounds.recommendations,
-    ),
+    recommendations,
     requiresApproval: sorted.some(({ requiresApproval }) => requiresApproval),
+    ...(fromWorker.length > 0 && { fromWorker }),
   };
 }
 

@@ -99,7 +99,7 @@ export class ApprovalGate {
     });
     this.#close = new CloseDoor(this.#book, snapshot?.closing);
     closeOtherDoors(this.#book);
-    answerViews(this.#book, () => this.#inForce !== undefined && this.limits.includeArguments);
+    answerViews(this.#book);
     // Time first: what it settles is to be in the index that is written next.
     this.#wake = new Wake([this.#watch, this.#index]);
   }
@@ -114,6 +114,7 @@ export class ApprovalGate {
     this.#inForce = new RulesInForce(options, change);
     this.#book.directories = this.#inForce.directories;
     this.#book.agent = options.agent;
+    this.#book.showsArguments = this.limits.includeArguments;
     this.#index.use(options.attributes ?? defaultAttributeNames);
     this.#book.becomeGoverned();
   }
@@ -199,7 +200,8 @@ export class ApprovalGate {
 
   /** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */
   refuse(callId: string, toolName: string, content: string): Admission {
-    const reason = content.slice(0, 500);
+    // What is wrong with arguments may be told in their own words.
+    const reason = this.#book.showsArguments ? content.slice(0, 500) : undefined;
     this.#book.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
     return this.#answered(content, 'refused');
   }

@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Receipt } from '../core/approval.ts';
+import { hideInEntry } from '../core/hidden-arguments.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../core/ledger.ts';
 import { emptyLedger, reduce } from '../core/ledger.ts';
@@ -38,6 +39,8 @@ export class Book {
   directories: Directories = {};
   /** The agent in charge. */
   agent: string | undefined;
+  /** Whether reviewers are shown arguments, by the rules in force; not before these are known. */
+  showsArguments = false;
 
   /** What waits until the rules are known; undefined once they are. */
   #early: (() => void)[] | undefined = [];
@@ -74,7 +77,8 @@ export class Book {
   apply(command: LedgerCommand): Receipt | undefined {
     const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
-    this.#journal.push(...entries.map((entry) => this.#named(entry)));
+    const shown = this.showsArguments ? entries : entries.map(hideInEntry);
+    this.#journal.push(...shown.map((entry) => this.#named(entry)));
     return receipt;
   }
 

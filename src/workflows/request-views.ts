@@ -6,6 +6,7 @@ import { tally } from '../core/entitlement.ts';
 import type { Grant } from '../core/grants.ts';
 import type { BookedRequest, SettledRequest } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
+import { hideInGrant, hideInRequest, hideInSettlement, hideInVote } from '../core/hidden-arguments.ts';
 import type { BookedVote } from '../core/ledger-state.ts';
 import { listed } from '../core/listed-request.ts';
 import { panelOf } from '../core/panel.ts';
@@ -15,8 +16,11 @@ const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 
 /** Answers what reviewers ask of a run: its open requests, one request whole, its grants. */
-export function answerViews(book: Book, showsArguments: () => boolean): void {
-  setHandler(grantsQuery, () => book.ledger.grants);
+export function answerViews(book: Book): void {
+  setHandler(grantsQuery, () => {
+    const { grants } = book.ledger;
+    return book.showsArguments ? grants : grants.map(hideInGrant);
+  });
   setHandler(approvalsQuery, (filter) => {
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
     if (requestId === undefined) return book.ledger.open.map((booked) => listed(view(booked)));
@@ -25,15 +29,18 @@ export function answerViews(book: Book, showsArguments: () => boolean): void {
   });
 
   function view(found: BookedRequest | SettledRequest): ApprovalDetails {
-    const { request, votes, delegations } = found;
+    const { request, delegations } = found;
+    const hides = !book.showsArguments;
+    const votes = found.votes.map(withoutDigest);
     const shown: ApprovalDetails = {
-      ...request,
-      ...(!showsArguments() && { arguments: {}, shown: 'part' }),
-      ...(votes.length > 0 && { votes: votes.map(withoutDigest) }),
+      ...(hides ? hideInRequest(request) : request),
+      ...(votes.length > 0 && { votes: hides ? votes.map(hideInVote) : votes }),
       ...(delegations.length > 0 && { delegations }),
     };
-    if ('settlement' in found) return { ...shown, settled: showsArguments() ? found.settlement : withoutEdit(found) };
-    const { have, need } = tally(panelOf(found, book.directories, Date.now()), votes);
+    if ('settlement' in found) {
+      return { ...shown, settled: hides ? hideInSettlement(found.settlement) : found.settlement };
+    }
+    const { have, need } = tally(panelOf(found, book.directories, Date.now()), found.votes);
     return { ...shown, approvals: { have, need } };
   }
 }
@@ -41,10 +48,4 @@ export function answerViews(book: Book, showsArguments: () => boolean): void {
 function withoutDigest(vote: BookedVote): ReviewerVote {
   const { said: _, ...shown } = vote;
   return shown;
-}
-
-/** That it was edited, and into what by its digest alone. */
-function withoutEdit({ settlement }: SettledRequest): SettledRequest['settlement'] {
-  const { edited } = settlement;
-  return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
 }

@@ -39,6 +39,8 @@ const full: Assessment = {
   recommendations: ['Wait for Monday.'],
   requiresApproval: true,
 };
+/** What the run records of it: whose texts those are. */
+const recorded: Assessment = { ...full, fromWorker: [...full.reasons, ...full.recommendations] };
 const high = (reason: string): Assessment => ({
   severity: 'high',
   reasons: [reason],
@@ -52,14 +54,14 @@ describe('what an assessor gives', () => {
   const freeze: Assessor = () => 'soon' as never;
   test.each<[string, Assessor, Assessment | undefined]>([
     ['nothing', () => undefined, undefined],
-    ['a whole assessment', () => full, full],
-    ['a promise of one', () => Promise.resolve(full), full],
+    ['a whole assessment', () => full, recorded],
+    ['a promise of one', () => Promise.resolve(full), recorded],
     ['a severity alone', () => ({ severity: 'high' }), { ...high(''), reasons: [] }],
     ['a low one', () => ({ severity: 'low' }), { ...high(''), severity: 'low', reasons: [], requiresApproval: false }],
     [
       'reasons alone',
       () => ({ reasons: ['a note'] }),
-      { ...high('a note'), severity: 'safe', requiresApproval: false },
+      { ...high('a note'), severity: 'safe', requiresApproval: false, fromWorker: ['a note'] },
     ],
     [
       'only that it cannot be undone',
@@ -128,6 +130,7 @@ test('assessors and the built-in ones are joined, for each call on its own', asy
     {
       ...full,
       reasons: ['the release is frozen', 'it deletes files'],
+      fromWorker: recorded.fromWorker!,
       affectedResources: ['env:production', 'file:x'],
       recommendations: ['Wait for Monday.', 'Check that there is a copy of what is deleted.'],
     },
