@@ -43,7 +43,7 @@ export class Book {
   showsArguments = false;
 
   /** What waits until the rules are known; undefined once they are. */
-  #early: (() => void)[] | undefined = [];
+  #early: { act: () => void; eventId: string }[] | undefined = [];
   /** How far this link has grown, as of the last activation that history keeps. */
   #grown = growth();
 
@@ -62,16 +62,20 @@ export class Book {
     return this.#early === undefined;
   }
 
-  /** Calls `act` once the rules are known. */
-  whenGoverned(act: () => void): void {
-    this.#early!.push(act);
+  /** Calls `act` once the rules are known. `eventId`: the history event that brought it; an update has none. */
+  whenGoverned(act: () => void, eventId = ''): void {
+    this.#early!.push({ act, eventId });
   }
 
-  /** The rules are known: what came before them is looked at now, in the order in which it came. */
+  /**
+   * The rules are known: what came before them is looked at now, in the order in which it came, updates last. It was
+   * handed over by the names of its handlers, as these were set.
+   */
   becomeGoverned(): void {
-    const early = this.#early ?? [];
+    const place = (eventId: string): number => (eventId === '' ? Number.MAX_SAFE_INTEGER : Number(eventId));
+    const early = (this.#early ?? []).toSorted((one, other) => place(one.eventId) - place(other.eventId));
     this.#early = undefined;
-    for (const act of early) act();
+    for (const { act } of early) act();
   }
 
   apply(command: LedgerCommand): Receipt | undefined {

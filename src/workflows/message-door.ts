@@ -25,6 +25,8 @@ export interface Door<Message> {
   read: (value: unknown) => { message: Message } | { problem: Problem };
   /** The requests that it may settle: if one of them is just past its deadline, the time of sending decides (I6). */
   concerns: (message: Message) => readonly string[];
+  /** True: it changes what other messages leave behind, so that it comes after all that came before it. Default false. */
+  isOrdered?: boolean;
   /** What `apply` would answer now, as far as that can be told; changes nothing. */
   preview: (message: Message) => Receipt;
   /** `atMs`: when it was sent. Counts what it refuses. */
@@ -32,7 +34,7 @@ export interface Door<Message> {
 }
 
 export function openDoor<Message>(door: Door<Message>, book: Book, watch: DeadlineWatch): void {
-  const { name, takesLists = false, concerns, preview, apply } = door;
+  const { name, takesLists = false, isOrdered = false, concerns, preview, apply } = door;
   /** What has no canonical JSON has no digest, and nothing that could be signed. */
   const read: Door<Message>['read'] = (value) => {
     const found = door.read(value);
@@ -45,7 +47,7 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
 
   /** Handlers stand before a link knows its rules, and what came while it began anew is handed to them at once. */
   function onSignal(payload: unknown, eventId: string): void {
-    if (!book.isGoverned) return book.whenGoverned(() => onSignal(payload, eventId));
+    if (!book.isGoverned) return book.whenGoverned(() => onSignal(payload, eventId), eventId);
     try {
       if (isUndecodable(payload)) return book.refuse('undecodable', sizeOf(payload));
       const items: unknown[] = takesLists && Array.isArray(payload) ? payload : [payload];
@@ -53,22 +55,36 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
       for (const item of items) {
         const found = read(item);
         if ('problem' in found) book.refuse(found.problem.code, sizeOf(item));
-        else if (!watch.park(concerns(found.message), eventId, (atMs) => applySafely(found.message, atMs))) {
-          applySafely(found.message, Date.now());
-        }
+        else applySafely(found.message, eventId);
       }
     } catch {
       book.refuse('internal', 0);
     }
   }
 
-  function applySafely(message: Message, atMs: number): void {
+  function applySafely(message: Message, eventId: string): void {
     try {
-      const answered = apply(message, atMs);
+      const answered = applyInTurn(message, eventId);
       if ('then' in answered) void answered.catch(() => book.refuse('internal', 0));
     } catch {
       book.refuse('internal', 0);
     }
+  }
+
+  /** Now, or once it is known what its time is and what came before it. */
+  function applyInTurn(message: Message, eventId?: string): Receipt | Promise<Receipt> {
+    const arrived = { concerns: concerns(message), isOrdered, ...(eventId !== undefined && { eventId }) };
+    let answer = (_atMs: number): void => {};
+    const answered = new Promise<Receipt>((resolve, reject) => {
+      answer = (atMs) => {
+        try {
+          resolve(apply(message, atMs));
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+    });
+    return watch.park(arrived, answer) ? answered : apply(message, Date.now());
   }
 
   /** Refuses before anything enters history. Validators do not run on replay: they change nothing. */
@@ -103,7 +119,7 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
 
   function applyOne(payload: unknown): Receipt | Promise<Receipt> {
     const found = read(payload);
-    if ('message' in found) return apply(found.message, Date.now());
+    if ('message' in found) return applyInTurn(found.message);
     book.refuse(found.problem.code, sizeOf(payload));
     return misshapen(found.problem);
   }

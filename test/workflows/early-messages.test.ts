@@ -60,3 +60,21 @@ test('a decision by signal and one by update, before the first task of a link', 
   ]);
   expect((await run.status()).refused.last.filter(({ code }) => code !== 'invalid_decision')).toEqual([]);
 }, 180_000);
+
+test('signals of several kinds, before the first task of a link, count in the order in which they came', async () => {
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'early', amount: 3 } }] }, { text: 'done' }], {
+    policy: {
+      version: 1,
+      approval: { timeout: '2m' },
+      rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }],
+    },
+  });
+  const [request] = await run.open(1);
+  const { requestId } = request!;
+  await stopBetweenLinks(run);
+  await run.handle.signal('delegate', { requestId, to: 'dan', by: 'ann' });
+  await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'dan' });
+  await world.startWorker();
+  const { outcomes } = await run.result();
+  expect(outcomes.map(({ callId, outcome, ran }) => `${callId} ${outcome} ${ran}`)).toEqual(['1.1 approved yes']);
+}, 180_000);
