@@ -11,7 +11,7 @@ import type { ChaosSchedule } from './schedule.ts';
 export async function gatherBooks(
   client: CountersignClient,
   { runs }: ChaosSchedule,
-  { workflowIds, sent, changes }: Played,
+  { workflowIds, sent, controls, changes }: Played,
   folder: string,
 ): Promise<RunBook[]> {
   const lines = readRanLines(folder);
@@ -41,6 +41,7 @@ export async function gatherBooks(
       ...(status.name === 'COMPLETED' ? { result: ((await newest.result()) as RunResult).outcomes } : {}),
       lines: lines.filter(({ idempotencyKey }) => idempotencyKey.startsWith(`${workflowId}/`)),
       sent: sent.filter(({ run }) => run === plan.name),
+      controls: controls.filter(({ run }) => run === plan.name),
       changes: changes.filter(({ run }) => run === plan.name),
     });
   }

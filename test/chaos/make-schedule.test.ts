@@ -1,11 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
+import { longestWaitMs } from './approval-settings.ts';
 import { makeSchedule } from './make-schedule.ts';
-import type { ChaosSchedule } from './schedule.ts';
+import type { ChaosSchedule, PlannedControl } from './schedule.ts';
 import { askedCalls, plannedSends } from './schedule.ts';
 
 const whole = makeSchedule({ runs: 200, seed: 1 });
 const sendsOf = ({ runs }: ChaosSchedule) => runs.flatMap(({ turns }) => turns.flatMap(({ sends }) => sends));
 const itemsOf = (schedule: ChaosSchedule) => sendsOf(schedule).flatMap(({ items }) => items);
+const controlsOf = ({ runs }: ChaosSchedule) => runs.flatMap(({ turns }) => turns.flatMap(({ controls }) => controls));
+const kindsOf = <Kind extends PlannedControl['kind']>(kind: Kind) =>
+  controlsOf(whole).filter((each): each is Extract<PlannedControl, { kind: Kind }> => each.kind === kind);
+/** Messages that were sent more than once, by what they say. */
+const repeated = (controls: readonly PlannedControl[]): number => {
+  const texts = controls.map(({ when: _when, door: _door, ...said }) => JSON.stringify(said));
+  return texts.length - new Set(texts).size;
+};
+/** Ids under which several messages say different things. */
+const misused = (controls: readonly PlannedControl[]): number => {
+  const said = new Map<string, Set<string>>();
+  for (const { when: _when, door: _door, messageId, ...rest } of controls) {
+    if (messageId !== undefined) said.set(messageId, (said.get(messageId) ?? new Set()).add(JSON.stringify(rest)));
+  }
+  return [...said.values()].filter(({ size }) => size > 1).length;
+};
 const namesOf = (names: readonly string[]): string[] => [...new Set(names)].toSorted();
 
 test('one seed gives one schedule, another seed another', () => {
@@ -56,6 +73,61 @@ describe('200 runs hold everything that the test is about', () => {
       'strays that make a run continue as new',
       whole.runs.some(({ turns }) => turns.some(({ strays }) => strays > 20)),
       true,
+    ],
+    ...(['extend', 'delegate', 'revoke'] as const).flatMap((kind): [string, unknown, unknown][] => [
+      [`${kind} by every door`, namesOf(kindsOf(kind).map(({ door }) => door)), ['client', 'signal', 'update']],
+      [`${kind} that comes again`, repeated(kindsOf(kind)) > 0, true],
+      [`${kind} under the id of another`, misused(kindsOf(kind)) > 0, true],
+      [`${kind} that is misshapen`, kindsOf(kind).some(({ fault }) => fault === 'misshapen'), true],
+    ]),
+    ...(['extend', 'delegate'] as const).flatMap((kind): [string, unknown, unknown][] => [
+      [`${kind} of nothing`, kindsOf(kind).some(({ fault }) => fault === 'unknown'), true],
+      [`${kind} of what is settled`, kindsOf(kind).some(({ when }) => when === 'settled'), true],
+    ]),
+    [
+      'extensions at the very deadline, before it and after',
+      namesOf(
+        kindsOf('extend').flatMap(({ when }) =>
+          typeof when === 'object' && 'beforeDeadlineMs' in when ? String(when.beforeDeadlineMs > 0) : [],
+        ),
+      ),
+      ['false', 'true'],
+    ],
+    [
+      'extensions beyond the ceiling',
+      whole.runs.some(({ timeoutMs, turns }) =>
+        turns.some(({ controls }) =>
+          controls.some((each) => each.kind === 'extend' && timeoutMs + each.moreMs > longestWaitMs),
+        ),
+      ),
+      true,
+    ],
+    ['extensions without an id', kindsOf('extend').some(({ messageId }) => messageId === undefined), true],
+    ['delegates', namesOf(kindsOf('delegate').map(({ to }) => to)), ['ann', 'bob', 'dan', 'eve']],
+    [
+      'revocations of grants, of all and of none that there are',
+      namesOf(kindsOf('revoke').flatMap(({ grants }) => grants)),
+      ['all', 'grant-1', 'grant-2', 'grant-3', 'grant-99'],
+    ],
+    ['runs that name their reviewers', namesOf(whole.runs.map(({ reviewers }) => reviewers.join())), ['', 'ann,bob']],
+    [
+      'every grant, and standing denials',
+      namesOf(
+        itemsOf(whole).flatMap(({ always, approved }) => {
+          if (always === undefined) return [];
+          const { kind, uses, expiresIn } = always === true ? { kind: 'tool' } : { uses: 0, expiresIn: '', ...always };
+          const bounds = [uses ? 'counted' : [], expiresIn ? 'timed' : []].flat();
+          return `${approved ? 'yes' : 'no'} ${kind} ${bounds.join(' ')}`.trim();
+        }),
+      ),
+      ['no', 'yes'].flatMap((word) => [
+        `${word} arguments`,
+        `${word} arguments counted timed`,
+        `${word} call`,
+        ...(word === 'yes' ? [`${word} tool`] : []),
+        `${word} tool counted`,
+        `${word} tool timed`,
+      ]),
     ],
   ])('%s', (_name, found, expected) => {
     expect(found).toEqual(expected);

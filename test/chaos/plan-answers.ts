@@ -1,34 +1,17 @@
-import type { SeededRandom } from '../support/seeded-random.ts';
-import type { Door, Fault, PlannedItem, PlannedSend, PlannedWhen } from './schedule.ts';
+import type { Fault, PlannedItem, PlannedSend } from './schedule.ts';
+import type { TurnPlanner } from './turn-planner.ts';
 
-interface AnswersOf {
-  /** Makes the decision ids of this turn unlike those of any other. */
-  idPrefix: string;
-  /** Indices of the calls that are asked for. */
-  asked: number[];
-  /** The requests wait only seconds: some may be left alone, or answered at the very deadline. */
-  brief: boolean;
-}
-
-const doors: readonly Door[] = ['signal', 'signal', 'update', 'client'];
-const reviewers = ['ann', 'bob', 'eve'] as const;
-
-/** Who answers a turn's requests, and how badly. */
-export function planAnswers(random: SeededRandom, { idPrefix, asked, brief }: AnswersOf): PlannedSend[] {
-  let ids = 0;
-  const decision = (call: number, more: Partial<PlannedItem> = {}): PlannedItem => ({
-    call,
-    approved: random.chance(0.6),
-    reviewerId: random.pick(reviewers),
-    decisionId: `${idPrefix}-${++ids}`,
-    ...more,
-  });
-  const soon = (): PlannedWhen => ({ afterMs: random.whole(0, 700) });
-  const send = (when: PlannedWhen, ...items: PlannedItem[]): PlannedSend => ({ when, door: random.pick(doors), items });
+/** Who answers a turn's requests (`asked`: indices of its calls), and how badly. */
+export function planAnswers(planner: TurnPlanner, asked: readonly number[]): PlannedSend[] {
+  const { random, idPrefix, brief, granting, reviewers, soon, decision, send, scope } = planner;
   const faulty = (call: number, fault: Fault): PlannedSend => ({
     ...send(soon(), decision(call, { fault, approved: true })),
     ...(fault === 'undecodable' ? { door: 'signal' as const } : {}),
   });
+  const forGood = (call: number, more: Partial<PlannedItem> = {}): PlannedItem => {
+    const item = decision(call, more);
+    return { ...item, always: scope(item.approved) };
+  };
 
   const ways = {
     once: (call: number) => [send(soon(), decision(call))],
@@ -72,14 +55,36 @@ export function planAnswers(random: SeededRandom, { idPrefix, asked, brief }: An
       send({ beforeDeadlineMs: random.whole(-60, 60) }, decision(call)),
       send({ beforeDeadlineMs: random.whole(-300, 120) }, decision(call)),
     ],
+    stranger: (call: number) => [
+      send(soon(), decision(call, { reviewerId: 'eve' })),
+      send({ afterMs: 700 }, decision(call)),
+    ],
+    forGood: (call: number) => [send(soon(), forGood(call, { approved: true }))],
+    neverAgain: (call: number) => [send(soon(), forGood(call, { approved: false }))],
+    forGoodTwice: (call: number) => {
+      const item = forGood(call);
+      return [send(soon(), item), send(soon(), item), send('settled', item)];
+    },
+    oppositeForGood: (call: number) => {
+      const when = soon();
+      return [
+        send(when, forGood(call, { approved: true, reviewerId: 'ann' })),
+        send(when, forGood(call, { approved: false, reviewerId: 'bob' })),
+      ];
+    },
     never: () => [],
   };
-  const weights: Partial<Record<keyof typeof ways, number>> = brief
+  const usual: Partial<Record<keyof typeof ways, number>> = brief
     ? { once: 3, opposite: 1, atDeadline: 4, never: 2, onlyBad: 1, late: 1, edited: 1, responded: 1 }
     : { once: 4, withoutId: 1, twice: 3, opposite: 3, late: 2, badFirst: 2, edited: 1, responded: 1 };
+  const weights = {
+    ...usual,
+    ...(granting && { forGood: 4, neverAgain: 1, forGoodTwice: 1, oppositeForGood: 1 }),
+    ...(reviewers.length > 0 && { stranger: 2 }),
+  };
   if (asked.length > 1 && random.chance(0.3)) {
     // One batch for all, in which one item may be no good, and a second batch that says otherwise.
-    const items = asked.map((call) => decision(call));
+    const items = asked.map((call) => (granting && random.chance(0.3) ? forGood(call) : decision(call)));
     const spoilt = random.chance(0.5) ? [decision(asked[0]!, { fault: 'misshapen' })] : [];
     const answered = send(soon(), ...spoilt, ...items);
     return random.chance(0.5) ? [answered] : [answered, send(soon(), ...asked.map((call) => decision(call)))];

@@ -3,14 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { watchInbox } from './watch-inbox.ts';
-import { approvalSettings } from './approval-settings.ts';
+import { policyOf } from './approval-settings.ts';
 import { callDirectory } from './call-directory.ts';
 import type { ChaosSchedule, PlannedRun } from './schedule.ts';
-import { plannedSends } from './schedule.ts';
+import { plannedSends, sendsOfTurn } from './schedule.ts';
+import type { Told } from './play-turn.ts';
 import { playTurn } from './play-turn.ts';
 import type { RunUnderWay } from './run-under-way.ts';
 import { runUnderWay } from './run-under-way.ts';
 import type { SentChange } from './sent-change.ts';
+import type { SentControl } from './sent-control.ts';
 import type { SentItem } from './sent-item.ts';
 import type { Stage } from './stage.ts';
 
@@ -18,6 +20,7 @@ export interface Played {
   /** Workflow ids, by the names of the runs. */
   workflowIds: Map<string, string>;
   sent: SentItem[];
+  controls: SentControl[];
   changes: SentChange[];
   /** Names of runs that were not over in time. */
   stuck: string[];
@@ -36,7 +39,7 @@ export interface PlayOptions {
 
 export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions): Promise<Played> {
   const { client, stage, signal, progress, runLimitMs = 240_000 } = options;
-  const played: Played = { workflowIds: new Map(), sent: [], changes: [], stuck: [] };
+  const played: Played = { workflowIds: new Map(), sent: [], controls: [], changes: [], stuck: [] };
   const state = { ended: 0, requests: 0, sends: 0, disturbances: 0 };
   const over = new AbortController();
   const untilOver = AbortSignal.any([signal, over.signal]);
@@ -46,6 +49,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
 
   const watching = watchInbox(client, untilOver, (rows) => {
     for (const each of underWay.values()) each.listed.clear();
+    const turns: (() => void)[] = [];
     for (const { requestId, workflowId, digest, deadline } of rows) {
       const place = directory.get(digest);
       const run = underWay.get(workflowId);
@@ -56,15 +60,22 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
       state.requests++;
       if (run.turnsSeen.has(place.turn)) continue;
       run.turnsSeen.add(place.turn);
-      run.acts.push(
-        playTurn(client, run, place.turn, { sent: note, changed: (change) => played.changes.push(change) }),
-      );
+      turns.push(() => run.acts.push(playTurn(client, run, place.turn, told)));
     }
+    // Only now are the deadlines of all of a turn's requests known.
+    for (const begin of turns) begin();
     for (const each of underWay.values()) each.looks++;
   });
-  const note = (sent: SentItem[]): void => {
-    played.sent.push(...sent);
-    state.sends++;
+  const told: Told = {
+    sent: (items) => {
+      played.sent.push(...items);
+      state.sends++;
+    },
+    controlled: (control) => {
+      if (control !== undefined) played.controls.push(control);
+      state.sends++;
+    },
+    changed: (change) => played.changes.push(change),
   };
 
   const disturbing = (async () => {
@@ -94,7 +105,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
     await Promise.all(run.acts);
     underWay.delete(run.workflowId);
     // What nobody could send, since its turn never came, is over too: the disturbances wait for none of it.
-    state.sends += plan.turns.reduce((sum, { sends }, turn) => sum + (run.turnsSeen.has(turn) ? 0 : sends.length), 0);
+    state.sends += plan.turns.reduce((sum, each, turn) => sum + (run.turnsSeen.has(turn) ? 0 : sendsOfTurn(each)), 0);
     state.ended++;
   }
 
@@ -119,11 +130,10 @@ async function startRun({ session }: CountersignClient, { plan, workflowId, sign
   const turns = plan.turns.map(({ calls }) => ({
     calls: calls.map(({ modelCallId: id, tool, text }) => ({ id, tool, args: { text } })),
   }));
-  const approval = approvalSettings(plan);
   const input = {
     agent: 'chaos',
     input: JSON.stringify([...turns, { text: 'done' }]),
-    policy: { version: 1, approval },
+    policy: policyOf(plan),
   };
   while (!signal.aborted) {
     try {

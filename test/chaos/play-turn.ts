@@ -1,21 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../../src/client/client.ts';
-import { approvalSettings } from './approval-settings.ts';
+import { changedPolicyOf } from './approval-settings.ts';
 import type { RunUnderWay } from './run-under-way.ts';
-import type { PlannedChange, PlannedItem, PlannedSend } from './schedule.ts';
+import type { PlannedChange, PlannedControl, PlannedSend, PlannedWhen } from './schedule.ts';
+import { sendControl } from './send-control.ts';
 import { sendDecision } from './send-decision.ts';
 import type { SentChange } from './sent-change.ts';
+import type { SentControl } from './sent-control.ts';
 import type { SentItem } from './sent-item.ts';
 
+/** Who is told of what was sent. */
+export interface Told {
+  sent: (items: SentItem[]) => void;
+  /** Nothing, where its request was never seen. */
+  controlled: (control: SentControl | undefined) => void;
+  changed: (change: SentChange) => void;
+}
+
 /** Does to one turn, which was just seen to ask, what its plan says. */
-export async function playTurn(
-  client: CountersignClient,
-  run: RunUnderWay,
-  turn: number,
-  tell: { sent: (items: SentItem[]) => void; changed: (change: SentChange) => void },
-): Promise<void> {
+export async function playTurn(client: CountersignClient, run: RunUnderWay, turn: number, tell: Told): Promise<void> {
   const { plan, workflowId, signal } = run;
-  const { sends, strays, changes } = plan.turns[turn]!;
+  const { sends, controls, strays, changes } = plan.turns[turn]!;
   const seenAtMs = Date.now();
   const handle = client.session.client.workflow.getHandle(workflowId);
   const tryFor = (act: () => Promise<unknown>): Promise<boolean> =>
@@ -25,19 +30,31 @@ export async function playTurn(
     );
 
   const play = async (send: PlannedSend): Promise<void> => {
-    await timeOf(send, run, turn, seenAtMs);
+    await timeOf(
+      send.when,
+      send.items.map(({ call }) => call),
+    );
     const items = send.items.flatMap((item) => {
-      const requestId = requestOf(run, turn, item)?.requestId;
+      const requestId = requestOf(run, turn, item.call)?.requestId;
       return requestId === undefined ? [] : [{ item, requestId }];
     });
-    // One try is made after the end, too: a late decision must do no harm.
-    const once = AbortSignal.any([AbortSignal.timeout(60_000), signal]);
-    const tries = signal.aborted ? AbortSignal.timeout(3_000) : once;
     const { door } = send;
-    tell.sent(
-      items.length === 0 ? [] : await sendDecision(client, { run: plan.name, workflowId, door, items, signal: tries }),
-    );
+    const sending = { run: plan.name, workflowId, door, items, signal: untilGivenUp() };
+    tell.sent(items.length === 0 ? [] : await sendDecision(client, sending));
   };
+  const playControl = async (control: PlannedControl): Promise<void> => {
+    const calls = control.kind === 'revoke' ? [] : [control.call];
+    await timeOf(control.when, calls);
+    const [about] = calls.map((call) => requestOf(run, turn, call));
+    const sending = { run: plan.name, workflowId, control, ...(about && { about }), signal: untilGivenUp() };
+    const isPossible = control.kind === 'revoke' || about !== undefined;
+    tell.controlled(isPossible ? await sendControl(client, sending) : undefined);
+  };
+  /** One try is made after the end, too: what comes late must do no harm. */
+  const untilGivenUp = (): AbortSignal =>
+    signal.aborted ? AbortSignal.timeout(3_000) : AbortSignal.any([AbortSignal.timeout(60_000), signal]);
+  const timeOf = (when: PlannedWhen, calls: readonly number[]): Promise<void> =>
+    waitUntil(when, calls, { run, turn, seenAtMs });
   const stray = async (): Promise<void> => {
     for (let count = 0; count < strays && !signal.aborted; count++) await tryFor(() => handle.signal('stray', count));
   };
@@ -45,9 +62,8 @@ export async function playTurn(
     await pause(planned.afterMs, signal);
     if (signal.aborted) return;
     tell.changed({ run: plan.name, change: planned, sentAtMs: Date.now() });
-    const { tool: pattern, action, messageId, door } = planned;
-    const policy = { version: 1, approval: approvalSettings(plan), rules: [{ pattern, action }] };
-    const message = { policy, by: 'eve', messageId };
+    const { messageId, door } = planned;
+    const message = { policy: changedPolicyOf(plan, planned), by: 'eve', messageId };
     const send = async (): Promise<boolean> =>
       tryFor(() =>
         door === 'signal'
@@ -64,25 +80,29 @@ export async function playTurn(
       await pause(1_000, signal);
     }
   };
-  await Promise.all([...sends.map(play), ...changes.map(change), stray(), end()]);
+  await Promise.all([...sends.map(play), ...controls.map(playControl), ...changes.map(change), stray(), end()]);
 }
 
 /** Waits until it is time, or the run is over. */
-async function timeOf({ when, items }: PlannedSend, run: RunUnderWay, turn: number, seenAtMs: number): Promise<void> {
+async function waitUntil(
+  when: PlannedWhen,
+  calls: readonly number[],
+  { run, turn, seenAtMs }: { run: RunUnderWay; turn: number; seenAtMs: number },
+): Promise<void> {
   if (when === 'settled') {
     const looked = run.looks;
-    const ids = (): string[] => items.flatMap((item) => requestOf(run, turn, item)?.requestId ?? []);
+    const ids = (): string[] => calls.flatMap((call) => requestOf(run, turn, call)?.requestId ?? []);
     const isOpen = (): boolean => run.looks <= looked + 1 || ids().some((id) => run.listed.has(id));
     while (isOpen() && !run.signal.aborted) await pause(50, run.signal);
   } else if ('afterMs' in when) {
     await pause(seenAtMs + when.afterMs - Date.now(), run.signal);
   } else {
-    const deadlineMs = requestOf(run, turn, items[0]!)?.deadlineMs ?? Date.now();
+    const deadlineMs = requestOf(run, turn, calls[0]!)?.deadlineMs ?? Date.now();
     await pause(deadlineMs - when.beforeDeadlineMs - Date.now(), run.signal);
   }
 }
 
-function requestOf({ requests }: RunUnderWay, turn: number, { call }: PlannedItem) {
+function requestOf({ requests }: RunUnderWay, turn: number, call: number) {
   return [...requests.values()].find((each) => each.turn === turn && each.call === call);
 }
 

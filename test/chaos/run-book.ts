@@ -3,6 +3,7 @@ import type { Projection } from '../../src/core/journal.ts';
 import type { RanLine } from './chaos-agent.ts';
 import type { PlannedRun } from './schedule.ts';
 import type { SentChange } from './sent-change.ts';
+import type { SentControl } from './sent-control.ts';
 import type { SentItem } from './sent-item.ts';
 
 /** All that is known of one run after a chaos test, from every side. */
@@ -30,5 +31,6 @@ export interface RunBook {
   /** What the tools wrote down for it. */
   lines: RanLine[];
   sent: SentItem[];
+  controls: SentControl[];
   changes: SentChange[];
 }

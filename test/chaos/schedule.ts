@@ -1,3 +1,5 @@
+import type { GrantScope } from '../../src/contract.ts';
+
 /**
  * What a chaos test is going to do, as plain JSON: which runs there are, who answers what and when, and what is killed.
  */
@@ -17,6 +19,8 @@ export interface PlannedRun {
   name: string;
   /** How long each request waits, in milliseconds. */
   timeoutMs: number;
+  /** Who may decide, and hand on their seat; nobody here: anyone decides. */
+  reviewers: string[];
   turns: PlannedTurn[];
   end: PlannedEnd;
 }
@@ -27,6 +31,7 @@ export type PlannedEnd = { kind: 'itself' } | { kind: 'cancel' | 'terminate'; tu
 export interface PlannedTurn {
   calls: PlannedCall[];
   sends: PlannedSend[];
+  controls: PlannedControl[];
   changes: PlannedChange[];
   /** Signals under a name that no run knows, which make its history grow until it continues as new. */
   strays: number;
@@ -74,6 +79,41 @@ export interface PlannedItem {
   edit?: string;
   /** Without `approved`: what the model gets in the tool's place. */
   response?: string;
+  /** The grant or standing denial that is wished for besides. */
+  always?: true | GrantScope;
+}
+
+/** What else is sent: more time for a request, a seat handed on, grants taken away. */
+export type PlannedControl = PlannedExtension | PlannedDelegation | PlannedRevocation;
+
+interface ControlFields {
+  when: PlannedWhen;
+  door: Door;
+  by: string;
+  /** The same for repetitions of one message; absent: the sender has none. */
+  messageId?: string;
+  /** As of a decision. `unknown` goes with a request; grants that do not exist are simply named. */
+  fault?: 'unknown' | 'misshapen';
+}
+
+export interface PlannedExtension extends ControlFields {
+  kind: 'extend';
+  /** Index in the turn's calls. */
+  call: number;
+  /** How long after the deadline with which the request was opened, in milliseconds. */
+  moreMs: number;
+}
+
+export interface PlannedDelegation extends ControlFields {
+  kind: 'delegate';
+  call: number;
+  to: string;
+}
+
+export interface PlannedRevocation extends ControlFields {
+  kind: 'revoke';
+  /** A run numbers its grants: `grant-1` is the first that it makes. */
+  grants: string[] | 'all';
 }
 
 /** The run's policy is replaced by one that says this of one tool, and nothing of the others. */
@@ -102,6 +142,11 @@ export function askedCalls({ runs }: Pick<ChaosSchedule, 'runs'>): number {
   return runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls)).filter(({ tool }) => tool !== 'look').length;
 }
 
+/** Decisions (a batch is one) and controls, which are sent alike. */
 export function plannedSends({ runs }: Pick<ChaosSchedule, 'runs'>): number {
-  return runs.reduce((sum, { turns }) => sum + turns.reduce((each, { sends }) => each + sends.length, 0), 0);
+  return runs.flatMap(({ turns }) => turns).reduce((sum, turn) => sum + sendsOfTurn(turn), 0);
+}
+
+export function sendsOfTurn({ sends, controls }: PlannedTurn): number {
+  return sends.length + controls.length;
 }

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import type { Decision, Receipt } from '../../src/contract.ts';
-import { isProblemError } from '../../src/core/problem.ts';
+import { inventedId } from './invented-id.ts';
+import { repeatUntilAnswered } from './repeat-until-answered.ts';
 import type { Door, PlannedItem } from './schedule.ts';
 import type { SendAnswer, SentItem } from './sent-item.ts';
 
@@ -17,21 +14,11 @@ export interface Sending {
   signal: AbortSignal;
 }
 
-const attemptMs = 8_000;
-const pauseMs = 250;
-
-/**
- * Sends as a careful service would: repeats under the same decision ids until there is an answer. Never throws for
- * what the run or the server says.
- */
+/** Repeats under the same decision ids until there is an answer. Never throws for what the run or the server says. */
 export async function sendDecision(client: CountersignClient, sending: Sending): Promise<SentItem[]> {
   const { run, door, items, signal } = sending;
   const sentAtMs = Date.now();
-  let answers: SendAnswer[] | undefined;
-  while (answers === undefined && !signal.aborted) {
-    answers = await attempt(client, sending);
-    if (answers === undefined) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
+  const found = await repeatUntilAnswered(client, signal, () => through[door](client, sending));
   const answeredAtMs = Date.now();
   return items.map(({ item, requestId }, index) => ({
     run,
@@ -40,19 +27,13 @@ export async function sendDecision(client: CountersignClient, sending: Sending):
     requestId: targetOf(item, requestId),
     sentAtMs,
     answeredAtMs,
-    answer: answers?.[index] ?? { kind: 'none' },
+    answer: answerOf(found, index),
   }));
 }
 
-/** Undefined: no answer, and a repetition may get one. */
-async function attempt(client: CountersignClient, sending: Sending): Promise<SendAnswer[] | undefined> {
-  try {
-    const { connection } = client.session;
-    return await connection.withDeadline(Date.now() + attemptMs, () => through[sending.door](client, sending));
-  } catch (error) {
-    const code = refusalOf(error);
-    return code === undefined ? undefined : sending.items.map(() => ({ kind: 'refused', code }));
-  }
+function answerOf(found: { answer: SendAnswer[] } | { refused: string } | undefined, index: number): SendAnswer {
+  if (found === undefined) return { kind: 'none' };
+  return 'refused' in found ? { kind: 'refused', code: found.refused } : (found.answer[index] ?? { kind: 'none' });
 }
 
 const through: Record<Door, (client: CountersignClient, sending: Sending) => Promise<SendAnswer[]>> = {
@@ -86,23 +67,13 @@ const through: Record<Door, (client: CountersignClient, sending: Sending) => Pro
   },
 };
 
-/** The code of a definite no; undefined where nothing is known. */
-function refusalOf(error: unknown): string | undefined {
-  if (error instanceof WorkflowUpdateFailedError) {
-    return error.cause instanceof ApplicationFailure ? (error.cause.type ?? 'internal') : 'internal';
-  }
-  if (error instanceof WorkflowNotFoundError) return 'run_closed';
-  if (!isProblemError(error)) return undefined;
-  return ['server_unreachable', 'no_worker', 'internal'].includes(error.code) ? undefined : error.code;
-}
-
 function payloadOf(items: Sending['items']): unknown {
   const decisions = items.map(({ item, requestId }) => decisionOf(item, requestId));
   return decisions.length === 1 ? decisions[0] : decisions;
 }
 
 function decisionOf(item: PlannedItem, requestId: string): object {
-  const { approved, reviewerId, decisionId, fault, edit, response } = item;
+  const { approved, reviewerId, decisionId, fault, edit, response, always } = item;
   return {
     requestId: targetOf(item, requestId),
     approved: fault === 'misshapen' ? String(approved) : approved,
@@ -110,11 +81,11 @@ function decisionOf(item: PlannedItem, requestId: string): object {
     ...(decisionId === undefined ? {} : { decisionId }),
     ...(edit === undefined ? {} : { modifiedArguments: { text: edit } }),
     ...(response === undefined ? {} : { response }),
+    ...(always === undefined ? {} : { always }),
     ...(fault === 'digest' ? { digest: '0'.repeat(64) } : {}),
   };
 }
 
 function targetOf({ fault, decisionId = '' }: PlannedItem, requestId: string): string {
-  if (fault !== 'unknown') return requestId;
-  return createHash('sha256').update(decisionId).digest('hex').slice(0, 32);
+  return fault === 'unknown' ? inventedId(decisionId) : requestId;
 }

@@ -1,4 +1,7 @@
+import type { JournalEntry } from '../../src/contract.ts';
 import type { ChaosOutcome } from './chaos.ts';
+import { orderedEntries } from './ordered-entries.ts';
+import type { SendAnswer } from './sent-item.ts';
 
 /** Counts of what happened, by what happened: how much a chaos test has seen. */
 export interface ChaosSummary {
@@ -12,6 +15,10 @@ export interface ChaosSummary {
   decisions: number;
   /** What their senders learned. */
   answers: Record<string, number>;
+  /** What came of controls, by kind. */
+  controls: Record<string, Record<string, number>>;
+  /** By the journals: requests extended, seats handed on, grants made and revoked, and calls that grants answered. */
+  journaled: Record<string, number>;
   disturbances: number;
   crashes: number;
   violations: number;
@@ -19,6 +26,8 @@ export interface ChaosSummary {
 
 export function summaryOf({ books, disturbances, crashes, violations }: ChaosOutcome): ChaosSummary {
   const sent = books.flatMap((book) => book.sent);
+  const controls = books.flatMap((book) => book.controls);
+  const entries = books.flatMap((book) => orderedEntries(book.entries));
   return {
     runs: books.length,
     requests: books.reduce((sum, { projection }) => sum + projection.requests.length, 0),
@@ -27,16 +36,30 @@ export function summaryOf({ books, disturbances, crashes, violations }: ChaosOut
     outcomes: counted(books.flatMap(({ projection }) => projection.outcomes.map(({ outcome }) => outcome))),
     ran: counted(books.flatMap(({ projection }) => projection.outcomes.map(({ ran }) => ran))),
     decisions: sent.length,
-    answers: counted(
-      sent.map(({ answer }) => {
-        if (answer.kind === 'refused') return answer.code;
-        return answer.kind === 'receipt' ? (answer.receipt.code ?? 'accepted') : answer.kind;
-      }),
+    answers: counted(sent.map(learned)),
+    controls: Object.fromEntries(
+      (['extend', 'delegate', 'revoke'] as const).map((kind) => [
+        kind,
+        counted(controls.filter(({ control }) => control.kind === kind).map(learned)),
+      ]),
     ),
+    journaled: counted(entries.flatMap(lifecycleOf)),
     disturbances,
     crashes: crashes.length,
     violations: violations.length,
   };
+}
+
+function learned({ answer }: { answer: SendAnswer }): string {
+  if (answer.kind === 'refused') return answer.code;
+  return answer.kind === 'receipt' ? (answer.receipt.code ?? 'accepted') : answer.kind;
+}
+
+function lifecycleOf({ kind, by, layer, grantId }: JournalEntry): string[] {
+  if (['extended', 'delegated', 'grant', 'revoked'].includes(kind)) return [kind];
+  if (kind === 'settled' && by === 'grant') return ['settled by a grant'];
+  const isGranted = kind === 'ruling' && (layer === 'grant' || grantId !== undefined);
+  return isGranted ? ['answered by a grant'] : [];
 }
 
 function counted(names: readonly string[]): Record<string, number> {

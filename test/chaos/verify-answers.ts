@@ -1,31 +1,18 @@
 import type { ProjectedRequest } from '../../src/core/journal.ts';
-import type { OutcomeName } from '../../src/contract.ts';
 import type { RunBook } from './run-book.ts';
-import type { PlannedItem } from './schedule.ts';
+import { surelySeated } from './seats.ts';
 import type { SentItem } from './sent-item.ts';
+import { vainControls } from './verify-controls.ts';
+import { isGood, winners } from './winners.ts';
 
-const isGood = ({ item }: SentItem): boolean => item.fault === undefined;
-
-/** What was sent for a request and could have settled it as it was settled. */
-function winners({ sent }: RunBook, { requestId, outcome, reviewerId, decisionId }: ProjectedRequest): SentItem[] {
-  return sent.filter(
-    (each) =>
-      isGood(each) &&
-      each.requestId === requestId &&
-      outcomeOf(each.item) === outcome &&
-      each.item.reviewerId === reviewerId &&
-      // The client gives an id to a decision that has none.
-      (each.item.decisionId === undefined || each.item.decisionId === decisionId),
-  );
+/** Nothing is wrong with it, nor with who sent it. */
+function isSound(book: RunBook, sent: SentItem): boolean {
+  const { item, requestId, sentAtMs } = sent;
+  return isGood(sent) && surelySeated(book, requestId, { person: item.reviewerId, sentAtMs });
 }
 
 const isDecided = ({ outcome = 'expired' }: ProjectedRequest): boolean =>
   ['approved', 'denied', 'responded'].includes(outcome);
-
-function outcomeOf({ approved, response }: PlannedItem): OutcomeName {
-  if (approved) return 'approved';
-  return response === undefined ? 'denied' : 'responded';
-}
 
 const deadlineOf = ({ deadline }: ProjectedRequest): number => (deadline === null ? Infinity : Date.parse(deadline));
 
@@ -37,7 +24,7 @@ export function decidedBySomebody(book: RunBook): string[] {
     if (outcome === 'expired') {
       return settledAtMs > deadlineOf(request) ? [] : [`${who} ended at ${settledAt}, its deadline is ${deadline}`];
     }
-    // By a policy: that is looked at elsewhere.
+    // By a policy or a grant: that is looked at elsewhere.
     if (outcome === 'superseded') return [];
     if (outcome === 'cancelled') return book.plan.end.kind === 'itself' ? [`${who} was cancelled by nobody`] : [];
     if (!isDecided(request)) return [`${who} has an outcome that nothing here can give`];
@@ -61,7 +48,7 @@ export function firstOneWins(book: RunBook): string[] {
     return book.sent
       .filter(
         (each) =>
-          isGood(each) &&
+          isSound(book, each) &&
           each.item.edit === undefined &&
           each.requestId === request.requestId &&
           !possible.includes(each),
@@ -83,7 +70,7 @@ export function nothingIsLost(book: RunBook): string[] {
   if (book.status !== 'COMPLETED') return [];
   const byId = new Map(book.projection.requests.map((request) => [request.requestId, request]));
   return book.sent
-    .filter((each) => isGood(each) && isAcknowledged(each))
+    .filter((each) => isSound(book, each) && isAcknowledged(each))
     .flatMap((each) => {
       const request = byId.get(each.requestId);
       const name = each.item.decisionId ?? `the decision of ${each.item.reviewerId}`;
@@ -91,7 +78,10 @@ export function nothingIsLost(book: RunBook): string[] {
       const inTime = each.answeredAtMs <= deadlineOf(request);
       // A policy that came first, or that forbids what a reviewer would have run instead.
       const changed = changesBefore(book, each.item.edit === undefined ? each.answeredAtMs : Infinity);
-      if (changed && (request.outcome === 'superseded' || each.item.edit !== undefined)) return [];
+      const isEdit = each.item.edit !== undefined;
+      if (changed && (request.by === 'policy' || isEdit)) return [];
+      // An "always" that was sent first, and of which a denial forbids an edit as well.
+      if (wishedBefore(book, isEdit ? Infinity : each.answeredAtMs) && (request.by === 'grant' || isEdit)) return [];
       return inTime && !isDecided(request)
         ? [`${name} was acknowledged in time, and the request is ${request.outcome}`]
         : [];
@@ -100,6 +90,10 @@ export function nothingIsLost(book: RunBook): string[] {
 
 function changesBefore({ changes }: RunBook, atMs: number): boolean {
   return changes.some(({ sentAtMs }) => sentAtMs <= atMs);
+}
+
+function wishedBefore({ sent }: RunBook, atMs: number): boolean {
+  return sent.some(({ item, sentAtMs }) => item.always !== undefined && sentAtMs <= atMs);
 }
 
 /** Of a run that was terminated, a look at it may tell what its last, unfinished task would have done. */
@@ -117,12 +111,16 @@ export function answersAreTrue(book: RunBook): string[] {
       return won && same ? [] : [`${name} was told '${answer.receipt.outcome}'; the request is ${request?.outcome}`];
     }
     if (code === undefined || code === 'run_closed') return [];
-    const expected = codesFor(item, request);
+    const expected = codesFor(each, request, isSound(book, each));
     return expected.includes(code) ? [] : [`${name} was refused as ${code}; the request is ${request?.outcome}`];
   });
 }
 
-function codesFor({ fault, edit }: PlannedItem, request: ProjectedRequest | undefined): string[] {
+function codesFor(
+  { item: { fault, edit } }: SentItem,
+  request: ProjectedRequest | undefined,
+  isSeated: boolean,
+): string[] {
   if (fault === 'unknown') return ['unknown_request'];
   if (fault === 'misshapen' || fault === 'undecodable') return ['invalid_decision', 'undecodable'];
   const isSettled = request?.outcome !== undefined && !['expired', 'cancelled'].includes(request.outcome);
@@ -131,12 +129,23 @@ function codesFor({ fault, edit }: PlannedItem, request: ProjectedRequest | unde
     // One that came late is refused as late, however its request is settled in the end.
     'expired',
     ...(fault === 'digest' ? ['digest_mismatch'] : []),
+    ...(isSeated ? [] : ['not_entitled']),
     ...(edit === undefined ? [] : ['rate_limited', 'denied_by_policy']),
   ];
 }
 
-export function badOnesAreCounted({ status, sent, ledger, unread }: RunBook): string[] {
+/** Whatever was recorded and came to nothing, decision or control, is one of those that the run counted. */
+export function badOnesAreCounted(book: RunBook): string[] {
+  const { status, sent, ledger, unread, projection } = book;
   if (status === 'TERMINATED' || unread !== undefined) return [];
-  const bad = sent.filter((each) => !isGood(each) && each.answer.kind === 'recorded').length;
-  return ledger.refused >= bad ? [] : [`${bad} bad decisions were recorded, the run counted ${ledger.refused}`];
+  const byId = new Map(projection.requests.map((request) => [request.requestId, request]));
+  const isVain = (each: SentItem): boolean => {
+    const request = byId.get(each.requestId);
+    return !isGood(each) || request === undefined || !winners(book, request).includes(each);
+  };
+  const bad = sent.filter((each) => each.answer.kind === 'recorded' && isVain(each)).length;
+  const vain = vainControls(book).length;
+  return ledger.refused >= bad + vain
+    ? []
+    : [`${bad} bad or late decisions and ${vain} such controls were recorded, the run counted ${ledger.refused}`];
 }

@@ -1,50 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApprovalDetails, JournalEntry } from '../../src/contract.ts';
+import type { JournalEntry } from '../../src/contract.ts';
 import { projectJournal } from '../../src/core/journal.ts';
-import { bookedRequest } from '../support/booked-request.ts';
+import { accepted, at, bookOf as madeBook, digest, ids, opened, sent, settled, startMs } from './made-book.ts';
 import type { RunBook } from './run-book.ts';
-import type { PlannedItem } from './schedule.ts';
 import type { SentChange } from './sent-change.ts';
-import type { SentItem } from './sent-item.ts';
 import { verifyBook } from './verify.ts';
 
 /** Three calls of one turn: approved and ran, denied, left alone. All is well; each test breaks one thing. */
 
-const startMs = Date.parse('2026-01-01T00:00:00.000Z');
-const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString();
-const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
-const deadline = at(60);
-const base = { engine: 1, toolName: 'note' } as const;
-const digest = 'd'.repeat(64);
-
-const opened = (seq: number, index: number): JournalEntry => ({
-  ...base,
-  seq,
-  kind: 'opened',
-  at: at(0),
-  callId: `1.${index + 1}`,
-  requestId: ids[index]!,
-  digest,
-  deadline,
-  rule: null,
-});
-const settled = (
-  seq: number,
-  index: number,
-  outcome: 'approved' | 'denied' | 'expired',
-  seconds: number,
-): JournalEntry => ({
-  ...base,
-  seq,
-  kind: 'settled',
-  at: at(seconds),
-  callId: `1.${index + 1}`,
-  requestId: ids[index]!,
-  outcome,
-  runs: outcome === 'approved',
-  digest,
-  ...(outcome === 'expired' ? {} : { reviewerId: 'ann', decisionId: `d-${index}` }),
-});
 const goodEntries: JournalEntry[] = [
   opened(1, 0),
   opened(2, 1),
@@ -55,77 +18,11 @@ const goodEntries: JournalEntry[] = [
   settled(7, 2, 'expired', 61),
 ];
 
-const sent = (call: number, answer: SentItem['answer'], more: Partial<PlannedItem> = {}, seconds = 4): SentItem => ({
-  run: 'run-000',
-  item: { call, approved: call === 0, reviewerId: 'ann', decisionId: `d-${call}`, ...more },
-  door: 'update',
-  requestId: ids[call]!,
-  sentAtMs: startMs + seconds * 1_000,
-  answeredAtMs: startMs + seconds * 1_000 + 500,
-  answer,
-});
-const accepted = (call: number, outcome: 'approved' | 'denied'): SentItem['answer'] => ({
-  kind: 'receipt',
-  receipt: { requestId: ids[call]!, accepted: true, outcome, message: '' },
-});
 const goodSent = [sent(0, accepted(0, 'approved')), sent(1, { kind: 'recorded' })];
 
-function details(entries: JournalEntry[]): Record<string, ApprovalDetails> {
-  const { requests } = projectJournal(entries);
-  return Object.fromEntries(
-    requests.map(({ requestId, toolName, openedAt, outcome, runs, settledAt, reviewerId, decisionId }) => [
-      requestId,
-      {
-        ...bookedRequest(1, null, { requestId }).request,
-        toolName,
-        digest,
-        requestedAt: openedAt,
-        deadline,
-        rule: null,
-        settled: {
-          outcome: outcome!,
-          runs: runs!,
-          settledAt: settledAt!,
-          reviewerId,
-          decisionId,
-        },
-      },
-    ]),
-  );
-}
-
-function bookOf(entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook {
-  const projection = projectJournal(entries);
-  const line = { tool: 'note', idempotencyKey: 'w/1.1', text: 'run-000 1.1' };
-  return {
-    plan: {
-      name: 'run-000',
-      timeoutMs: 60_000,
-      turns: [
-        {
-          calls: [1, 2, 3].map((call) => ({ modelCallId: 'x', tool: 'note', text: `run-000 1.${call}` })),
-          sends: [],
-          changes: [],
-          strays: 0,
-        },
-      ],
-      end: { kind: 'itself' },
-    },
-    workflowId: 'w',
-    status: 'COMPLETED',
-    links: 1,
-    entries,
-    projection,
-    ledger: { asks: 3, open: 0, outcomes: projection.outcomes, refused: 0 },
-    details: details(entries),
-    result: projection.outcomes,
-    told: ['wrote run-000 1.1', 'Denied: User denied', 'Denied: no decision within 1m'],
-    lines: [line],
-    sent: goodSent,
-    changes: [],
-    ...more,
-  };
-}
+const told = ['wrote run-000 1.1', 'Denied: User denied', 'Denied: no decision within 1m'];
+const bookOf = (entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook =>
+  madeBook(entries, [['note', 'note', 'note']], { told, sent: goodSent, ...more });
 
 const good = bookOf(goodEntries);
 const line = good.lines[0]!;
@@ -300,7 +197,10 @@ const broken: [string, RunBook, RegExp][] = [
   ],
   [
     'a call was allowed by a policy that nobody sent',
-    bookOf([...goodEntries, { ...base, seq: 8, kind: 'ruling', at: at(9), callId: '2.1', outcome: 'allowed' }]),
+    bookOf([
+      ...goodEntries,
+      { engine: 1, toolName: 'note', seq: 8, kind: 'ruling', at: at(9), callId: '2.1', outcome: 'allowed' },
+    ]),
     /2.1 of note is allowed by a policy that nobody sent/,
   ],
   [
@@ -330,7 +230,7 @@ const broken: [string, RunBook, RegExp][] = [
   [
     'bad decisions were not counted',
     { ...good, sent: [...goodSent, sent(2, { kind: 'recorded' }, { fault: 'unknown' })] },
-    /1 bad decisions were recorded, the run counted 0/,
+    /1 bad or late decisions and 0 such controls were recorded, the run counted 0/,
   ],
   [
     'the model was told of an expiry as of a denial',

@@ -4,7 +4,12 @@
  */
 import { answersAreTrue, badOnesAreCounted, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
 import { ruledByAChange } from './verify-changes.ts';
+import { controlsAreFound, refusalsAreTrue } from './verify-controls.ts';
+import { deadlinesAreKept } from './verify-deadlines.ts';
+import { grantsAreKept } from './verify-grants.ts';
 import { eachCallAnswered, ledgerEqualsHistory, noGaps, oneOutcomeEach, toldTheTruth } from './verify-journal.ts';
+import { seatsAreKept } from './verify-seats.ts';
+import { grantsAreTold, settledStaysSettled } from './verify-silence.ts';
 import type { RunBook } from './run-book.ts';
 
 export interface Violation {
@@ -29,7 +34,14 @@ const rules: Readonly<Record<string, Rule>> = {
   'the first decision wins (I3)': firstOneWins,
   'whoever decides learns the truth (I3, I4)': answersAreTrue,
   'no acknowledged decision is lost (I7)': nothingIsLost,
-  'bad decisions are counted (I4)': badOnesAreCounted,
+  'what came to nothing is counted (I4)': badOnesAreCounted,
+  'deadlines move by what was sent, within the ceiling (I6)': deadlinesAreKept,
+  'only who holds a seat is heard': seatsAreKept,
+  'a grant answers what it may, as often as it may': grantsAreKept,
+  'what is settled stays settled (I3)': settledStaysSettled,
+  'what a grant settles is told (I14)': grantsAreTold,
+  'no acknowledged control is lost (I7)': controlsAreFound,
+  'whoever is refused learns the truth (I4)': refusalsAreTrue,
   'the model is told the truth': toldTheTruth,
 };
 

@@ -1,5 +1,6 @@
 /** A worker in a process of its own, so that it can be killed the hard way. Its argument is a `WorkerSettings`. */
 import { createWorker } from '../../src/worker.ts';
+import { ceiling } from './approval-settings.ts';
 import { chaosAgent } from './chaos-agent.ts';
 
 export interface WorkerSettings {
@@ -15,6 +16,7 @@ const { address, folder, bundlePath } = JSON.parse(process.argv[2]!) as WorkerSe
 const worker = await createWorker({
   address,
   agents: [chaosAgent(folder)],
+  policy: ceiling,
   workflowBundle: { codePath: bundlePath },
   rollOver,
   shutdownGraceMs: 300,

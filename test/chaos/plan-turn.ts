@@ -1,0 +1,70 @@
+import type { SeededRandom } from '../support/seeded-random.ts';
+import { planAnswers } from './plan-answers.ts';
+import { planDelegation, planVainDelegation } from './plan-delegations.ts';
+import { planExtension } from './plan-extensions.ts';
+import { planRevocations } from './plan-revocations.ts';
+import type { ChaosTool, PlannedCall, PlannedChange, PlannedTurn } from './schedule.ts';
+import type { PlannedActs, TurnPlanner } from './turn-planner.ts';
+import { turnPlanner } from './turn-planner.ts';
+
+const toolWeights = { note: 5, slow: 2, again: 2 } as const satisfies Partial<Record<ChaosTool, number>>;
+
+export interface TurnPlace {
+  /** The run's. */
+  name: string;
+  turn: number;
+  /** Requests that it opens. */
+  inTurn: number;
+  brief: boolean;
+  granting: boolean;
+  reviewers: readonly string[];
+}
+
+export function planTurn(random: SeededRandom, place: TurnPlace): PlannedTurn {
+  const { name, turn, inTurn, ...traits } = place;
+  const tools: ChaosTool[] = Array.from({ length: inTurn }, () => random.weighted(toolWeights));
+  if (random.chance(0.3)) tools.splice(random.whole(0, tools.length), 0, 'look');
+  const texts = { run: `${name} `, turn: `${name} ${turn + 1}.` };
+  const calls = tools.map((tool, call): PlannedCall => ({
+    modelCallId: random.pick(['call_1', 'call_2']),
+    tool,
+    text: `${texts.turn}${call + 1}`,
+  }));
+  const asked = calls.flatMap(({ tool }, call) => (tool === 'look' ? [] : [call]));
+  const idPrefix = `${name}.${turn + 1}`;
+  const planner = turnPlanner(random, { ...traits, idPrefix, texts });
+  return {
+    calls,
+    changes: planChanges(random, idPrefix),
+    ...planActs(planner, asked),
+    strays: random.pick([0, 0, 0, 0, 0, 3, 3, 12, 12, 25]),
+  };
+}
+
+function planActs(planner: TurnPlanner, asked: readonly number[]): PlannedActs {
+  const { random, reviewers } = planner;
+  const isNamed = reviewers.length > 0;
+  const ways = asked.map(() => random.weighted({ answers: 6, extension: 1, delegation: isNamed ? 4 : 0 }));
+  const of = (way: (typeof ways)[number]): number[] => asked.filter((_, index) => ways[index] === way);
+  const acts = [
+    ...of('extension').map((call) => planExtension(planner, call)),
+    ...of('delegation').map((call) => planDelegation(planner, call)),
+    ...(!isNamed && random.chance(0.04) ? [planVainDelegation(planner, asked)] : []),
+  ];
+  return {
+    sends: [...planAnswers(planner, of('answers')), ...acts.flatMap(({ sends }) => sends)],
+    controls: [...acts.flatMap(({ controls }) => controls), ...planRevocations(planner)],
+  };
+}
+
+/** Few runs have their policy changed, some of them twice at once. */
+function planChanges(random: SeededRandom, idPrefix: string): PlannedChange[] {
+  const count = random.weighted({ none: 12, one: 2, two: 1 });
+  return Array.from({ length: ['none', 'one', 'two'].indexOf(count) }, (_, index) => ({
+    afterMs: random.whole(0, 600),
+    door: random.pick(['signal', 'update']),
+    tool: random.weighted(toolWeights),
+    action: random.pick(['allow', 'deny', 'ask']),
+    messageId: `${idPrefix}-change-${index + 1}`,
+  }));
+}

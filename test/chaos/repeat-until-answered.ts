@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import type { CountersignClient } from '../../src/client/client.ts';
+import { isProblemError } from '../../src/core/problem.ts';
+
+const attemptMs = 8_000;
+const pauseMs = 250;
+
+/**
+ * Sends as a careful service would: repeats until there is an answer, or a definite no, whose code it gives. Undefined:
+ * every attempt failed until `signal`; an attempt under way is finished first. Never throws for what the run or the
+ * server says.
+ */
+export async function repeatUntilAnswered<T>(
+  { session }: CountersignClient,
+  signal: AbortSignal,
+  send: () => Promise<T>,
+): Promise<{ answer: T } | { refused: string } | undefined> {
+  while (!signal.aborted) {
+    try {
+      return { answer: await session.connection.withDeadline(Date.now() + attemptMs, send) };
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (refused !== undefined) return { refused };
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+/** The code of a definite no; undefined where nothing is known. */
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof WorkflowUpdateFailedError) {
+    return error.cause instanceof ApplicationFailure ? (error.cause.type ?? 'internal') : 'internal';
+  }
+  if (error instanceof WorkflowNotFoundError) return 'run_closed';
+  if (!isProblemError(error)) return undefined;
+  return ['server_unreachable', 'no_worker', 'internal'].includes(error.code) ? undefined : error.code;
+}

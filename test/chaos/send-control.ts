@@ -1,0 +1,85 @@
+import type { CountersignClient } from '../../src/client/client.ts';
+import type { DelegateMessage, ExtendMessage, Receipt, RevokeMessage } from '../../src/contract.ts';
+import { inventedId } from './invented-id.ts';
+import { repeatUntilAnswered } from './repeat-until-answered.ts';
+import type { Door, PlannedControl } from './schedule.ts';
+import type { SendAnswer } from './sent-item.ts';
+import type { SentControl } from './sent-control.ts';
+
+export interface ControlSending {
+  run: string;
+  workflowId: string;
+  control: PlannedControl;
+  /** The request that it is about, and the deadline with which that was opened; a revocation has none. */
+  about?: { requestId: string; deadlineMs: number };
+  /** Ends the repetitions; an attempt under way is finished first. */
+  signal: AbortSignal;
+}
+
+/** Repeats under the same message id until there is an answer. Never throws for what the run or the server says. */
+export async function sendControl(client: CountersignClient, sending: ControlSending): Promise<SentControl> {
+  const { run, workflowId, control, about, signal } = sending;
+  const { fault, messageId = '' } = control;
+  const requestId = fault === 'unknown' ? inventedId(messageId) : (about?.requestId ?? '');
+  const untilMs = control.kind === 'extend' && about !== undefined ? about.deadlineMs + control.moreMs : undefined;
+  const payload = payloadOf(control, requestId, untilMs);
+  const sentAtMs = Date.now();
+  const found = await repeatUntilAnswered(client, signal, () =>
+    through[control.door](client, workflowId, control.kind, payload),
+  );
+  return {
+    run,
+    control,
+    requestId,
+    ...(untilMs !== undefined && { untilMs }),
+    sentAtMs,
+    answeredAtMs: Date.now(),
+    answer: answerOf(found),
+  };
+}
+
+function answerOf(found: { answer: SendAnswer } | { refused: string } | undefined): SendAnswer {
+  if (found === undefined) return { kind: 'none' };
+  return 'refused' in found ? { kind: 'refused', code: found.refused } : found.answer;
+}
+
+type Kind = PlannedControl['kind'];
+
+const through: Record<
+  Door,
+  (client: CountersignClient, workflowId: string, kind: Kind, payload: object) => Promise<SendAnswer>
+> = {
+  signal: async ({ session }, workflowId, kind, payload) => {
+    await session.client.workflow.getHandle(workflowId).signal(kind, payload);
+    return { kind: 'recorded' };
+  },
+  update: async ({ session }, workflowId, kind, payload) => {
+    const handle = session.client.workflow.getHandle(workflowId);
+    const receipt = await handle.executeUpdate<Receipt, [object]>(kind, { args: [payload] });
+    return { kind: 'receipt', receipt };
+  },
+  client: async (client, workflowId, kind, payload) => {
+    const receipt = await throughClient[kind](client, workflowId, payload);
+    return receipt.recorded === true ? { kind: 'recorded' } : { kind: 'receipt', receipt };
+  },
+};
+
+const timeoutMs = 3_000;
+
+const throughClient: Record<
+  Kind,
+  (client: CountersignClient, workflowId: string, payload: object) => Promise<Receipt>
+> = {
+  extend: (client, workflowId, payload) => client.extend(payload as ExtendMessage, { workflowId, timeoutMs }),
+  delegate: (client, workflowId, payload) => client.delegate(payload as DelegateMessage, { workflowId, timeoutMs }),
+  revoke: (client, workflowId, payload) => client.revoke(workflowId, payload as RevokeMessage, { timeoutMs }),
+};
+
+function payloadOf(control: PlannedControl, requestId: string, untilMs = 0): object {
+  const { kind, by, messageId, fault } = control;
+  const signed = { by, ...(messageId === undefined ? {} : { messageId }) };
+  const isMisshapen = fault === 'misshapen';
+  if (kind === 'revoke') return { grants: isMisshapen ? 'some' : control.grants, ...signed };
+  if (kind === 'delegate') return { requestId, to: isMisshapen ? 'group:all' : control.to, ...signed };
+  return { requestId, until: isMisshapen ? 'tomorrow' : new Date(untilMs).toISOString(), ...signed };
+}

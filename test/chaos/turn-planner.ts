@@ -1,0 +1,94 @@
+import type { GrantScope } from '../../src/contract.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type {
+  Door,
+  PlannedControl,
+  PlannedDelegation,
+  PlannedExtension,
+  PlannedItem,
+  PlannedRevocation,
+  PlannedSend,
+  PlannedWhen,
+} from './schedule.ts';
+
+export interface TurnTraits {
+  /** `RUN.TURN`, from 1: makes the ids of this turn unlike those of any other. */
+  idPrefix: string;
+  /** What the texts of this turn's calls begin with, and of the whole run's. */
+  texts: { turn: string; run: string };
+  /** The requests wait only seconds: some may be left alone, or answered at the very deadline. */
+  brief: boolean;
+  /** Some decisions wish for a grant. */
+  granting: boolean;
+  /** Who may decide; empty: anyone. */
+  reviewers: readonly string[];
+}
+
+/** What is sent because of one turn. */
+export interface PlannedActs {
+  sends: PlannedSend[];
+  controls: PlannedControl[];
+}
+
+/** Makes the messages of one turn, each under an id of its own unless told otherwise. */
+export interface TurnPlanner extends TurnTraits {
+  random: SeededRandom;
+  /** Soon after the turn was seen to ask. */
+  soon(): PlannedWhen;
+  decision(call: number, more?: Partial<PlannedItem>): PlannedItem;
+  send(when: PlannedWhen, ...items: PlannedItem[]): PlannedSend;
+  extend(when: PlannedWhen, more: Partial<PlannedExtension> & { call: number; moreMs: number }): PlannedExtension;
+  delegate(when: PlannedWhen, more: Partial<PlannedDelegation> & Seat): PlannedDelegation;
+  revoke(when: PlannedWhen, grants: string[] | 'all', more?: Partial<PlannedRevocation>): PlannedRevocation;
+  /** What an approval, or a denial, may wish for: seldom without bounds, or the run would ask nothing any more. */
+  scope(approved: boolean): true | GrantScope;
+}
+
+interface Seat {
+  call: number;
+  by: string;
+  to: string;
+}
+
+const doors: readonly Door[] = ['signal', 'signal', 'update', 'client'];
+const anybody: readonly string[] = ['ann', 'bob', 'eve'];
+
+export function turnPlanner(random: SeededRandom, traits: TurnTraits): TurnPlanner {
+  const { idPrefix, texts, reviewers } = traits;
+  const people = reviewers.length === 0 ? anybody : reviewers;
+  let ids = 0;
+  const fields = (when: PlannedWhen) => ({
+    when,
+    door: random.pick(doors),
+    by: random.pick(people),
+    messageId: `${idPrefix}-message-${++ids}`,
+  });
+  return {
+    ...traits,
+    random,
+    soon: () => ({ afterMs: random.whole(0, 700) }),
+    decision: (call, more = {}) => ({
+      call,
+      approved: random.chance(0.6),
+      reviewerId: random.pick(people),
+      decisionId: `${idPrefix}-${++ids}`,
+      ...more,
+    }),
+    send: (when, ...items) => ({ when, door: random.pick(doors), items }),
+    extend: (when, more) => ({ kind: 'extend', ...fields(when), ...more }),
+    delegate: (when, more) => ({ kind: 'delegate', ...fields(when), ...more }),
+    revoke: (when, grants, more = {}) => ({ kind: 'revoke', ...fields(when), grants, ...more }),
+    scope: (approved) => {
+      const scopes = {
+        bare: true,
+        call: { kind: 'call' },
+        counted: { kind: 'tool', uses: random.whole(1, 2) },
+        brief: { kind: 'tool', expiresIn: `${random.whole(1, 3)}s` },
+        turn: { kind: 'arguments', match: { text: `${texts.turn}*` } },
+        run: { kind: 'arguments', match: { text: `${texts.run}*` }, uses: 2, expiresIn: '1m' },
+      } as const satisfies Record<string, true | GrantScope>;
+      const bare = approved ? 1 : 0;
+      return scopes[random.weighted({ bare, call: 1, counted: 3, brief: 2, turn: 2, run: 2 })];
+    },
+  };
+}
