@@ -65,12 +65,13 @@ export function renderApproval(
         ];
   const edited =
     settled?.edited === undefined ? [] : ['', output.style('dim', 'what ran'), escapeJson(settled.edited.arguments, 2)];
+  const names = request.shown === 'part' ? request.argumentNames : undefined;
   const hidden = request.shown === 'part' ? ' (not shown to reviewers)' : '';
   return [
     fields,
     '',
     output.style('dim', `arguments${hidden}`),
-    escapeJson(request.arguments, 2),
+    names?.map(escapeText).join(', ') ?? escapeJson(request.arguments, 2),
     ...edited,
     ...answers,
   ].join('\n');

@@ -196,8 +196,9 @@ describe('renderApproval', () => {
   });
 
   test('arguments that the policy hides from reviewers are not shown as if there were none', () => {
-    const hidden = renderApproval(output, { ...request, arguments: {}, shown: 'part' }, {}, nowMs);
-    expect(hidden).toContain('\narguments (not shown to reviewers)\n{}\n');
+    const part = { ...request, arguments: {}, argumentNames: ['path', 'de\nep'], shown: 'part' } as const;
+    const hidden = renderApproval(output, part, {}, nowMs);
+    expect(hidden).toContain('\narguments (not shown to reviewers)\npath, de\\nep\n');
   });
 
   test('nothing of a run reaches the terminal unescaped, nor a command that it changed', () => {
