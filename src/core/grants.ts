@@ -18,6 +18,8 @@ export interface Grant {
   usesLeft?: number;
   /** Whose votes made it: it answers only where theirs would. */
   by?: { reviewerId?: string; identity: Identity }[];
+  /** Its request hid its arguments: so does it. */
+  hidden?: true;
   /** The request that left it behind, and when. */
   requestId?: string;
   grantedAt?: string;

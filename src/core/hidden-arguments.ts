@@ -31,8 +31,9 @@ export function hideInSettlement(settlement: Settlement): Settlement {
   return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
 }
 
-export function hideInGrant(grant: Grant): Grant {
-  return { ...grant, scope: hideInScope(grant.scope) };
+/** A grant as reviewers see it; `showsArguments`: by the rules in force. */
+export function shownGrant({ hidden, ...grant }: Grant, showsArguments: boolean): Grant {
+  return showsArguments && hidden === undefined ? grant : { ...grant, scope: hideInScope(grant.scope) };
 }
 
 export function hideInVote<Vote extends { always?: boolean | WishedScope }>(vote: Vote): Vote {

@@ -40,6 +40,8 @@ export interface BookedRequest {
   delegations: { from: string; to: string }[];
   /** Workflow time up to which the steps of the ladder were taken. */
   ladderMs: number;
+  /** Asked where reviewers are not shown arguments: of this one they never are, whatever holds later. */
+  hidden?: true;
   /** What a ruling looks at besides the request, for when the policy changes. */
   ruled: { definition: string; subject?: string; shell?: ShellSplit; assessment?: Assessment };
   /** Of a request that stands in another's place: the one in which its call was first asked about. */

@@ -1,4 +1,5 @@
 /** What an "always" leaves behind once its request is settled, and which open requests that answers (I14). */
+import { shownGrant } from './hidden-arguments.ts';
 import type { OutcomeName, Settlement } from './approval.ts';
 import type { WishedScope } from './decision.ts';
 import { tally } from './entitlement.ts';
@@ -56,11 +57,12 @@ export function makeGrant(
     by: votes.map(({ reviewerId, identity }) => ({ ...(reviewerId !== undefined && { reviewerId }), identity })),
     requestId,
     grantedAt: iso(atMs),
+    ...(booked.hidden && { hidden: booked.hidden }),
   };
   const made = journaled(
     { ...reduction, ledger: { ...ledger, grants: [...ledger.grants, grant], granted: ledger.granted + 1 } },
     atMs,
-    { kind: 'grant', grantId, requestId, toolName, approved, scope: scope.scope, reason },
+    { kind: 'grant', grantId, requestId, toolName, approved, scope: shownGrant(grant, true).scope, reason },
   );
   const released = release(made, grantId, atMs, directories);
   const note = `; ${approved ? '' : 'standing denial '}${grantId} (${scope.scope.kind})${scope.narrowed ? ', narrowed to what the rule admits' : ''}`;

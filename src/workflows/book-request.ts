@@ -60,6 +60,7 @@ export function bookRequest(options: GateOptions, call: CallToAsk): BookedReques
     terms,
     votes: [],
     delegations: [],
+    ...(!ruledCase.limits.includeArguments && { hidden: true as const }),
     ladderMs: atMs - 1,
     ruled: call.ruled,
   };

@@ -6,7 +6,7 @@ import { tally } from '../core/entitlement.ts';
 import type { Grant } from '../core/grants.ts';
 import type { BookedRequest, SettledRequest } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
-import { hideInGrant, hideInRequest, hideInSettlement, hideInVote } from '../core/hidden-arguments.ts';
+import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../core/hidden-arguments.ts';
 import type { BookedVote } from '../core/ledger-state.ts';
 import { listed } from '../core/listed-request.ts';
 import { panelOf } from '../core/panel.ts';
@@ -19,7 +19,7 @@ const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 export function answerViews(book: Book): void {
   setHandler(grantsQuery, () => {
     const { grants } = book.ledger;
-    return book.showsArguments ? grants : grants.map(hideInGrant);
+    return grants.map((grant) => shownGrant(grant, book.showsArguments));
   });
   setHandler(approvalsQuery, (filter) => {
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
@@ -30,7 +30,7 @@ export function answerViews(book: Book): void {
 
   function view(found: BookedRequest | SettledRequest): ApprovalDetails {
     const { request, delegations } = found;
-    const hides = !book.showsArguments;
+    const hides = !book.showsArguments || found.hidden === true;
     const votes = found.votes.map(withoutDigest);
     const shown: ApprovalDetails = {
       ...(hides ? hideInRequest(request) : request),

@@ -10,10 +10,10 @@ import { splitShell } from '../../src/core/shell-split.ts';
 import {
   hiddenText,
   hideInEntry,
-  hideInGrant,
   hideInRequest,
   hideInSettlement,
   hideInVote,
+  shownGrant,
 } from '../../src/core/hidden-arguments.ts';
 import type { JournalEntry } from '../../src/core/journal-entry.ts';
 import { emptyLedger, reduce, type LedgerCommand } from '../../src/core/ledger.ts';
@@ -137,7 +137,7 @@ function shownOf(
     rest,
     approvalIndex(ledger),
     currentDetails(ledger),
-    hides ? grants.map(hideInGrant) : grants,
+    grants.map((grant) => shownGrant(grant, !hides)),
     hides ? hideInVote(vote) : vote,
     receipts,
   ];
@@ -179,12 +179,14 @@ describe('with include_arguments false', () => {
 
   test('of a grant: its kind and the names it looks at', () => {
     const grant = { grantId: 'grant-1', tool: 'pay', approved: true, reason: 'often' };
-    expect(hideInGrant({ ...grant, scope: { kind: 'arguments', match: { to: 'ann*', note: '*' } } })).toEqual({
-      ...grant,
-      scope: { kind: 'arguments', match: { to: hiddenText, note: hiddenText } },
-    });
+    const matching = { ...grant, scope: { kind: 'arguments' as const, match: { to: 'ann*', note: '*' } } };
+    const hidden = { ...grant, scope: { kind: 'arguments', match: { to: hiddenText, note: hiddenText } } };
+    expect(shownGrant(matching, false)).toEqual(hidden);
+    // One whose request was asked where arguments are hidden stays so.
+    expect(shownGrant({ ...matching, hidden: true }, true)).toEqual(hidden);
+    expect(shownGrant(matching, true)).toEqual(matching);
     for (const scope of [{ kind: 'tool' as const }, { kind: 'call' as const, digest: 'd'.repeat(64) }]) {
-      expect(hideInGrant({ ...grant, scope })).toEqual({ ...grant, scope });
+      expect(shownGrant({ ...grant, scope }, false)).toEqual({ ...grant, scope });
     }
   });
 

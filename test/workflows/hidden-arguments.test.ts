@@ -8,6 +8,7 @@ import { journalIn } from '../../src/client/journal-of.ts';
 import type { ApprovalDetails, ApprovalRequest, Grant, Receipt } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';
+import { team } from '../support/team.ts';
 import { openWorld, type RunInTest, type World } from '../support/world.ts';
 
 const word = 'qzxmarker';
@@ -114,6 +115,34 @@ test('names, severities and fixed texts are there, values are nowhere', async ()
   const kinds = (await events(run)).flatMap(({ journal }) => journal.map(({ kind }) => kind));
   expect(kinds).toEqual(expect.arrayContaining(['ruling', 'opened', 'vote', 'settled', 'grant', 'policy', 'reruled']));
   await run.handle.terminate();
+}, 60_000);
+
+test('what was asked about under it stays hidden when the run is handed over to an agent without it', async () => {
+  const hides = { version: 1, approval: { include_arguments: false } };
+  const own = await openWorld({ agentsIn: (folder) => team(folder, { tester: hides }) });
+  try {
+    const handover = { tool: 'transfer_to_billing' };
+    const pay = { tool: 'pay', args: { to: word, amount } };
+    const plain = { tool: 'pay', args: { to: 'plain', amount: 1 } };
+    const run = await own.start([{ calls: [handover, pay] }, { calls: [plain] }, { text: 'end' }] as never[]);
+    const [first] = await run.open();
+    const always = { kind: 'arguments', match: { to: `${word}*` }, uses: 1 };
+    const { requestId } = first!;
+    await run.handle.executeUpdate('decide', { args: [{ requestId, approved: false, always }] });
+    const [second] = await eventually('billing asks', async () => {
+      const open = await run.open();
+      return open[0]!.agentName === 'billing' && open;
+    });
+    expect(second!.arguments).toEqual(plain.args);
+    const details = await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId });
+    const grants = await run.handle.query<Grant[]>('grants');
+    expect(details).toMatchObject({ shown: 'part', settled: { outcome: 'denied' } });
+    expect(grants).toMatchObject([{ scope: { match: { to: '[HIDDEN]' } } }]);
+    expect(JSON.stringify([details, grants])).not.toMatch(new RegExp(`${word}|${amount}`));
+    await run.handle.terminate();
+  } finally {
+    await own.close();
+  }
 }, 60_000);
 
 /** What rides on history for people to see: journal entries, summaries and details of the UI, and what `notify` tells. */

@@ -196,7 +196,7 @@ describe('renderApproval', () => {
   });
 
   test('arguments that the policy hides from reviewers are not shown as if there were none', () => {
-    const part = { ...request, arguments: {}, argumentNames: ['path', 'de\nep'], shown: 'part' } as const;
+    const part: ApprovalDetails = { ...request, arguments: {}, argumentNames: ['path', 'de\nep'], shown: 'part' };
     const hidden = renderApproval(output, part, {}, nowMs);
     expect(hidden).toContain('\narguments (not shown to reviewers)\npath, de\\nep\n');
   });
