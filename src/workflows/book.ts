@@ -35,6 +35,8 @@ export class Book {
   updates = 0;
   /** Signatures that this link looked at (sender.ts). */
   checks = 0;
+  /** How all grants were last revoked: what is looked into meanwhile leaves none. */
+  lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   /** Who belongs to which group, by the rules in force. */
   directories: Directories = {};
   /** The agent in charge. */

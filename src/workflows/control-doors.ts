@@ -78,6 +78,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       name: messageNames.revoke,
       read: readRevoke,
       concerns: () => [],
+      isOrdered: true,
       ...once('revoke', { preview: previewRevoke, apply: revoke }),
     },
     book,
@@ -88,6 +89,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       name: messageNames.setPolicy,
       read: readSetPolicy,
       concerns: ofAll,
+      isOrdered: true,
       ...once('setPolicy', { preview: previewSetPolicy, apply: setPolicy }),
     },
     book,
@@ -109,7 +111,9 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     if ('problem' in sender) return refused(message, sender.problem);
     const loosened = lifting(message, sender);
     if ('code' in loosened) return refused(message, loosened);
-    return book.preview(revocation(message, Date.now(), sender));
+    const receipt = book.preview(revocation(message, Date.now(), sender));
+    // What was sent before may leave the very grant.
+    return receipt.code === 'grant_unknown' && watch.hasParked ? welcome : receipt;
   }
 
   function revoke(message: RevokeMessage, atMs: number): Receipt {
@@ -118,14 +122,16 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
     const loosened = lifting(message, sender);
     if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
-    const receipt = book.answer({ ...revocation(message, whole(atMs), sender), ...loosened }, sizeOf(message));
+    const command = revocation(message, whole(atMs), sender);
+    const receipt = book.answer({ ...command, ...loosened }, sizeOf(message));
     if (!receipt.accepted) return receipt;
+    if (message.grants === 'all') book.lastRevocation = command;
     const ids = gone.map(({ grantId }) => grantId);
     return { ...receipt, message: ids.length === 0 ? 'there was no grant to revoke' : `revoked ${ids.join(', ')}` };
   }
 
-  function revocation({ grants, reason }: RevokeMessage, atMs: number, { voter }: Sender): LedgerCommand {
-    return { kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) };
+  function revocation({ grants, reason }: RevokeMessage, atMs: number, { voter }: Sender) {
+    return { kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) } as const;
   }
 
   function namedBy({ grants }: RevokeMessage): Grant[] {
@@ -140,7 +146,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   function previewSetPolicy(message: SetPolicyMessage): Receipt {
     const sender = supposedSender('setPolicy', message);
     const problem = 'problem' in sender ? sender.problem : loosening(message, sender);
-    return 'code' in problem ? refused(message, problem) : { requestId: '', accepted: true, message: '' };
+    return 'code' in problem ? refused(message, problem) : welcome;
   }
 
   /** Changes are made one after another, in the order in which they came; what is open waits for the answer. */
@@ -160,7 +166,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       if ('ended' in read) return read.ended;
       if ('code' in read) return refuse(message, read.code, read.message);
       if ('problem' in read)
-        return refuse(message, 'policy_invalid', `the new policy: ${String(read.problem).slice(0, longestProblem)}`);
+        return refuse(message, 'policy_invalid', `the new policy: ${read.problem.slice(0, longestProblem)}`);
       rules.change({ ...read, ...(mode && { mode }) });
       const digest = policyDigest(rules.current().policies);
       const { voter } = sender;
@@ -275,6 +281,8 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     return receipt;
   }
 }
+
+const welcome: Receipt = { requestId: '', accepted: true, message: '' };
 
 function refused(message: Control, problem: Problem): Receipt {
   return { requestId: 'requestId' in message ? message.requestId : '', accepted: false, ...problem };

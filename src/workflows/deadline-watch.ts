@@ -16,12 +16,28 @@ import { SharedTimer } from './shared-timer.ts';
 /** `collecting`: in the first activation past the deadline. `disputed`: an activity reads when something was sent. */
 type Closing = 'collecting' | 'disputed' | 'due';
 
-/** What to do once it is known when its event was recorded; infinity: that could not be found out. */
+/** A message as it came in. */
+export interface Arrived {
+  /** The requests that it may settle. */
+  concerns: readonly string[];
+  /** The history event that brought it; an update has none, and its time is now. */
+  eventId?: string;
+  /** It changes what other messages leave behind: it overtakes none, and none overtakes it. */
+  isOrdered: boolean;
+}
+
+/** What waits to be applied: with when it was sent, infinity where that could not be found out. */
 interface Parked {
-  eventId: string;
+  /** The event whose recorded time decides, if that is in doubt. */
+  eventId?: string;
+  /** When it was handled, which counts where nothing is in doubt. */
+  handledMs: number;
   /** The requests whose deadline it came too near to. */
   requestIds: string[];
+  isOrdered: boolean;
   apply: (atMs: number) => void;
+  /** Lets go what it concerns. */
+  release: () => void;
 }
 
 const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
@@ -36,7 +52,11 @@ export class DeadlineWatch {
   readonly #held = new Map<string, number>();
   #holds = 0;
   readonly #timer = new SharedTimer();
-  #parked: Parked[] = [];
+  /** Not applied yet, in the order in which it came; `#unstarted` are those of them that nobody has begun to look into. */
+  readonly #parked = new Set<Parked>();
+  #unstarted: Parked[] = [];
+  /** Settles when all was applied that somebody has begun to look into. */
+  #applied: Promise<void> = Promise.resolve();
 
   /** `climb` takes the steps of these open requests that are due. */
   constructor(book: Book, climb: (requests: readonly BookedRequest[]) => void) {
@@ -53,20 +73,37 @@ export class DeadlineWatch {
   }
 
   get needsAttention(): boolean {
-    return this.#parked.length > 0 || this.#ripe().length > 0 || !this.#timer.serves(this.#nextAtMs());
+    return this.#unstarted.length > 0 || this.#ripe().length > 0 || !this.#timer.serves(this.#nextAtMs());
   }
 
-  /** Keeps what concerns these requests if its place before or after a deadline is not known yet. False: it is known. */
-  park(concerned: readonly string[], eventId: string, apply: Parked['apply']): boolean {
-    const requestIds = concerned.filter(
-      (requestId) =>
-        this.#closing.get(requestId) === 'collecting' ||
-        this.#parked.some((parked) => parked.requestIds.includes(requestId)),
-    );
-    if (requestIds.length === 0) return false;
+  /** True while messages wait that came before whatever comes now. */
+  get hasParked(): boolean {
+    return this.#parked.size > 0;
+  }
+
+  /**
+   * Keeps a message whose place before or after a deadline is not known yet, or that would overtake one that is kept
+   * and must not. Its requests do not expire meanwhile. False: it can be applied now.
+   */
+  park({ concerns, eventId, isOrdered }: Arrived, apply: Parked['apply']): boolean {
+    const requestIds = eventId === undefined ? [] : concerns.filter((requestId) => this.#isDoubtful(requestId));
+    const isDoubtful = requestIds.length > 0;
+    const isBehind = isOrdered ? this.hasParked : [...this.#parked].some((parked) => parked.isOrdered);
+    if (!isDoubtful && !isBehind) return false;
     for (const requestId of requestIds) this.#closing.set(requestId, 'disputed');
-    this.#parked.push({ eventId, requestIds, apply });
+    const inDoubt = isDoubtful && eventId !== undefined ? { eventId } : {};
+    const release = this.hold(concerns);
+    const parked = { ...inDoubt, handledMs: Date.now(), requestIds, isOrdered, apply, release };
+    this.#parked.add(parked);
+    this.#unstarted.push(parked);
     return true;
+  }
+
+  #isDoubtful(requestId: string): boolean {
+    return (
+      this.#closing.get(requestId) === 'collecting' ||
+      this.#unstarted.some((parked) => parked.requestIds.includes(requestId))
+    );
   }
 
   /** Keeps requests, which may be none, from expiring while what was sent in time is being looked into. Returns what lets them go. */
@@ -85,7 +122,7 @@ export class DeadlineWatch {
 
   /** Called once all signals of the activation were handled: expires what nobody answered, and arms the timer. */
   attend(): void {
-    if (this.#parked.length > 0) void this.#arbitrate();
+    if (this.#unstarted.length > 0) void this.#arbitrate();
     for (const [requestId] of this.#ripe()) {
       if (this.#held.has(requestId)) this.#closing.set(requestId, 'due');
       else this.#expire(requestId);
@@ -103,19 +140,27 @@ export class DeadlineWatch {
   }
 
   async #arbitrate(): Promise<void> {
-    const parked = this.#parked;
-    this.#parked = [];
-    const eventIds = [...new Set(parked.map(({ eventId }) => eventId))];
+    const all = this.#unstarted;
+    this.#unstarted = [];
+    const eventIds = [...new Set(all.flatMap(({ eventId }) => eventId ?? []))];
+    const earlier = this.#applied;
+    let done = (): void => {};
+    this.#applied = new Promise((resolve) => (done = resolve));
     let recordedAtMs: Record<string, number> = {};
     try {
-      recordedAtMs = await arbitrate({ runId: workflowInfo().runId, eventIds });
+      if (eventIds.length > 0) recordedAtMs = await arbitrate({ runId: workflowInfo().runId, eventIds });
     } catch {
       // Nothing is known of when they came: fail closed (I2).
     }
-    for (const { eventId, apply } of parked) apply(recordedAtMs[eventId] ?? Number.POSITIVE_INFINITY);
-    for (const requestId of new Set(parked.flatMap(({ requestIds }) => requestIds))) {
-      this.#closing.set(requestId, 'due');
+    await earlier;
+    for (const parked of all) {
+      const { eventId, handledMs, apply, release } = parked;
+      this.#parked.delete(parked);
+      apply(eventId === undefined ? handledMs : (recordedAtMs[eventId] ?? Number.POSITIVE_INFINITY));
+      release();
     }
+    for (const requestId of new Set(all.flatMap(({ requestIds }) => requestIds))) this.#closing.set(requestId, 'due');
+    done();
   }
 
   /** Does nothing to a request that something has settled, or given more time. */

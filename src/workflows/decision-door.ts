@@ -7,7 +7,7 @@ import type { Receipt } from '../core/approval.ts';
 import { parseDecision, type ParsedDecision } from '../core/decision.ts';
 import { callDigest, jsonDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
-import type { BookedRequest, CheckedEdit } from '../core/ledger.ts';
+import type { BookedRequest, CheckedEdit, LedgerCommand } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import { presumedSender, type Sender } from '../core/identify.ts';
 import { latestDeadlineMs } from '../core/latest-deadline.ts';
@@ -95,6 +95,7 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
     { request, ruled }: BookedRequest,
   ): Promise<Receipt> {
     const { requestId, modifiedArguments = {} } = decision;
+    const revokedBefore = book.lastRevocation;
     const ended = (): Receipt =>
       refuse(decision, 'run_closed', `the run ended while the edit of request ${requestId} was being checked`);
     const release = watch.hold([requestId]);
@@ -106,9 +107,8 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
       const { args, shell, assessment } = checked;
       const digest = callDigest({ tool, args, definition: ruled.definition });
       const command = { kind: 'decide', atMs, decision, voter } as const;
-      const size = sizeOf(decision);
       const found = findRequest(book.ledger, requestId);
-      if (digest === request.digest || found === undefined || 'settlement' in found) return book.answer(command, size);
+      if (digest === request.digest || found === undefined || 'settlement' in found) return answer(command);
       const split = splitOf(ruled, shell);
       const { riskLevel: risk } = request;
       const call = { tool, args, risk, ...ruled, ...(split && { shell: split }), digest };
@@ -149,12 +149,22 @@ export function openDecisionDoor(book: Book, watch: DeadlineWatch, rules: () => 
           },
         }),
       };
-      return book.answer({ ...command, edit }, size);
+      return answer({ ...command, edit });
     } catch (error) {
       if (isCancellation(error)) return ended();
       return refuse(decision, 'internal', `the edit of request ${requestId} could not be checked: repeat it`);
     } finally {
       release();
+    }
+
+    /** A grant that is left after somebody has revoked all is revoked like those: its decision came before that. */
+    function answer(command: LedgerCommand): Receipt {
+      const receipt = book.answer(command, sizeOf(decision));
+      const { lastRevocation } = book;
+      if (receipt.grantId === undefined || lastRevocation === undefined || lastRevocation === revokedBefore)
+        return receipt;
+      book.apply({ ...lastRevocation, grants: [receipt.grantId] });
+      return { ...receipt, message: `${receipt.message}; ${receipt.grantId} is revoked already` };
     }
   }
 

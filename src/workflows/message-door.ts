@@ -84,7 +84,17 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
         }
       };
     });
-    return watch.park(arrived, answer) ? answered : apply(message, Date.now());
+    return watch.park(arrived, answer) ? untilTheEnd(message, answered) : apply(message, Date.now());
+  }
+
+  async function untilTheEnd(message: Message, answered: Promise<Receipt>): Promise<Receipt> {
+    const { requestId = '' } = message as { requestId?: string };
+    const receipt = await book.lookedInto.wait(answered, () => {
+      book.refuse('run_closed', sizeOf(message), requestId);
+      const sentence = 'the run ended before it was known what came before the message';
+      return { requestId, accepted: false, code: 'run_closed', message: sentence };
+    });
+    return 'ended' in receipt ? receipt.ended : receipt;
   }
 
   /** Refuses before anything enters history. Validators do not run on replay: they change nothing. */

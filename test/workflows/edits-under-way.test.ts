@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { journalIn } from '../../src/client/journal-of.ts';
 import type { Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
@@ -37,6 +38,7 @@ async function editing(
     requestId,
     approved: true,
     decisionId: `edit-${amount}`,
+    always: to === 'always',
     modifiedArguments: { to, amount },
   });
   const before = checking.count;
@@ -82,4 +84,18 @@ test('the same decision again, by signal and by update: one check, one answer, n
   expect((await run.result()).status).toBe('completed');
   expect((await inHistory(run)).checks).toBe(1);
   expect((await run.status()).refused.total).toBe(0);
+});
+
+test('all grants are revoked meanwhile: that which the edit leaves is revoked, too', async () => {
+  const { run, answer } = await editing('always');
+  const revoke = (): Promise<Receipt> =>
+    run.handle.executeUpdate<Receipt, [unknown]>('revoke', { args: [{ grants: 'all', by: 'ann' }] });
+  expect(await revoke()).toMatchObject({ accepted: true, message: 'there was no grant to revoke' });
+  checking.letGo();
+  expect(await answer).toMatchObject({ accepted: true, grantId: 'grant-1' });
+  expect(await run.handle.query('grants')).toEqual([]);
+  await run.result();
+  const { links } = await world.client.historyChain(run.workflowId);
+  const journal = links.flatMap(({ events }) => events).flatMap(journalIn);
+  expect(journal.find(({ kind }) => kind === 'revoked')).toMatchObject({ grantId: 'grant-1', reviewerId: 'ann' });
 });

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ApprovalRequest, Grant, Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/tool-call.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/**
+ * A decision that came too near to its deadline waits until it is known when it was recorded. Meanwhile a revocation
+ * does not overtake it, nor a change of the policy, and nothing overtakes these (I6).
+ */
+
+// Long enough to open a request in each run and to stop a worker on a busy machine; the other waits longer.
+const nearS = 12;
+const policy: JsonObject = {
+  version: 1,
+  rules: [
+    { pattern: 'pay', action: 'ask' },
+    { pattern: 'pay:near', action: 'ask', ask: { timeout: `${nearS}s` } },
+    { pattern: 'echo', action: 'ask' },
+  ],
+};
+const turns = [
+  {
+    calls: [
+      { tool: 'pay', args: { to: 'near', amount: 1 } },
+      { tool: 'pay', args: { to: 'far', amount: 1 } },
+      { tool: 'echo', args: {} },
+    ],
+  },
+  { text: 'done' },
+] as never[];
+
+interface Asked {
+  run: RunInTest;
+  near: ApprovalRequest;
+  far: ApprovalRequest;
+  echo: ApprovalRequest;
+}
+let world: World;
+const arbitration = { asked: 0, letGo: (): void => {} };
+/** Arbitrations wait for the test. */
+function slowArbitration() {
+  const isOpen = new Promise<void>((resolve) => (arbitration.letGo = resolve));
+  return {
+    name: 'slow-arbitration',
+    configureWorker: (options: { interceptors?: { activity?: unknown[] } }) => ({
+      ...options,
+      interceptors: {
+        ...options.interceptors,
+        activity: [
+          ...(options.interceptors?.activity ?? []),
+          ({ info }: { info: { activityType: string } }) => ({
+            inbound: {
+              execute: async (input: unknown, next: (input: unknown) => Promise<unknown>) => {
+                if (info.activityType === 'countersign.arbitrate') {
+                  arbitration.asked++;
+                  await isOpen;
+                }
+                return next(input);
+              },
+            },
+          }),
+        ],
+      },
+    }),
+  } as never;
+}
+
+beforeAll(async () => {
+  // Without a cache each step replays, so that what waits is the same in every replay.
+  world = await openWorld({ worker: false, maxCachedWorkflows: 0 });
+});
+afterAll(() => {
+  arbitration.letGo();
+  return world.close();
+});
+
+async function ask(): Promise<Asked> {
+  const run = await world.start(turns, { policy });
+  const open = await run.open(3);
+  const of = (tool: string, to?: string): ApprovalRequest =>
+    open.find(({ toolName, arguments: args }) => toolName === tool && args['to'] === to)!;
+  return { run, near: of('pay', 'near'), far: of('pay', 'far'), echo: of('echo') };
+}
+const signal = ({ run }: Asked, name: string, message: object): Promise<void> => run.handle.signal(name, message);
+const update = ({ run }: Asked, name: string, message: object): Promise<Receipt> =>
+  run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
+const approve = ({ requestId }: ApprovalRequest): object => ({ requestId, approved: true, always: true });
+const grants = async ({ run }: Asked): Promise<string[]> =>
+  (await run.handle.query<Grant[]>('grants')).map(({ grantId, tool }) => `${grantId} ${tool}`);
+const settled = async ({ run }: Asked, { requestId }: ApprovalRequest) =>
+  (
+    await run.handle.query<{ settled?: { outcome: string; by?: string; runs: boolean } }, [unknown]>('approvals', {
+      requestId,
+    })
+  ).settled;
+const passed = ({ deadline }: ApprovalRequest): Promise<boolean> =>
+  eventually('the deadline passes', () => Date.now() > Date.parse(deadline!) + 50);
+
+/** No task of the run failed: what waited was the same in every replay. */
+async function wentWell({ run }: Asked): Promise<void> {
+  const { links } = await world.client.historyChain(run.workflowId);
+  const failed = links
+    .flatMap(({ events }) => events)
+    .filter((event) => event.workflowTaskFailedEventAttributes != null);
+  expect(failed).toEqual([]);
+  // Where all were decided, the run has ended.
+  await run.handle.terminate().catch(() => {});
+}
+
+describe('sent before the deadline, handled after it', () => {
+  const cases: [string, (asked: Asked) => Promise<unknown>, string[]][] = [
+    [
+      'always, then all are revoked',
+      async (asked) => {
+        await signal(asked, 'decide', approve(asked.near));
+        await signal(asked, 'revoke', { grants: 'all' });
+      },
+      [],
+    ],
+    [
+      'always, then that grant is revoked',
+      async (asked) => {
+        await signal(asked, 'decide', approve(asked.near));
+        await signal(asked, 'revoke', { grants: ['grant-1'] });
+      },
+      [],
+    ],
+    [
+      'denied for good, then all are revoked',
+      async (asked) => {
+        await signal(asked, 'decide', { ...approve(asked.near), approved: false });
+        await signal(asked, 'revoke', { grants: 'all' });
+      },
+      [],
+    ],
+    [
+      'all are revoked, then always',
+      async (asked) => {
+        await signal(asked, 'revoke', { grants: 'all' });
+        await signal(asked, 'decide', approve(asked.near));
+      },
+      ['grant-1 pay'],
+    ],
+    [
+      'always, all are revoked, and always for another request',
+      async (asked) => {
+        await signal(asked, 'decide', approve(asked.near));
+        await signal(asked, 'revoke', { grants: 'all' });
+        await signal(asked, 'decide', approve(asked.echo));
+      },
+      ['grant-2 echo'],
+    ],
+  ];
+
+  test('in the order in which it came', async () => {
+    await world.startWorker();
+    const all = await Promise.all(cases.map(() => ask()));
+    const byUpdate = await ask();
+    await world.stopWorker();
+    await Promise.all(cases.map(([, send], index) => send(all[index]!)));
+    await signal(byUpdate, 'decide', approve(byUpdate.near));
+    await passed(byUpdate.near);
+    const answer = update(byUpdate, 'revoke', { grants: ['grant-1'] });
+    await world.startWorker();
+    expect(await answer).toMatchObject({ accepted: true, message: 'revoked grant-1' });
+    for (const [index, [name, , left]] of cases.entries()) {
+      const asked = all[index]!;
+      await eventually('it is decided', async () => (await settled(asked, asked.near)) !== undefined);
+      expect([name, await grants(asked)]).toEqual([name, left]);
+      expect([name, (await asked.run.status()).refused.last]).toEqual([name, []]);
+      await wentWell(asked);
+    }
+    expect(await grants(byUpdate)).toEqual([]);
+    await wentWell(byUpdate);
+    await world.stopWorker();
+  }, 90_000);
+});
+
+describe('while it is being found out when a decision was recorded', () => {
+  const cases: [string, (asked: Asked) => Promise<unknown>, (asked: Asked) => Promise<void>][] = [
+    [
+      'all are revoked by signal, and another is decided for good after that',
+      async (asked) => {
+        await signal(asked, 'revoke', { grants: 'all' });
+        await signal(asked, 'decide', approve(asked.echo));
+      },
+      async (asked) => {
+        expect(await grants(asked)).toEqual(['grant-2 echo']);
+        expect(await settled(asked, asked.far)).toMatchObject({ outcome: 'superseded', by: 'grant', runs: true });
+      },
+    ],
+    [
+      'the policy comes to deny everything: what the decision lets run came before that',
+      (asked) => signal(asked, 'setPolicy', { mode: 'auto_deny' }),
+      async (asked) => {
+        expect(await settled(asked, asked.far)).toMatchObject({ outcome: 'superseded', by: 'grant', runs: true });
+        expect(await settled(asked, asked.echo)).toMatchObject({ outcome: 'superseded', by: 'policy', runs: false });
+      },
+    ],
+  ];
+
+  test('nothing overtakes it that must not', async () => {
+    await world.startWorker();
+    const all = await Promise.all(cases.map(() => ask()));
+    const byUpdate = await ask();
+    await world.stopWorker();
+    for (const asked of [...all, byUpdate]) await signal(asked, 'decide', approve(asked.near));
+    await Promise.all([...all, byUpdate].map(({ near }) => passed(near)));
+    await world.startWorker({ plugins: [slowArbitration()] });
+    await eventually('all are being looked into', () => arbitration.asked === all.length + 1);
+    await Promise.all(cases.map(([, send], index) => send(all[index]!)));
+    const answer = update(byUpdate, 'revoke', { grants: ['grant-1'] });
+    await eventually('the update is in history', async () =>
+      ((await byUpdate.run.handle.fetchHistory()).events ?? []).some(
+        (event) => event.workflowExecutionUpdateAcceptedEventAttributes != null,
+      ),
+    );
+    for (const asked of [...all, byUpdate]) expect(await settled(asked, asked.near)).toBeUndefined();
+    arbitration.letGo();
+    expect(await answer).toMatchObject({ accepted: true, message: 'revoked grant-1' });
+    expect(await grants(byUpdate)).toEqual([]);
+    for (const [index, [, , check]] of cases.entries()) {
+      const asked = all[index]!;
+      await eventually('all are decided', async () => (await settled(asked, asked.echo)) !== undefined);
+      await check(asked);
+    }
+    for (const asked of [...all, byUpdate]) await wentWell(asked);
+    await world.stopWorker();
+  }, 90_000);
+});
