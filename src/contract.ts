@@ -38,6 +38,8 @@ export const messageNames = {
   delegate: 'delegate',
   close: 'close',
 } as const;
+/** The signal by which a run tells its nested runs what binds them now; taken from the run above alone (docs/decisions/0018). */
+export const parentsChangedName = 'parentsChanged';
 export const queryNames = {
   run: 'run',
   approvals: 'approvals',
@@ -53,6 +55,7 @@ export const activityNames = {
   arbitrate: 'countersign.arbitrate',
   checkEdit: 'countersign.checkEdit',
   readPolicy: 'countersign.readPolicy',
+  readParents: 'countersign.readParents',
   notify: 'countersign.notify',
   loadGate: 'countersign.loadGate',
 } as const;

@@ -12,6 +12,7 @@ import { createCheckEdit } from './activities/check-edit.ts';
 import { createLoadAgent } from './activities/load-agent.ts';
 import { createLoadGate } from './activities/load-gate.ts';
 import { notify } from './activities/notify.ts';
+import { readParents } from './activities/read-parents.ts';
 import { readPolicy } from './activities/read-policy.ts';
 import { secondGate } from './activities/second-gate.ts';
 import { checkAssessors, type Assessor } from './agents/assessor.ts';
@@ -125,6 +126,7 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
     [activityNames.arbitrate]: arbitrate,
     [activityNames.checkEdit]: createCheckEdit(registry, { gated, assessors }),
     [activityNames.readPolicy]: readPolicy,
+    [activityNames.readParents]: readParents,
     [activityNames.notify]: notify,
   };
   const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling });

@@ -1,4 +1,4 @@
-import { ApplicationFailure, activityInfo, getClient } from '@temporalio/activity';
+import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 
 export interface ArbitrateInput {
   /** The link of the chain whose history holds the events. */
@@ -15,25 +15,6 @@ export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number
  * Times are compared, never event ids: the event of a fired timer may lag behind by seconds.
  */
 export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
-  const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined)
-    throw ApplicationFailure.nonRetryable('arbitrate runs in a workflow only', 'forbidden');
-  const { connection, options } = getClient();
-  const wanted = new Set(eventIds);
-  const recordedAtMs: Record<string, number> = {};
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await connection.workflowService.getWorkflowExecutionHistory({
-      namespace: options.namespace,
-      execution: { workflowId: workflowExecution.workflowId, runId },
-      nextPageToken,
-    });
-    for (const { eventId, eventTime } of page.history?.events ?? []) {
-      const id = String(eventId);
-      if (!wanted.delete(id)) continue;
-      recordedAtMs[id] = Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
-    }
-    nextPageToken = page.nextPageToken ?? undefined;
-  } while (wanted.size > 0 && nextPageToken !== undefined && nextPageToken.length > 0);
-  return recordedAtMs;
+  const events = await recordedEvents(runId, eventIds);
+  return Object.fromEntries([...events].map(([id, event]) => [id, recordedAtMs(event)]));
 };

@@ -4,17 +4,16 @@ import type { Agent } from '../agents/define-agent.ts';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
-import { canonicalJson } from '../core/canonical-json.ts';
 import { policyDigest } from '../core/digest.ts';
 import { parsePolicy } from '../core/parse-policy.ts';
 import { modes } from '../core/modes.ts';
+import { inheritedBeside } from '../core/nesting.ts';
 import type { Policy } from '../core/policy.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { AgentConfig, RollOver, RunConfig } from '../core/run-config.ts';
 import type { AttributeNames } from '../core/attribute-names.ts';
 import type { SizeLimits } from '../core/size-limits.ts';
 import { mergeRunSide } from '../core/run-side.ts';
-import type { Json } from '../core/tool-call.ts';
 import { parentOfRun } from './parent-of-run.ts';
 
 export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
@@ -85,7 +84,7 @@ export function createLoadAgent({
       throw refused('agent_unknown', `No agent '${name}' on this worker; it has: ${known}`);
     }
     const inputPolicy = document === undefined ? undefined : runPolicy(document, ceiling);
-    const parents = (parent?.policies as Policy[] | undefined)?.filter((policy) => !isSame(policy, ceiling)) ?? [];
+    const parents = inheritedBeside(ceiling, (parent?.policies ?? []) as Policy[]);
     const above = { ...(ceiling === undefined ? {} : { ceiling }), ...(parents.length === 0 ? {} : { parents }) };
     const configOf = (each: Agent): AgentConfig => {
       const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);
@@ -125,12 +124,6 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
   // A set that grows while it is walked is walked to its new end.
   for (const agent of found) for (const { handoff } of registry.toolsOf(agent)) if (handoff) found.add(handoff);
   return [...found].slice(1);
-}
-
-function isSame(policy: Policy, ceiling: Policy | undefined): boolean {
-  return (
-    ceiling !== undefined && canonicalJson(policy as unknown as Json) === canonicalJson(ceiling as unknown as Json)
-  );
 }
 
 function checkInput(input: unknown): z.infer<typeof runInputShape> {

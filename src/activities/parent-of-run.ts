@@ -79,9 +79,14 @@ const recordedPolicy = z.looseObject({
   redact: z.looseObject({ patterns: z.array(z.looseObject({ name: z.string(), pattern: z.string() })) }).optional(),
 });
 
+// Each run above adds one, and the ceilings of workers that were replaced meanwhile.
+const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);
+
 /** `RunInput.parent`. */
 export const parentOfRun = z.strictObject({
   lineage: z.array(z.string().min(1).max(1_000)).min(1).max(maxNesting),
-  // Each run above adds one, and the ceilings of workers that were replaced meanwhile.
-  policies: z.array(recordedPolicy).max(2 * maxNesting + 2),
+  policies: inherited,
 });
+
+/** What a run sends to its nested runs when its policies have changed. */
+export const changedParents = z.strictObject({ policies: inherited });

@@ -72,6 +72,7 @@ const unwritten = new Set<string>([
   activityNames.arbitrate,
   activityNames.checkEdit,
   activityNames.readPolicy,
+  activityNames.readParents,
 ]);
 
 function entriesIn(payload: Payload): JournalEntry[] {

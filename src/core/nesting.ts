@@ -1,11 +1,15 @@
 /** Agents within agents: how far they go, and what binds them. */
 import { byteLength } from './byte-length.ts';
+import { canonicalJson } from './canonical-json.ts';
 import type { Policy, PolicyLayers } from './policy.ts';
+import type { Json } from './tool-call.ts';
 
 /** Runs above a run, at most: an agent that calls itself through another ends here. */
 export const maxNesting = 5;
 /** Nested runs of one turn; the server would stop a run that has 2,000 of them open. */
 const maxNestedInTurn = 100;
+/** Beside the task, which is a model's and has its own limit, what binds a nested run must fit a payload. */
+export const maxInheritedBytes = 1_000_000;
 /** The server takes no longer id, and would repeat the task that starts one for ever. */
 const maxWorkflowIdBytes = 1_000;
 
@@ -26,6 +30,12 @@ export function nestingProblem(nested: { depth: number; before: number; workflow
     return `the id of the nested run would pass ${maxWorkflowIdBytes} bytes: start this run under a shorter one`;
   }
   return undefined;
+}
+
+/** What binds a nested run besides its worker's ceiling, which comes first anyway: that of the runs above may be the same. */
+export function inheritedBeside(ceiling: Policy | undefined, policies: readonly Policy[]): Policy[] {
+  const text = (policy: Policy): string => canonicalJson(policy as unknown as Json);
+  return policies.filter((policy) => ceiling === undefined || text(policy) !== text(ceiling));
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { workflowInfo } from '@temporalio/workflow';
-import { messageNames, workflowType } from '../contract.ts';
+import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
 import { endGuarded, guardOutbound } from './guarded-activities.ts';
 import { ofThisRun } from './of-this-run.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
@@ -13,7 +13,7 @@ import { unreadPayloadOf } from './unread-payload.ts';
 export const reservedSignalName = 'countersign.reserved';
 const reservedPrefix = '__temporal_';
 
-const named: readonly string[] = Object.values(messageNames);
+const named: readonly string[] = [...Object.values(messageNames), parentsChangedName];
 
 interface Activations {
   installed: boolean;

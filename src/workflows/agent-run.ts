@@ -121,8 +121,18 @@ class AgentRun {
     const { ceiling, parents, rollOver, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
-    const policies = { ceiling, parents, run };
-    this.#gate.govern({ agent, policies, caller, metadata, lineage: this.#nested.lineage, rollOver, attributes });
+    this.#gate.govern({
+      agent,
+      policies: { ceiling, parents, run },
+      caller,
+      metadata,
+      lineage: this.#nested.lineage,
+      onParents: (changed) => {
+        this.#state.config = { ...this.#state.config, parents: changed };
+      },
+      rollOver,
+      attributes,
+    });
   }
 
   /** Asks the model, writes down what it said, and passes each of its calls through the gate (I1). */

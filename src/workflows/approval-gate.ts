@@ -14,7 +14,7 @@ import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { requestInPlaceOf } from '../core/ledger-state.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
-import type { PolicyLayers } from '../core/policy.ts';
+import type { Policy, PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
 import type { PolicyChange } from '../core/run-side.ts';
@@ -37,6 +37,7 @@ import { LadderClimber } from './ladder-climber.ts';
 import type { Carry, CarriedGate, LoadOptions } from './load-gate.ts';
 import { carryGate, loadGate } from './load-gate.ts';
 import { closeOtherDoors } from './message-door.ts';
+import { openParentsDoor } from './parents-door.ts';
 import { answerViews } from './request-views.ts';
 import { RulesInForce } from './rules-in-force.ts';
 import { Wake } from './wake.ts';
@@ -49,6 +50,8 @@ export interface GateOptions {
   metadata?: JsonObject;
   /** The runs above this one, the highest first. Default: none. */
   lineage?: string[];
+  /** Called with the parents that have taken the place of those in `policies`: the next link begins with them (I11). */
+  onParents?: (parents: Policy[]) => void;
   rollOver: RollOver;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default ones. */
   attributes?: AttributeNames;
@@ -97,6 +100,10 @@ export class ApprovalGate {
       current: () => this.#rules,
       change: (change) => this.#enforce(this.#rules.options, change),
     });
+    openParentsDoor(this.#book, this.#watch, {
+      current: () => this.#rules,
+      inherit: (parents) => this.#inherit(parents),
+    });
     this.#close = new CloseDoor(this.#book, snapshot?.closing);
     closeOtherDoors(this.#book);
     answerViews(this.#book);
@@ -107,6 +114,12 @@ export class ApprovalGate {
   /** Puts the gate under its policies; once more where a run goes on as another agent. */
   govern(options: GateOptions): void {
     this.#enforce(options, this.#change);
+  }
+
+  #inherit(parents: Policy[]): void {
+    const { options } = this.#rules;
+    this.#enforce({ ...options, policies: { ...options.policies, parents } }, this.#change);
+    options.onParents?.(parents);
   }
 
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {

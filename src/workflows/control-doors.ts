@@ -3,7 +3,6 @@ import { isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { ReadPolicy } from '../activities/read-policy.ts';
 import { activityNames, messageNames } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
-import { sameTerms } from '../core/ask-terms.ts';
 import {
   instantMs,
   readDelegate,
@@ -19,19 +18,18 @@ import { policyDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
 import type { Grant } from '../core/grants.ts';
 import { presumedSender, type Sender } from '../core/identify.ts';
-import { openedAtMs } from '../core/ladder.ts';
 import { latestDeadlineMs } from '../core/latest-deadline.ts';
-import type { BookedRequest, LedgerCommand } from '../core/ledger.ts';
+import type { LedgerCommand } from '../core/ledger.ts';
 import { findRequest } from '../core/ledger.ts';
 import type { Problem, ProblemCode } from '../core/problem.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import type { SignedAction } from '../core/signature.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import { answerOnce } from './answer-once.ts';
-import { reviewersOf, whyAsked } from './book-request.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
 import { openDoor } from './message-door.ts';
+import { reconsider } from './reconsider.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 import { senderOf } from './sender.ts';
 
@@ -172,7 +170,7 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       const { voter } = sender;
       const change = { policyDigest: digest, voter, ...loosened, ...(reason && { reason }) };
       book.apply({ kind: 'policy', atMs: Date.now(), ...change });
-      const settled = reconsider(whole(atMs));
+      const settled = reconsider(book, rules.current(), whole(atMs));
       const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
       return {
         requestId: '',
@@ -196,40 +194,6 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       const maxTimeoutMs = rules.current().policies.ceiling?.approval.maxTimeoutMs;
       return readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
     }
-  }
-
-  /** Every request that was open at `atMs` once more, under the rules as they are now; says which that settled (I14). */
-  function reconsider(atMs: number): NonNullable<Receipt['settled']> {
-    const waiting = book.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
-    for (const booked of waiting) reconsiderOne(booked, atMs);
-    return waiting.flatMap(({ request: { requestId } }) => {
-      const found = findRequest(book.ledger, requestId);
-      return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
-    });
-  }
-
-  function reconsiderOne({ request, ruled, terms: before }: BookedRequest, atMs: number): void {
-    const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
-    const { assessment: assessed, subject, shell } = ruled;
-    const call = {
-      tool,
-      args,
-      risk,
-      digest,
-      assessed,
-      ...(subject !== undefined && { subject }),
-      ...(shell && { shell }),
-    };
-    const { ruling, terms, assessment } = rules.current().rule(call, book.ledger, atMs);
-    if (ruling.action !== 'ask') {
-      book.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
-      return;
-    }
-    if (sameTerms(before, terms) && request.rule === ruling.rule) return;
-    const { rule } = ruling;
-    const reason = whyAsked(ruling, risk);
-    const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
-    book.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
   }
 
   /** What is asked of one request, and is answered at once. */

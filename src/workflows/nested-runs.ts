@@ -1,16 +1,32 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { RunInput, RunStatus } from '../contract.ts';
-import { bindingPolicies, nestedRunId, nestingProblem } from '../core/nesting.ts';
+import { parentsChangedName, type RunInput, type RunStatus } from '../contract.ts';
+import { byteLength } from '../core/byte-length.ts';
+import { bindingPolicies, maxInheritedBytes, nestedRunId, nestingProblem } from '../core/nesting.ts';
+import type { Policy, PolicyLayers } from '../core/policy.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ApprovalGate } from './approval-gate.ts';
-import { runNested } from './run-nested.ts';
+import { runNested, type NestedRun } from './run-nested.ts';
 import type { ToolEnd } from './run-tool.ts';
+
+/** A nested run under way. */
+interface Open {
+  scope: CancellationScope;
+  /** The policies that it knows of: those in force when it was started, or when it was told last. */
+  knows: PolicyLayers;
+  /** Absent until it is there. */
+  run?: Parameters<NestedRun['onStarted']>[0];
+}
+
+/** What one task may send: a message to the server takes 4 MB, and other commands go along. */
+const maxToldBytes = 2_000_000;
 
 /** The runs that calls of agents start: what they inherit of this one, and how they end with it. */
 export class NestedRuns {
   readonly #input: RunInput;
   readonly #gate: ApprovalGate;
   readonly #scope = new CancellationScope();
+  readonly #open = new Set<Open>();
+  #isTelling = false;
   #inTurn = 0;
 
   constructor(input: RunInput, gate: ApprovalGate) {
@@ -37,19 +53,62 @@ export class NestedRuns {
     });
   }
 
-  /** Runs one admitted call. The policies go along as they are in force now. */
+  /** Runs one admitted call. The policies go along as they are in force now; later ones follow. */
   run({ callId, args }: ToolCall, agent: string, resultBytes: number): Promise<ToolEnd> {
     const { workflowId } = workflowInfo();
     const { caller, metadata } = this.#input;
+    const knows = this.#gate.policies;
     const input = {
       agent,
       input: args['input'] as string,
       ...(caller && { caller }),
       ...(metadata && { metadata }),
-      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(this.#gate.policies) },
+      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knows) },
     };
     const nested = { workflowId: nestedRunId(workflowId, callId), input, resultBytes };
-    return this.#scope.run(() => runNested({ ...nested, journal: this.#gate.takeJournal() }));
+    const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knows };
+    this.#open.add(open);
+    if (!this.#isTelling) void this.#keepTelling();
+    return open.scope.run(async () => {
+      try {
+        const onStarted: NestedRun['onStarted'] = (run) => (open.run = run);
+        return await runNested({ ...nested, journal: this.#gate.takeJournal(), onStarted });
+      } finally {
+        this.#open.delete(open);
+      }
+    });
+  }
+
+  /** Tells each that is open whenever what binds this run has changed (I10). */
+  async #keepTelling(): Promise<void> {
+    this.#isTelling = true;
+    try {
+      for (;;) {
+        await this.#gate.until(() => this.#untold.length > 0);
+        const policies = bindingPolicies(this.#gate.policies);
+        const bytes = byteLength(JSON.stringify(policies));
+        const atOnce = Math.max(1, Math.floor(maxToldBytes / bytes));
+        await Promise.all(this.#untold.slice(0, atOnce).map((each) => this.#tell(each, policies, bytes)));
+      }
+    } catch {
+      // This run is cancelled, and those that it started with it.
+      this.#isTelling = false;
+    }
+  }
+
+  get #untold(): Open[] {
+    return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
+  }
+
+  /** One that cannot be told would go on under what bound it before: it is cancelled, if it has not ended. */
+  async #tell(open: Open, policies: Policy[], bytes: number): Promise<void> {
+    open.knows = this.#gate.policies;
+    try {
+      if (bytes > maxInheritedBytes) throw new Error('more than a nested run takes');
+      await open.run!.signal(parentsChangedName, { policies });
+    } catch {
+      if (this.#open.has(open)) open.scope.cancel();
+    }
   }
 
   /** Cancels those that are open: a run that is closed waits for them no longer than that takes. */

@@ -1,16 +1,18 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { WorkflowExecutionAlreadyStartedError, type Workflow } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancelledFailure,
   ChildWorkflowFailure,
+  type ChildWorkflowHandle,
   ParentClosePolicy,
-  executeChild,
+  startChild,
 } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../contract.ts';
 import { workflowType } from '../contract.ts';
 import { byteLength } from '../core/byte-length.ts';
 import { escapeText } from '../core/escape-text.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
+import { maxInheritedBytes } from '../core/nesting.ts';
 import { sentences } from '../core/sentences.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { ToolEnd } from './run-tool.ts';
@@ -22,17 +24,16 @@ export interface NestedRun {
   resultBytes: number;
   /** Rides along so that this run's history keeps it (design section 6); the nested run does not read it. */
   journal: JournalEntry[];
+  /** Called once the run is there and can be told of changes. */
+  onStarted: (run: Pick<ChildWorkflowHandle<Workflow>, 'signal'>) => void;
 }
-
-/** Beside the task, which is a model's and has its own limit, what binds the run must fit a payload. */
-const maxInheritedBytes = 1_000_000;
 
 /**
  * Runs one admitted call of an agent as a run of its own. No activity waits meanwhile, so it may take days. Total: every
  * way the run can end is an answer to the calling model. When this run is cancelled or closed, the nested one is
  * cancelled.
  */
-export async function runNested({ workflowId, input, resultBytes, journal }: NestedRun): Promise<ToolEnd> {
+export async function runNested({ workflowId, input, resultBytes, journal, onStarted }: NestedRun): Promise<ToolEnd> {
   const { agent, parent } = input;
   const bytes = byteLength(JSON.stringify(parent));
   if (bytes > maxInheritedBytes) {
@@ -40,14 +41,15 @@ export async function runNested({ workflowId, input, resultBytes, journal }: Nes
   }
   const shownAgent = escapeText(agent).slice(0, 100);
   try {
-    const result: unknown = await executeChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
+    const run = await startChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
       workflowId,
       args: [input, { journal }],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       staticSummary: `Agent ${shownAgent}, called by another run`,
       staticDetails: `Agent \`${shownAgent}\`, called by run \`${escapeText(parent?.lineage.at(-1) ?? '')}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`.`,
     });
-    return answerOf(agent, result, resultBytes);
+    onStarted(run);
+    return answerOf(agent, await run.result(), resultBytes);
   } catch (error) {
     return endOf(agent, error);
   }

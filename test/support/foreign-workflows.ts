@@ -4,10 +4,13 @@ import {
   ChildWorkflowFailure,
   condition,
   defineQuery,
+  defineSignal,
   defineUpdate,
   executeChild,
+  getExternalWorkflowHandle,
   proxyActivities,
   setHandler,
+  startChild,
 } from '@temporalio/workflow';
 
 interface Scheduled {
@@ -65,4 +68,22 @@ export async function refuses(times: number, code: string): Promise<void> {
     });
   }
   await condition(() => false);
+}
+
+/** Signals a run that is not its own. */
+export async function signals(workflowId: string, name: string, message: unknown): Promise<void> {
+  await getExternalWorkflowHandle(workflowId).signal(name, message);
+}
+
+interface Above {
+  taskQueue: string;
+  workflowId: string;
+  input: unknown;
+}
+
+/** Starts a run, tells it what signal `tell` brings under the name of our own signal, and ends with it. */
+export async function isAbove({ taskQueue, workflowId, input }: Above): Promise<unknown> {
+  const run = await startChild('agentRun', { taskQueue, workflowId, args: [input] });
+  setHandler(defineSignal<[unknown]>('tell'), (message) => run.signal('parentsChanged', message));
+  return run.result();
 }

@@ -372,6 +372,7 @@ test('a call of an agent costs three events and two tasks more than its turns', 
     workflowTaskCompleted: 6,
   });
   expect(counts).not.toHaveProperty('timerStarted');
+  expect(counts).not.toHaveProperty('signalExternalWorkflowExecutionInitiated');
   expect(counts).not.toHaveProperty('upsertWorkflowSearchAttributes');
 });
 
