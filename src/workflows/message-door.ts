@@ -80,7 +80,7 @@ export function openDoor<Message>(door: Door<Message>, book: Book, watch: Deadli
         try {
           resolve(apply(message, atMs));
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       };
     });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalRequest, Grant, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
@@ -70,10 +70,11 @@ beforeAll(async () => {
   // Without a cache each step replays, so that what waits is the same in every replay.
   world = await openWorld({ worker: false, maxCachedWorkflows: 0 });
 });
-afterAll(() => {
+afterEach(() => {
   arbitration.letGo();
-  return world.close();
+  return world.stopWorker();
 });
+afterAll(() => world.close());
 
 async function ask(nearS: number): Promise<Asked> {
   const run = await world.start(turns, { policy: policyOf(nearS) });
@@ -180,7 +181,6 @@ describe('sent before the deadline, handled after it', () => {
     }
     expect(await grants(byUpdate)).toEqual([]);
     await wentWell(byUpdate);
-    await world.stopWorker();
   }, 150_000);
 });
 
@@ -230,6 +230,5 @@ describe('while it is being found out when a decision was recorded', () => {
       await check(asked);
     }
     for (const asked of [...all, byUpdate]) await wentWell(asked);
-    await world.stopWorker();
   }, 150_000);
 });
