@@ -1,7 +1,9 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../src/contract.ts';
 import { agentRun as unchanged } from '../../src/workflows/agent-run.ts';
+import type { CarriedGate } from '../../src/workflow.ts';
 import type { Carried } from '../../src/workflows/run-state.ts';
+import { orders as unchangedOrders, type OrdersState } from './recorded-orders.ts';
 
 const { announce } = proxyActivities<{ announce: () => Promise<void> }>({ startToCloseTimeout: '1s' });
 
@@ -9,4 +11,10 @@ const { announce } = proxyActivities<{ announce: () => Promise<void> }>({ startT
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   void announce();
   return await unchanged(input, carried);
+}
+
+/** The same, of somebody else's. */
+export async function orders(state: OrdersState, carried?: CarriedGate): Promise<string[]> {
+  void announce();
+  return await unchangedOrders(state, carried);
 }

@@ -1,13 +1,15 @@
 /**
  * `npm run histories:record`: plays all recorded runs on a real server and writes their histories to
  * `test/histories/VERSION-NAME.json`, one file for each link of a chain. Those of older versions are never written
- * again: runs that were started then are still open somewhere.
+ * again: runs that were started then are still open somewhere. With a name, only the runs whose names hold it; with
+ * `--new`, only those of which nothing is stored.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import globalSetup from './global-setup.ts';
 import globalTeardown from './global-teardown.ts';
+import { isHistoryOf, type RecordedRun } from './play-runs.ts';
 import { letGo, recordedRuns } from './recorded-runs.ts';
 import { scrubbedHistory } from './scrub-history.ts';
 import { killAll } from './ready-process.ts';
@@ -16,12 +18,16 @@ import { openWorld } from './world.ts';
 const folder = fileURLToPath(new URL('../histories/', import.meta.url));
 const only = process.argv[2];
 
+function isWished(run: RecordedRun): boolean {
+  const stored = (): boolean => readdirSync(folder).some((file) => isHistoryOf(file, run));
+  return only === '--new' ? !stored() : only === undefined || run.name.includes(only);
+}
+
 mkdirSync(folder, { recursive: true });
 await globalSetup();
 try {
-  for (const { name, play, waiting, world: options } of recordedRuns) {
-    if (only !== undefined && !name.includes(only)) continue;
-    const world = await openWorld(options);
+  for (const { name, play, waiting, world: options } of recordedRuns.filter(isWished)) {
+    const world = await openWorld(typeof options === 'function' ? await options() : options);
     const run = await play(world);
     const { links } = await world.client.historyChain(run.workflowId);
     const isOpen = (await run.handle.describe()).status.name === 'RUNNING';

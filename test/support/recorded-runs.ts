@@ -5,42 +5,20 @@ import type { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 import { eventually } from './eventually.ts';
+import { ask, finished, no, once, oneTaskMore, pay, rolledOver, yes, type RecordedRun } from './play-runs.ts';
+import { recordedLifecycles } from './recorded-lifecycles.ts';
 import { callOf, team } from './team.ts';
 import { spawnWorker } from './worker-process.ts';
 import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
 
-export interface RecordedRun {
-  name: string;
-  /** Brings a run to where its history is taken; with `waiting`, it is still open there. */
-  play: (world: World) => Promise<RunInTest>;
-  waiting?: true;
-  world?: WorldOptions;
-}
-
-const pay = (amount = 1) => ({ tool: 'pay', args: { to: 'ann', amount } });
 const hold = (name: string) => ({ tool: 'hold', args: { name } });
-const once = (...calls: object[]): Turns => [{ calls }, { text: '{{lastResult}}' }] as Turns;
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, each) => make(each));
 const allowHold = { version: 1, rules: [{ pattern: 'hold*', action: 'allow' }] };
 const brief = (seconds: number) => ({ version: 1, approval: { timeout: `${seconds}s` } });
 
-const yes = ({ requestId }: ApprovalRequest) => ({ requestId, approved: true });
-const no = ({ requestId }: ApprovalRequest, reason?: string) => ({ requestId, approved: false, reason });
 const passed = ({ deadline }: ApprovalRequest): Promise<boolean> =>
   eventually('the deadline passes', () => Date.now() > Date.parse(deadline!) + 50);
-
-async function finished(run: RunInTest): Promise<RunInTest> {
-  await run.handle.result().catch(() => undefined);
-  return run;
-}
-
-async function rolledOver(run: RunInTest, links = 2): Promise<void> {
-  await eventually(`link ${links}`, async () => {
-    await run.handle.signal('noise');
-    return (await run.status()).links >= links;
-  });
-}
 
 const payload = (encoding: string | undefined, data: string): temporal.api.common.v1.IPayload => ({
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
@@ -141,7 +119,7 @@ export const recordedRuns: RecordedRun[] = [
   {
     name: 'eight-decided-apart',
     play: async (world) => {
-      const run = await world.start(once(...times(8, pay)));
+      const run = await world.start(once(...times(8, (index) => pay(index))));
       const open = await run.open(8);
       for (const index of [5, 2, 7, 0]) await run.handle.signal('decide', yes(open[index]!));
       await run.handle.executeUpdate('decide', { args: [[no(open[1]!), no(open[5]!), yes(open[3]!)]] });
@@ -187,9 +165,9 @@ export const recordedRuns: RecordedRun[] = [
     name: 'five-open-continued',
     world: { rollOver: { historyEvents: 40 } },
     play: async (world) => {
-      const run = await world.start(once(...times(5, pay)));
+      const run = await world.start(once(...times(5, (index) => pay(index))));
       const open = await run.open(5);
-      await rolledOver(run, 3);
+      await rolledOver(world, run, 3);
       await run.handle.signal('decide', open.slice(0, 3).map(yes));
       await run.handle.executeUpdate('decide', { args: [open.slice(3).map((each) => no(each, 'enough'))] });
       return finished(run);
@@ -201,7 +179,7 @@ export const recordedRuns: RecordedRun[] = [
     play: async (world) => {
       const run = await world.start(once(pay()), { policy: brief(3) });
       await run.open();
-      await rolledOver(run);
+      await rolledOver(world, run);
       return finished(run);
     },
   },
@@ -253,7 +231,7 @@ export const recordedRuns: RecordedRun[] = [
     name: 'eight-open-two-decided',
     waiting: true,
     play: async (world) => {
-      const run = await world.start(once(...times(8, pay)));
+      const run = await world.start(once(...times(8, (index) => pay(index))));
       const open = await run.open(8);
       await run.handle.executeUpdate('decide', { args: [[yes(open[1]!), no(open[6]!)]] });
       await eventually('the tool ran', async () => (await run.status()).outcomes.some(({ ran }) => ran === 'yes'));
@@ -286,13 +264,10 @@ export const recordedRuns: RecordedRun[] = [
     waiting: true,
     world: { rollOver: { historyEvents: 40 } },
     play: async (world) => {
-      const run = await world.start(once(...times(5, pay)));
+      const run = await world.start(once(...times(5, (index) => pay(index))));
       await run.open(5);
-      await rolledOver(run);
-      // A task more: what the first one of a link wrote is only checked by what follows.
-      const { refused } = await run.status();
-      await run.handle.signal('noise');
-      await eventually('the noise is heard', async () => (await run.status()).refused.total > refused.total);
+      await rolledOver(world, run);
+      await oneTaskMore(world, run);
       return run;
     },
   },
@@ -355,7 +330,7 @@ recordedRuns.push(
     world: { ...teamWorld, rollOver: { historyEvents: 30 } },
     play: async (world) => {
       const { asking, request } = await nestedAsks(world);
-      await rolledOver(asking);
+      await rolledOver(world, asking);
       await asking.handle.signal('decide', yes(request));
       return finished(asking);
     },
@@ -380,13 +355,24 @@ recordedRuns.push(
     play: async (world) => {
       const run = await world.start([{ calls: [{ tool: 'transfer_to_billing' }] }, ...once(pay())] as Turns);
       await run.open();
-      await rolledOver(run);
-      const { refused } = await run.status();
-      await run.handle.signal('noise');
-      await eventually('the noise is heard', async () => (await run.status()).refused.total > refused.total);
+      await rolledOver(world, run);
+      await oneTaskMore(world, run);
       return run;
     },
   },
+  ...['nested-policy-changed', 'nested-policy-received'].map((name): RecordedRun => ({
+    name,
+    world: teamWorld,
+    play: async (world) => {
+      const { run, asking } = await nestedAsks(world);
+      const rules = [{ pattern: 'pay', action: 'deny', reason: 'nobody pays' }];
+      await ask(run, 'setPolicy', { policy: { version: 1, rules }, by: 'olga' });
+      await finished(asking);
+      await finished(run);
+      return name === 'nested-policy-changed' ? run : asking;
+    },
+  })),
+  ...recordedLifecycles,
 );
 
 /** Lets go of what a run that was left open holds. */

@@ -4,7 +4,9 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { workflowType } from '../../src/contract.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
+import { isHistoryOf } from '../support/play-runs.ts';
 import { recordedRuns } from '../support/recorded-runs.ts';
 import { textOf } from '../support/scrub-history.ts';
 import { testBundle } from '../support/world.ts';
@@ -27,11 +29,21 @@ const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8
 const supportPath = (file: string): string => fileURLToPath(new URL(`../support/${file}`, import.meta.url));
 
 type Events = { eventType: string; [attributes: string]: unknown }[];
-type Started = { workflowExecutionStartedEventAttributes: { workflowId: string; originalExecutionRunId: string } };
+type Started = {
+  workflowExecutionStartedEventAttributes: {
+    workflowId: string;
+    originalExecutionRunId: string;
+    workflowType: { name: string };
+  };
+};
+type Bundle = { code: string } | { codePath: string };
 
-/** How each replays: `replayed`, or the name of what it fails with. */
+/**
+ * How each replays: `replayed`, or the name of what it fails with. Runs of agents replay with the first bundle, workflows
+ * of somebody else's with the second.
+ */
 async function replayAll(
-  workflowBundle: { code: string } | { codePath: string },
+  [ofAgents, ofOthers]: readonly [Bundle, Bundle],
   changed: (events: Events) => Events = (events) => events,
 ): Promise<Map<string, string>> {
   const fileOf = new Map<string, string>();
@@ -39,33 +51,38 @@ async function replayAll(
     const { events } = JSON.parse(read(file)) as { events: Events };
     const { workflowExecutionStartedEventAttributes: started } = events[0] as unknown as Started;
     fileOf.set(started.originalExecutionRunId, file);
+    const workflowBundle = started.workflowType.name === workflowType ? ofAgents : ofOthers;
     // Under its own id, which those of nested runs are made of.
-    return { workflowId: started.workflowId, history: historyFromJSON({ events: changed(events) }) };
+    const { workflowId } = started;
+    return { workflowBundle, history: { workflowId, history: historyFromJSON({ events: changed(events) }) } };
   });
   const outcomes = new Map<string, string>();
-  for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
-    const file = fileOf.get(runId)!;
-    outcomes.set(file, error === undefined ? 'replayed' : error.name);
-    if (error !== undefined && error.name !== DeterminismViolationError.name) outcomes.set(file, String(error));
+  for (const workflowBundle of new Set([ofAgents, ofOthers])) {
+    const own = histories.filter((each) => each.workflowBundle === workflowBundle).map(({ history }) => history);
+    for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle }, own)) {
+      const file = fileOf.get(runId)!;
+      outcomes.set(file, error === undefined ? 'replayed' : error.name);
+      if (error !== undefined && error.name !== DeterminismViolationError.name) outcomes.set(file, String(error));
+    }
   }
-  return outcomes;
+  return new Map(files.map((file) => [file, outcomes.get(file) ?? 'not replayed']));
 }
 
 const all = (outcome: string): Map<string, string> => new Map(files.map((file) => [file, outcome]));
 const violation = DeterminismViolationError.name;
 
+let bundles: readonly [Bundle, Bundle];
+beforeAll(async () => {
+  bundles = [{ codePath: testBundle() }, await bundleWorkflows(supportPath('recorded-workflows.ts'))];
+}, 60_000);
+
 test('every stored history replays', async () => {
-  expect(await replayAll({ codePath: testBundle() })).toEqual(all('replayed'));
+  expect(await replayAll(bundles)).toEqual(all('replayed'));
 }, 60_000);
 
 test('every run that can be recorded is stored, finished and waiting ones alike', () => {
-  const withoutVersion = files.map((file) => file.replace(/^\d+\.\d+\.\d+-/, ''));
-  for (const { name, waiting } of recordedRuns) {
-    const whole = `${waiting ? 'waiting-' : ''}${name}`;
-    expect(withoutVersion.filter((file) => file === `${whole}.json` || file.startsWith(`${whole}-link-`))).not.toEqual(
-      [],
-    );
-  }
+  const missing = recordedRuns.filter((run) => !files.some((file) => isHistoryOf(file, run)));
+  expect(missing.map(({ name, waiting }) => [name, waiting])).toEqual([]);
 });
 
 describe('the check can fail', () => {
@@ -75,14 +92,16 @@ describe('the check can fail', () => {
   }, 60_000);
 
   test('one activity more in the workflow: no history replays', async () => {
-    expect(await replayAll(changedBundle)).toEqual(all(violation));
+    expect(await replayAll([changedBundle, changedBundle])).toEqual(all(violation));
   }, 60_000);
 
   test('a history in which another activity was scheduled than the workflow would schedule does not replay', async () => {
     const renamed = (events: Events): Events =>
-      JSON.parse(JSON.stringify(events).replaceAll('"countersign.loadAgent"', '"countersign.loadAnother"')) as Events;
+      JSON.parse(
+        JSON.stringify(events).replaceAll(/"countersign\.load(Agent|Gate)"/g, '"countersign.loadAnother"'),
+      ) as Events;
     const firstLinks = files.filter((file) => !/link-[^1]\.json$/.test(file));
-    const outcomes = await replayAll({ codePath: testBundle() }, renamed);
+    const outcomes = await replayAll(bundles, renamed);
     expect(firstLinks.map((file) => [file, outcomes.get(file)])).toEqual(firstLinks.map((file) => [file, violation]));
   }, 60_000);
 });

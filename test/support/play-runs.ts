@@ -1,0 +1,56 @@
+/** What the recorded runs are played with. */
+import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
+import { eventually } from './eventually.ts';
+import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
+
+export interface RecordedRun {
+  name: string;
+  /** Brings a run to where its history is taken; with `waiting`, it is still open there. */
+  play: (world: World) => Promise<RunInTest>;
+  waiting?: true;
+  world?: WorldOptions | (() => Promise<WorldOptions>);
+}
+
+/** Whether a file of `test/histories` holds a link of this run, as some version played it. */
+export function isHistoryOf(file: string, { name, waiting }: RecordedRun): boolean {
+  const whole = `${waiting ? 'waiting-' : ''}${name}`;
+  const withoutVersion = file.replace(/^\d+\.\d+\.\d+-/, '');
+  return withoutVersion === `${whole}.json` || withoutVersion.startsWith(`${whole}-link-`);
+}
+
+export const pay = (amount = 1, to = 'ann') => ({ tool: 'pay', args: { to, amount } });
+export const once = (...calls: object[]): Turns => [{ calls }, { text: '{{lastResult}}' }] as Turns;
+
+export const yes = ({ requestId }: ApprovalRequest) => ({ requestId, approved: true });
+export const no = ({ requestId }: ApprovalRequest, reason?: string) => ({ requestId, approved: false, reason });
+
+export async function finished(run: RunInTest): Promise<RunInTest> {
+  await run.handle.result().catch(() => undefined);
+  return run;
+}
+
+/** The answer to a message that is sent by update. */
+export function ask(run: RunInTest, name: string, message: object): Promise<Receipt> {
+  return run.handle.executeUpdate<Receipt, [object]>(name, { args: [message] });
+}
+
+/** Signals that nobody knows, until the run has so many links. */
+export async function rolledOver({ client }: World, { handle, workflowId }: RunInTest, links = 2): Promise<void> {
+  await eventually(`link ${links} of ${workflowId}`, async () => {
+    await handle.signal('noise');
+    return (await client.historyChain(workflowId)).links.length >= links;
+  });
+}
+
+/** One task more, at least: what the first one of a link wrote is only checked by what follows. */
+export async function oneTaskMore({ client }: World, { handle, workflowId }: RunInTest): Promise<void> {
+  const tasks = async (): Promise<number> => {
+    const { links } = await client.historyChain(workflowId);
+    return links.at(-1)!.events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length;
+  };
+  const before = await tasks();
+  await eventually('a task more', async () => {
+    await handle.signal('noise');
+    return (await tasks()) > before;
+  });
+}
