@@ -8,16 +8,24 @@ interface Activator {
   interceptors: { outbound: WorkflowOutboundCallsInterceptor[] };
 }
 
-/** A run whose signals to others wait for signal `tell`: what they are meant for may have ended by then. */
+/**
+ * A run that waits for signal `go` before it signals others, which may have ended by then; with `{ late: "start" }` in its
+ * metadata, before it starts others, when its policies may be other ones.
+ */
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
-  let isTold = false;
-  setHandler(defineSignal('tell'), () => {
-    isTold = true;
+  let isGoing = false;
+  setHandler(defineSignal('go'), () => {
+    isGoing = true;
   });
   const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as unknown as { __TEMPORAL_ACTIVATOR__: Activator };
+  const isLate = input.metadata?.['late'] === 'start';
   activator.interceptors.outbound.push({
+    async startChildWorkflowExecution(child, next) {
+      await condition(() => isGoing || !isLate);
+      return next(child);
+    },
     async signalWorkflow(signal, next) {
-      await condition(() => isTold);
+      await condition(() => isGoing);
       return next(signal);
     },
   });

@@ -134,29 +134,45 @@ test('it goes along when the nested run continues as new, and reaches it afterwa
   await own.close();
 }, 120_000);
 
-test('one that has just ended is told in vain, which does not hurt the calling run', async () => {
-  const late = fileURLToPath(new URL('../support/late-telling-workflows.ts', import.meta.url));
-  const { code } = await bundleWorkflows(late);
-  const own = await openWorld({ agentsIn: (folder) => team(folder), workflowBundle: { code } });
-  const call = callOf('researcher', { calls: [pay('ended')] }, last);
-  const run = await own.start([{ calls: [call] }, { calls: [pay('after')] }, last] as Turns);
-  const nested = own.run(`${run.workflowId}/1.1`);
-  await asked(nested);
-  await setPolicy(run, { policy: rule('pay', 'ask') });
-  await nested.handle.terminate('enough');
-  const { requestId } = await asked(run);
-  await run.handle.signal('tell');
-  await eventually('it is told in vain', async () => {
-    const { signalExternalWorkflowExecutionFailed } = countEvents(await run.handle.fetchHistory());
-    return signalExternalWorkflowExecutionFailed === 1;
+describe('one that cannot be told at once', () => {
+  let late: World;
+  beforeAll(async () => {
+    const path = fileURLToPath(new URL('../support/late-telling-workflows.ts', import.meta.url));
+    const { code } = await bundleWorkflows(path);
+    late = await openWorld({ agentsIn: (folder) => team(folder), workflowBundle: { code } });
+  }, 60_000);
+  afterAll(() => late.close());
+  const call = callOf('researcher', { calls: [pay('late')] }, last);
+
+  test('it has just ended: that it is told in vain does not hurt the calling run', async () => {
+    const run = await late.start([{ calls: [call] }, { calls: [pay('after')] }, last] as Turns);
+    const nested = late.run(`${run.workflowId}/1.1`);
+    await asked(nested);
+    await setPolicy(run, { policy: rule('pay', 'ask') });
+    await nested.handle.terminate('enough');
+    const { requestId } = await asked(run);
+    await run.handle.signal('go');
+    await eventually('it is told in vain', async () => {
+      const { signalExternalWorkflowExecutionFailed } = countEvents(await run.handle.fetchHistory());
+      return signalExternalWorkflowExecutionFailed === 1;
+    });
+    await run.handle.signal('decide', yes(requestId));
+    expect(await run.result()).toMatchObject({
+      output: 'paid 1 to after',
+      outcomes: [{ ran: 'unknown' }, { ran: 'yes' }],
+    });
   });
-  await run.handle.signal('decide', yes(requestId));
-  expect(await run.result()).toMatchObject({
-    output: 'paid 1 to after',
-    outcomes: [{ ran: 'unknown' }, { ran: 'yes' }],
+
+  test('it is being started, with what bound the calling run before: it is told once it is there', async () => {
+    const run = await late.start(once(call), { metadata: { late: 'start' } });
+    await eventually('it is called', async () => (await run.status()).nested);
+    await setPolicy(run, { policy: rule('pay', 'deny', { reason: 'Too late' }) });
+    await run.handle.signal('go');
+    // What it asked meanwhile, if anything, is denied.
+    expect((await run.result()).output).toBe('Denied: Too late');
+    expect(countEvents(await run.handle.fetchHistory())).toMatchObject({ externalWorkflowExecutionSignaled: 1 });
   });
-  await own.close();
-}, 60_000);
+});
 
 test('policies larger than a nested run takes: it is cancelled, rather than left under the old ones', async () => {
   const { run, nested } = await asking('large');
