@@ -4,7 +4,7 @@ import { readClose } from '../core/control.ts';
 import { isUndecodable, sizeOf } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
 
-const closeSignal = defineSignal<[unknown?]>(messageNames.close);
+const closeSignal = defineSignal<[unknown?, string?]>(messageNames.close);
 
 /** Signal `close`: what is open is cancelled, and whoever drives the run is told to end it. */
 export class CloseDoor {
@@ -16,7 +16,7 @@ export class CloseDoor {
   constructor(book: Book, reason: string | undefined) {
     this.#book = book;
     this.#reason = reason;
-    setHandler(closeSignal, (payload) => this.#onSignal(payload));
+    setHandler(closeSignal, (payload, eventId) => this.#onSignal(payload, eventId ?? ''));
   }
 
   /** Why the run is to end; undefined while it is not. */
@@ -28,7 +28,11 @@ export class CloseDoor {
     this.#listeners.push(listener);
   }
 
-  #onSignal(payload: unknown): void {
+  /** What came before it, while the link began, counts before it: where something is open that waits for the rules. */
+  #onSignal(payload: unknown, eventId: string): void {
+    if (!this.#book.isGoverned && this.#book.ledger.open.length > 0) {
+      return this.#book.whenGoverned(() => this.#onSignal(payload, eventId), eventId);
+    }
     if (isUndecodable(payload)) return this.#book.refuse('undecodable', sizeOf(payload));
     const read = readClose(payload);
     if ('problem' in read) return this.#book.refuse(read.problem.code, sizeOf(payload));
