@@ -19,10 +19,12 @@ test('whatever is killed, each request has one outcome, and what was approved ra
   expect(violations).toEqual([]);
   expect(crashes).toEqual([]);
   // What must have happened for this test to say anything.
-  const { requests, continued, outcomes, endings } = summaryOf(outcome);
+  const { requests, continued, outcomes, endings, controls, journaled } = summaryOf(outcome);
   expect(disturbances).toBe(schedule.disturbances.length);
   expect(requests).toBeGreaterThanOrEqual(75);
   expect(continued).toBeGreaterThan(0);
   expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(['allowed', 'approved', 'denied', 'expired']));
+  for (const kind of ['extend', 'delegate', 'revoke']) expect(Object.keys(controls[kind]!)).not.toEqual([]);
+  expect(Object.keys(journaled)).toEqual(expect.arrayContaining(['delegated']));
   expect(Object.keys(endings)).toEqual(expect.arrayContaining(['COMPLETED']));
 }, 300_000);
