@@ -13,6 +13,8 @@ const resolved: Job = { resolveActivity: { seq: 1 } };
 const timer: Job = { fireTimer: { seq: 2 } };
 const begun: Job = { initializeWorkflow: { workflowType: 'agentRun' } };
 
+// As within a run: its state is the run's (of-this-run.ts).
+Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: {} });
 const interceptor = interceptors().internals![0]!;
 
 /** What the SDK is handed, and how often those were called who look at the clock. */
@@ -25,6 +27,13 @@ function handed(jobs: Job[]): { names: string[]; looks: number } {
   });
   return { names, looks };
 }
+
+test('outside of a run there is no state', () => {
+  const activator = (globalThis as Record<string, unknown>)['__TEMPORAL_ACTIVATOR__'];
+  Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: undefined });
+  expect(() => activation.number).toThrow("'activations' belongs to a run, and there is none here");
+  Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: activator });
+});
 
 describe('updates come last, and alone they wake nobody', () => {
   test.each<[string, Job[], string[], number]>([
