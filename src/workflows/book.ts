@@ -11,7 +11,7 @@ import { activation } from './activation.ts';
 import { LookedInto } from './looked-into.ts';
 
 /** Signatures that a link looks at before it continues as new: its replay looks at them all again, and is to take under a second. */
-export const checksOfLink = 200;
+export const checksOfLink = 50;
 
 /** What continue-as-new carries of a gate (I11). */
 export interface BookSnapshot {
