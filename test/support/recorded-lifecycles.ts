@@ -289,12 +289,13 @@ const ordersWorld = async (more: WorldOptions = {}): Promise<WorldOptions> => ({
   ...more,
 });
 
-async function startOrders({ client, taskQueue, run }: World): Promise<RunInTest> {
+async function startOrders(world: World): Promise<RunInTest> {
+  const { client, taskQueue } = world;
   const workflowId = `orders-${randomUUID()}`;
   const open = ['ann', 'bob', 'cem'].map((to, index) => ({ to, amount: index + 1 }));
   const args: [OrdersState] = [{ open, told: [] }];
   await client.session.client.workflow.start('orders', { workflowId, taskQueue, args });
-  return run(workflowId);
+  return world.run(workflowId);
 }
 
 recordedLifecycles.push(

@@ -42,7 +42,7 @@ beforeAll(async () => {
       ({ args }) => ({
         severity: 'high',
         reasons: [`its arguments are ${JSON.stringify(args)}`],
-        affectedResources: Object.values(args).map((value) => `thing:${String(value)}`),
+        affectedResources: Object.values(args).map((value) => `thing:${JSON.stringify(value)}`),
         recommendations: [`Look at ${JSON.stringify(args)}.`],
       }),
     ],
@@ -153,7 +153,7 @@ async function events(run: RunInTest) {
     const scheduled = event.activityTaskScheduledEventAttributes;
     const told = scheduled?.activityType?.name === 'countersign.notify' ? scheduled.input?.payloads?.[0] : undefined;
     const read = (payload: typeof told | null): unknown =>
-      payload == null ? undefined : defaultPayloadConverter.fromPayload(payload as never);
+      payload == null ? undefined : defaultPayloadConverter.fromPayload(payload);
     return { journal: journalIn(event), summary: read(summary), details: read(details), told: read(told) };
   });
 }
