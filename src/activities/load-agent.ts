@@ -84,7 +84,7 @@ export function createLoadAgent({
       throw refused('agent_unknown', `No agent '${name}' on this worker; it has: ${known}`);
     }
     const inputPolicy = document === undefined ? undefined : runPolicy(document, ceiling);
-    const parents = inheritedBeside(ceiling, (parent?.policies ?? []) as Policy[]);
+    const parents = inheritedBeside(ceiling, parent?.policies ?? []);
     const above = { ...(ceiling === undefined ? {} : { ceiling }), ...(parents.length === 0 ? {} : { parents }) };
     const configOf = (each: Agent): AgentConfig => {
       const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);

@@ -36,5 +36,5 @@ export const readParents: ReadParents = async ({ runId, eventId, parent, message
     return { isForged: true };
   }
   const { success, data } = changedParents.safeParse(message);
-  return { policies: success ? (data.policies as Policy[]) : [unreadable], atMs: recordedAtMs(event) };
+  return { policies: success ? data.policies : [unreadable], atMs: recordedAtMs(event) };
 };

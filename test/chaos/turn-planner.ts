@@ -34,14 +34,14 @@ export interface PlannedActs {
 export interface TurnPlanner extends TurnTraits {
   random: SeededRandom;
   /** Soon after the turn was seen to ask. */
-  soon(): PlannedWhen;
-  decision(call: number, more?: Partial<PlannedItem>): PlannedItem;
-  send(when: PlannedWhen, ...items: PlannedItem[]): PlannedSend;
-  extend(when: PlannedWhen, more: Partial<PlannedExtension> & { call: number; moreMs: number }): PlannedExtension;
-  delegate(when: PlannedWhen, more: Partial<PlannedDelegation> & Seat): PlannedDelegation;
-  revoke(when: PlannedWhen, grants: string[] | 'all', more?: Partial<PlannedRevocation>): PlannedRevocation;
+  soon: () => PlannedWhen;
+  decision: (call: number, more?: Partial<PlannedItem>) => PlannedItem;
+  send: (when: PlannedWhen, ...items: PlannedItem[]) => PlannedSend;
+  extend: (when: PlannedWhen, more: Partial<PlannedExtension> & { call: number; moreMs: number }) => PlannedExtension;
+  delegate: (when: PlannedWhen, more: Partial<PlannedDelegation> & Seat) => PlannedDelegation;
+  revoke: (when: PlannedWhen, grants: string[] | 'all', more?: Partial<PlannedRevocation>) => PlannedRevocation;
   /** What an approval, or a denial, may wish for: seldom without bounds, or the run would ask nothing any more. */
-  scope(approved: boolean): true | GrantScope;
+  scope: (approved: boolean) => true | GrantScope;
 }
 
 interface Seat {

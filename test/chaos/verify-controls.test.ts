@@ -122,7 +122,7 @@ const control = (
   { seconds, requestId = '', until }: { seconds: number; requestId?: string; until?: number },
 ): SentControl => ({
   run: 'run-000',
-  control: { when: { afterMs: 0 }, door: 'signal', by: 'ann', ...planned } as PlannedControl,
+  control: { when: { afterMs: 0 }, door: 'signal', by: 'ann', ...planned },
   requestId,
   ...(until !== undefined && { untilMs: startMs + until * 1_000 }),
   sentAtMs: startMs + seconds * 1_000,

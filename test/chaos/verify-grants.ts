@@ -94,7 +94,8 @@ function wins({ item }: SentItem, settled: JournalEntry | undefined): boolean {
 }
 
 function sameScope(one: JournalEntry['scope'], other: object): boolean {
-  const fields = (scope: object): string => JSON.stringify(Object.entries(scope).toSorted());
+  const fields = (scope: object): string =>
+    JSON.stringify(Object.entries(scope).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   return one !== undefined && fields(one) === fields(other);
 }
 

@@ -35,7 +35,7 @@ test('no part of it reaches the next unit, and it adds up', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e10 }), (durationMs) => {
       const parts = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(formatDuration(durationMs))!;
-      const [days, hours, minutes, seconds] = parts.slice(1).map((part: string | undefined) => Number(part ?? 0)) as [
+      const [days, hours, minutes, seconds] = parts.slice(1).map((part) => Number(part ?? 0)) as [
         number,
         number,
         number,
