@@ -153,12 +153,10 @@ test('duplicate, changed, early and late signals: what is counted, and that noth
   await world.startWorker();
   expect(await run.result()).toMatchObject({ outcomes: [{ requestId, outcome: 'approved', ran: 'yes' }] });
   expect((await run.status()).refused.last.map(({ code }) => code)).toEqual(sent.flatMap(([, , code]) => code ?? []));
-  const receipts = await Promise.all(
-    ['ann-2', 'ann-3'].map((messageId) => run.handle.query<Receipt | null, [unknown]>('receipt', { messageId })),
-  );
-  expect(receipts).toEqual([
-    { requestId, accepted: true, message: `request ${requestId} waits until 2030-01-31T12:00:00.000Z` },
-    null,
-  ]);
+  // One after the other: of two queries at once of a run that is over, Temporal may lose one (docs/operations.md).
+  const receiptOf = (messageId: string) => run.handle.query<Receipt | null, [unknown]>('receipt', { messageId });
+  const message = `request ${requestId} waits until 2030-01-31T12:00:00.000Z`;
+  expect(await receiptOf('ann-2')).toEqual({ requestId, accepted: true, message });
+  expect(await receiptOf('ann-3')).toBeNull();
   await expect(run.handle.signal('decide', vote)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
 });
