@@ -128,11 +128,12 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
     workflowId,
     open: (count = 1) =>
       eventually(`${count} open requests of ${workflowId}`, async () => {
-        const open = await handle.query<ApprovalRequest[]>('approvals');
-        if (open.length < count) return false;
-        // A query may run ahead of a task that is not finished: what the index holds is there for good.
+        // A query may run ahead of a task that is not finished, and is done again later: what the index holds is there for
+        // good, and is looked at first.
         const kept = (await handle.describe()).searchAttributes['ApprovalIds'] ?? [];
-        return open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
+        if (kept.length < count) return false;
+        const open = await handle.query<ApprovalRequest[]>('approvals');
+        return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
     status: () => handle.query<RunStatus>('run'),
     result: () => client.run(workflowId).result(),
