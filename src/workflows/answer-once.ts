@@ -6,15 +6,16 @@ import { jsonDigest } from '../core/digest.ts';
 import type { Json } from '../core/tool-call.ts';
 import { sizeOf } from '../core/undecodable.ts';
 import type { Book } from './book.ts';
-import type { Door } from './message-door.ts';
+import { welcome, type Door } from './message-door.ts';
 
 type Answering<Message> = Pick<Door<Message>, 'preview' | 'apply'>;
 
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
 
 /**
- * Lets a message with an id, or a signature, change something once, and answers query `receipt`. An update that its sender gave up comes
- * all the same, after signals that were sent later (tried): without this the older of two policies would be the last.
+ * Lets a message with an id, or a signature, change something once, and answers query `receipt`. An update that its
+ * sender gave up comes all the same, after signals that were sent later (tried): without this the older of two policies
+ * would be the last.
  */
 export function answerOnce(
   book: Book,
@@ -31,9 +32,7 @@ export function answerOnce(
       const known = find(name, message);
       if (known?.earlier === undefined) return preview(message);
       // A repetition is let in, to be given the first receipt.
-      return known.earlier.said === known.said
-        ? { requestId: '', accepted: true, message: '' }
-        : misused(known.messageId);
+      return known.earlier.said === known.said ? welcome : misused(known.messageId);
     },
     apply: (message, atMs) => {
       const known = find(name, message);

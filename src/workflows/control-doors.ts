@@ -14,7 +14,6 @@ import {
   type RevokeMessage,
   type SetPolicyMessage,
 } from '../core/control.ts';
-import { policyDigest } from '../core/digest.ts';
 import type { Voter } from '../core/entitlement.ts';
 import type { Grant } from '../core/grants.ts';
 import { presumedSender, type Sender } from '../core/identify.ts';
@@ -28,7 +27,7 @@ import { sizeOf } from '../core/undecodable.ts';
 import { answerOnce } from './answer-once.ts';
 import type { Book } from './book.ts';
 import type { DeadlineWatch } from './deadline-watch.ts';
-import { openDoor } from './message-door.ts';
+import { openDoor, welcome } from './message-door.ts';
 import { reconsider } from './reconsider.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 import { senderOf } from './sender.ts';
@@ -120,7 +119,8 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
     if ('problem' in sender) return refuse(message, sender.problem.code, sender.problem.message);
     const loosened = lifting(message, sender);
     if ('code' in loosened) return refuse(message, loosened.code, loosened.message);
-    const command = revocation(message, whole(atMs), sender);
+    // Where its time could not be found out it came now, past what it would have been in time for.
+    const command = revocation(message, Math.min(atMs, Date.now()), sender);
     const receipt = book.answer({ ...command, ...loosened }, sizeOf(message));
     if (!receipt.accepted) return receipt;
     if (message.grants === 'all') book.lastRevocation = command;
@@ -166,17 +166,14 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
       if ('problem' in read)
         return refuse(message, 'policy_invalid', `the new policy: ${read.problem.slice(0, longestProblem)}`);
       rules.change({ ...read, ...(mode && { mode }) });
-      const digest = policyDigest(rules.current().policies);
-      const { voter } = sender;
-      const change = { policyDigest: digest, voter, ...loosened, ...(reason && { reason }) };
-      book.apply({ kind: 'policy', atMs: Date.now(), ...change });
-      const settled = reconsider(book, rules.current(), whole(atMs));
+      const change = { voter: sender.voter, ...loosened, ...(reason && { reason }) };
+      const { policyDigest, settled } = reconsider(book, rules.current(), atMs, change);
       const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
       return {
         requestId: '',
         accepted: true,
         settled,
-        message: `the policy is ${digest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
+        message: `the policy is ${policyDigest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
       };
     } catch (error) {
       if (isCancellation(error)) return ended();
@@ -246,15 +243,8 @@ export function openControlDoors(book: Book, watch: DeadlineWatch, rules: Changi
   }
 }
 
-const welcome: Receipt = { requestId: '', accepted: true, message: '' };
-
 function refused(message: Control, problem: Problem): Receipt {
   return { requestId: 'requestId' in message ? message.requestId : '', accepted: false, ...problem };
-}
-
-/** When a message came whose time could not be found out: now, which is past what it would have been in time for. */
-function whole(atMs: number): number {
-  return Math.min(atMs, Date.now());
 }
 
 function pick({ requestId, reason }: ExtendMessage | DelegateMessage): { requestId: string; reason?: string } {

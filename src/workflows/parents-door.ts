@@ -4,7 +4,6 @@ import type { ReadParents } from '../activities/read-parents.ts';
 import { activityNames, parentsChangedName } from '../contract.ts';
 import type { Receipt } from '../core/approval.ts';
 import { byteLength } from '../core/byte-length.ts';
-import { policyDigest } from '../core/digest.ts';
 import { inheritedBeside, maxInheritedBytes } from '../core/nesting.ts';
 import type { Policy } from '../core/policy.ts';
 import type { ProblemCode } from '../core/problem.ts';
@@ -60,9 +59,7 @@ export function openParentsDoor(book: Book, watch: DeadlineWatch, rules: Inherit
       if ('isForged' in read) return void refuse(message, 'forbidden');
       rules.inherit(inheritedBeside(rules.current().policies.ceiling, read.policies));
       const reason = `the policies of run '${parent!.workflowId}' changed`;
-      const digest = policyDigest(rules.current().policies);
-      book.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, reason });
-      reconsider(book, rules.current(), Math.min(read.atMs, Date.now()));
+      reconsider(book, rules.current(), read.atMs, { reason });
     } catch (error) {
       refuse(message, isCancellation(error) ? 'run_closed' : 'internal');
     } finally {

@@ -1,19 +1,34 @@
 import type { Receipt } from '../core/approval.ts';
 import { sameTerms } from '../core/ask-terms.ts';
+import { policyDigest } from '../core/digest.ts';
 import { openedAtMs } from '../core/ladder.ts';
-import { findRequest, type BookedRequest } from '../core/ledger.ts';
+import { findRequest, type BookedRequest, type LedgerCommand } from '../core/ledger.ts';
 import { reviewersOf, whyAsked } from './book-request.ts';
 import type { Book } from './book.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 
-/** Every request that was open at `atMs` once more, under rules that have changed; says which that settled (I14). */
-export function reconsider(book: Book, rules: RulesInForce, atMs: number): NonNullable<Receipt['settled']> {
+type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
+
+/**
+ * The rules have changed: an entry of the journal says so, and every request that was open when the change was sent is
+ * ruled on once more. Says which that settled (I14). `sentAtMs`: infinity where that could not be found out.
+ */
+export function reconsider(
+  book: Book,
+  rules: RulesInForce,
+  sentAtMs: number,
+  change: Pick<PolicyCommand, 'voter' | 'reason' | 'operatorMs'>,
+): { policyDigest: string; settled: NonNullable<Receipt['settled']> } {
+  const digest = policyDigest(rules.policies);
+  book.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, ...change });
+  const atMs = Math.min(sentAtMs, Date.now());
   const waiting = book.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
   for (const booked of waiting) reconsiderOne(book, rules, booked, atMs);
-  return waiting.flatMap(({ request: { requestId } }) => {
+  const settled = waiting.flatMap(({ request: { requestId } }) => {
     const found = findRequest(book.ledger, requestId);
     return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
   });
+  return { policyDigest: digest, settled };
 }
 
 function reconsiderOne(book: Book, rules: RulesInForce, booked: BookedRequest, atMs: number): void {
