@@ -1,7 +1,9 @@
+import type { JsonObject } from '../../src/core/tool-call.ts';
 import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent, type Agent } from '../../src/agents/define-agent.ts';
 import { promptScripted } from './prompt-scripted.ts';
 import { testAgent } from './test-agent.ts';
+import type { Turns } from './world.ts';
 
 /** Policies by agent. */
 export type TeamPolicies = Partial<Record<'tester' | 'researcher' | 'clerk' | 'lax' | 'billing', object>>;
@@ -61,3 +63,14 @@ export function team(folder: string, policies: TeamPolicies = {}): Agent[] {
 export function callOf(agent: string, ...turns: object[]): { tool: string; args: { input: string } } {
   return { tool: agent, args: { input: JSON.stringify(turns) } };
 }
+
+export const pay = (to: string, amount = 1) => ({ tool: 'pay', args: { to, amount } });
+export const last = { text: '{{lastResult}}' };
+/** These calls, then the result of the last of them. */
+export const once = (...calls: object[]): Turns => [{ calls }, last] as Turns;
+export const yes = (requestId: string) => ({ requestId, approved: true });
+/** A policy of one rule. */
+export const rule = (pattern: string, action: string, more: JsonObject = {}): JsonObject => ({
+  version: 1,
+  rules: [{ pattern, action, ...more }],
+});

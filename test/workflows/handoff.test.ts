@@ -1,23 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { countEvents } from '../../bench/event-counts.ts';
 import type { JournalEntry, Message } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
 import { journalIn } from '../../src/client/journal-of.ts';
 import { eventually } from '../support/eventually.ts';
-import { team, type TeamPolicies } from '../support/team.ts';
+import { last, pay, rule, team, yes, type TeamPolicies } from '../support/team.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** A handoff changes the agent in charge and its policy from the next turn on, and nothing else. */
 
-const pay = (to: string) => ({ tool: 'pay', args: { to, amount: 1 } });
 const toBilling = { tool: 'transfer_to_billing', args: { reason: 'It is about money' } };
-const last = { text: '{{lastResult}}' };
-const rule = (pattern: string, action: string, more: JsonObject = {}): JsonObject => ({
-  version: 1,
-  rules: [{ pattern, action, ...more }],
-});
-const yes = (requestId: string) => ({ requestId, approved: true });
 const policies: TeamPolicies = {
   tester: rule('pay', 'deny', { reason: 'Front desk' }),
   billing: rule('pay', 'ask', { reason: 'Billing asks' }),

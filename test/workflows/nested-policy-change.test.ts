@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/core/tool-call.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
-import { callOf, team } from '../support/team.ts';
+import { callOf, last, once, pay, rule, team, yes } from '../support/team.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -19,14 +19,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-const pay = (to: string, amount = 1) => ({ tool: 'pay', args: { to, amount } });
-const last = { text: '{{lastResult}}' };
-const once = (...calls: object[]): Turns => [{ calls }, last] as Turns;
-const yes = (requestId: string) => ({ requestId, approved: true });
-const rule = (pattern: string, action: string, more: JsonObject = {}): JsonObject => ({
-  version: 1,
-  rules: [{ pattern, action, ...more }],
-});
 const setPolicy = (run: RunInTest, message: object) => run.handle.executeUpdate('setPolicy', { args: [message] });
 const asked = (run: RunInTest): Promise<ApprovalRequest> =>
   eventually('it asks', async () => (await run.open().catch(() => []))[0]);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/core/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { sharedAddress } from '../support/shared-server.ts';
-import { callOf, team } from '../support/team.ts';
+import { callOf, last, once, pay, rule, team, yes } from '../support/team.ts';
 import { killAll } from '../support/ready-process.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
@@ -22,14 +22,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const pay = (to: string, amount = 1) => ({ tool: 'pay', args: { to, amount } });
-const last = { text: '{{lastResult}}' };
-const once = (...calls: object[]): Turns => [{ calls }, last] as Turns;
-const yes = (requestId: string) => ({ requestId, approved: true });
-const rule = (pattern: string, action: string, more: JsonObject = {}): JsonObject => ({
-  version: 1,
-  rules: [{ pattern, action, ...more }],
-});
 const statusOf = async (run: RunInTest): Promise<string> => (await run.handle.describe()).status.name;
 
 test('its answer is the result of the call, and its run stays to be looked at', async () => {
