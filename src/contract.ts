@@ -49,6 +49,8 @@ export const queryNames = {
   receipt: 'receipt',
 } as const;
 export const memoName = 'approvals';
+/** Memo `{ journal }`: what the gate decided in a task that changed no open request. */
+export const journalMemoName = 'approvalJournal';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
   callModel: 'countersign.callModel',

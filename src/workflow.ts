@@ -6,7 +6,7 @@
 export { agentRun } from './workflows/agent-run.ts';
 export { ApprovalGate } from './workflows/approval-gate.ts';
 export type { Admission, GateOptions } from './workflows/approval-gate.ts';
-export type { BookSnapshot } from './workflows/book.ts';
+export type { GateSnapshot } from './workflows/gate-state.ts';
 export { forModel } from './workflows/for-model.ts';
 export { gateRefusal } from './workflows/gate-refusal.ts';
 export type { GateRefusal } from './workflows/gate-refusal.ts';

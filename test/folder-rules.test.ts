@@ -46,6 +46,26 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
   ['src/workflows/sample.ts', "import { a } from 'zod';", /^workflow code is replayed/],
   ['src/workflows/sample.ts', "import { a } from 'node:crypto';", /^workflow code is replayed/],
   ['src/workflows/sample.ts', "import { a } from '../client/client.ts';", /^workflow code is replayed/],
+  ['src/workflows/messages/sample.ts', "import { a } from '../../core/ledger.ts';", undefined],
+  ['src/workflows/messages/sample.ts', "import { a } from '../gate-state.ts';", undefined],
+  ['src/workflows/messages/sample.ts', "import type { a } from '../../activities/call-tool.ts';", undefined],
+  [
+    'src/workflows/messages/sample.ts',
+    "import { a } from '../../activities/call-tool.ts';",
+    /^workflow code takes activities as types/,
+  ],
+  [
+    'src/workflows/messages/sample.ts',
+    "import { a } from '../../core/shell-split.ts';",
+    /^splitting a shell command needs a parser/,
+  ],
+  [
+    'src/workflows/messages/sample.ts',
+    "import { a } from '../../core/parse-policy.ts';",
+    /^reading a policy file needs zod and yaml/,
+  ],
+  ['src/workflows/messages/sample.ts', "import { a } from '../../client/client.ts';", /^workflow code is replayed/],
+  ['src/workflows/messages/sample.ts', "import { a } from 'zod';", /^workflow code is replayed/],
   ['src/activities/sample.ts', "import { a } from '../models/ask-model.ts';", undefined],
   ['src/activities/sample.ts', "import { a } from '../workflows/index.ts';", /^activities are the effects/],
   [

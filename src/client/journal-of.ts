@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import { activityNames, memoName, workflowType } from '../contract.ts';
+import { activityNames, journalMemoName, memoName, workflowType } from '../contract.ts';
 import type { Projection } from '../core/journal.ts';
 import { projectJournal } from '../core/journal.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
@@ -40,10 +40,9 @@ function gatedCarriersOf(event: Event): Payload[] {
   const activity = scheduled?.activityType?.name ?? '';
   const first = scheduled?.input?.payloads?.[0];
   const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
-  return [
-    isOurs || saysPermit(first?.metadata) ? first : undefined,
-    event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
-  ].filter((payload): payload is Payload => payload != null);
+  return [isOurs || saysPermit(first?.metadata) ? first : undefined, ...memosOf(event)].filter(
+    (payload): payload is Payload => payload != null,
+  );
 }
 
 /**
@@ -57,12 +56,17 @@ function carriersOf(event: Event): Payload[] {
   return [
     unwritten.has(activity) ? undefined : scheduled?.input?.payloads?.[0],
     activity === activityNames.callModel ? scheduled?.input?.payloads?.[1] : undefined,
-    event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName],
+    ...memosOf(event),
     event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads?.[1],
     nested?.workflowType?.name === workflowType ? nested.input?.payloads?.[1] : undefined,
     event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
     event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
   ].filter((payload): payload is Payload => payload != null);
+}
+
+function memosOf(event: Event): (Payload | undefined)[] {
+  const memos = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
+  return [memos?.[memoName], memos?.[journalMemoName]];
 }
 
 /** Our activities whose first argument is not the gate's: the starter's input, ids of events, what people sent. */

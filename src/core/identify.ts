@@ -6,7 +6,7 @@ import type { Problem } from './problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 
 /** A message whose form has been checked. `reviewerId` in a decision, `by` in the others. */
-interface Sent {
+export interface Sent {
   reviewerId?: string;
   by?: string;
   signature?: { keyId: string };
@@ -27,7 +27,7 @@ export function identify(
   sent: Addressed & { message: Sent },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
 ): Sender | { problem: Problem } {
-  const sender = presumedSender(sent, ceiling);
+  const sender = claimedSender(sent, ceiling);
   const { message, workflowId, namespace } = sent;
   if ('problem' in sender || message.signature === undefined) return sender;
   const { keyId } = message.signature;
@@ -37,7 +37,7 @@ export function identify(
 }
 
 /** Who sent it if its signature holds: everything but the one check that costs something. */
-export function presumedSender(
+export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: Sent },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
 ): Sender | { problem: Problem } {

@@ -1,6 +1,6 @@
 /**
- * What the gate must know of each activation (one workflow task handled) and the SDK does not tell workflow code:
- * which activation this is, and which history event brought a signal. The interceptor below tells it.
+ * What the gate must know of each activation (one workflow task handled) and the SDK does not tell workflow code: which
+ * activation this is, whether all its jobs were handed over, and which history event brought a signal.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { workflowInfo } from '@temporalio/workflow';
@@ -18,13 +18,13 @@ const named: readonly string[] = [...Object.values(messageNames), parentsChanged
 interface Activations {
   installed: boolean;
   number: number;
-  listeners: Set<() => void>;
+  isBeingHandedOver: boolean;
   /** Of signals that have not been handled, by their names. */
   eventIds: Map<string, string[]>;
 }
 
 const ofRun = (): Activations =>
-  ofThisRun('activations', () => ({ installed: false, number: 0, listeners: new Set(), eventIds: new Map() }));
+  ofThisRun('activations', () => ({ installed: false, number: 0, isBeingHandedOver: false, eventIds: new Map() }));
 
 export const activation = {
   /** False on a worker that was not made by `createWorker`: the gate refuses to work there. */
@@ -35,13 +35,9 @@ export const activation = {
   get number(): number {
     return ofRun().number;
   },
-  /**
-   * Calls `listener` at the start of every activation, before its signals are handled; not of one that brings updates
-   * alone. A refused update leaves nothing in history, and a replay would not find what was done because of it: what
-   * depends on the clock or on the length of history is looked at here and nowhere else (I12).
-   */
-  onStart(listener: () => void): void {
-    ofRun().listeners.add(listener);
+  /** True while the SDK hands the jobs of the activation to their handlers, one by one. */
+  get isBeingHandedOver(): boolean {
+    return ofRun().isBeingHandedOver;
   },
 };
 
@@ -70,13 +66,15 @@ export function interceptors(): WorkflowInterceptors {
             const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
             state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
           }
-          // After each job the SDK lets go on whoever waits. A replay does not find the refused updates: they come last,
-          // when nobody waits any more for what the others brought, so that the order of commands is the same (I12).
+          // Recorded updates come last on replay, so they come last here, too.
           const updates = jobs.filter((job) => job.doUpdate != null);
-          const others = jobs.filter((job) => job.doUpdate == null);
-          input.activation.jobs = [...others, ...updates];
-          if (others.length > 0) for (const listener of state.listeners) listener();
-          return next(input);
+          input.activation.jobs = [...jobs.filter((job) => job.doUpdate == null), ...updates];
+          state.isBeingHandedOver = true;
+          try {
+            return next(input);
+          } finally {
+            state.isBeingHandedOver = false;
+          }
         },
       },
     ],

@@ -5,7 +5,6 @@
  */
 import {
   CancellationScope,
-  condition,
   defineQuery,
   isCancellation,
   makeContinueAsNewFunc,
@@ -90,13 +89,15 @@ class AgentRun {
     this.#govern();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finish(calls);
-      if (this.#gate.closing !== undefined) return this.#result('closed', lastText(this.#state.messages, 'assistant'));
+      // Whatever follows writes a command: the model is asked, or the execution ends.
+      this.#gate.noteGrowth();
+      if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#state.turn >= this.#state.config.maxTurns) {
-        return this.#result('limit', `Stopped after ${this.#state.turn} turns`);
+        return this.#end('limit', `Stopped after ${this.#state.turn} turns`);
       }
       const { transcriptBytes } = this.#limits;
       if (byteLength(JSON.stringify(this.#state.messages)) > transcriptBytes) {
-        return this.#result('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
+        return this.#end('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
       }
       if (this.#wantsRollOver) {
         // What is being looked into, such as a new policy, would be lost (I11).
@@ -105,7 +106,7 @@ class AgentRun {
       }
       const text = await this.#modelTurn(calls).catch(this.#whenClosed);
       if (text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined) {
-        return this.#result('completed', text);
+        return this.#end('completed', text);
       }
     }
   }
@@ -156,6 +157,8 @@ class AgentRun {
         { journal: this.#gate.takeJournal() },
       ]),
     );
+    // A revocation that came before the model's answer binds its calls.
+    await this.#gate.drain();
     this.#state.turn = turn;
     this.#state.usage = {
       inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
@@ -194,10 +197,10 @@ class AgentRun {
 
   /** For a run that is cancelled: what is under way ends, and whoever asked is told. */
   async giveUp(reason: string): Promise<void> {
+    await this.#gate.drain();
     this.#gate.cancelAll(reason);
     await this.#calls?.untilEnded();
-    // An edit that was being checked is refused now, and that belongs into the journal.
-    await condition(() => !this.#gate.busy);
+    await this.#gate.until(() => !this.#gate.busy);
     this.#calls?.answerAll(reason);
     this.#gate.writeLast();
   }
@@ -239,8 +242,11 @@ class AgentRun {
     return parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };
   }
 
-  #result(status: RunStatusName, output: string): RunResult {
+  async #end(status: RunStatusName, output: string): Promise<RunResult> {
     this.#ended = status;
+    this.#gate.cancelAll('the run ended');
+    await this.#gate.drain();
+    this.#gate.writeIndex();
     const { outcomes } = this.#gate.ledger;
     return { status, output, usage: this.#state.usage, outcomes, journal: this.#gate.takeJournal() };
   }

@@ -2,7 +2,7 @@
  * The gate: the workflow step that every tool call passes (I1). One object, made at the top of a workflow: it
  * registers its own handlers, keeps the book, arms one timer, and hands over a snapshot for continue-as-new.
  */
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Caller, Permit } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
 import type { OutcomeName, Ran, Settlement } from '../core/approval.ts';
@@ -24,23 +24,17 @@ import { notSplit } from '../core/shell-parts.ts';
 import type { JsonObject, ToolCall, ToolDefinition } from '../core/tool-call.ts';
 import { activation } from './activation.ts';
 import { bookRequest } from './book-request.ts';
-import type { BookSnapshot } from './book.ts';
-import { Book } from './book.ts';
-import { CloseDoor } from './close-door.ts';
-import { openControlDoors } from './control-doors.ts';
-import { DeadlineWatch } from './deadline-watch.ts';
-import { openDecisionDoor } from './decision-door.ts';
+import type { GateSnapshot } from './gate-state.ts';
+import { GateState } from './gate-state.ts';
 import type { Gated } from './guarded-activities.ts';
 import { gatedRun, wrapActivities } from './guarded-activities.ts';
-import { IndexWriter } from './index-writer.ts';
-import { LadderClimber } from './ladder-climber.ts';
 import type { Carry, CarriedGate, LoadOptions } from './load-gate.ts';
 import { carryGate, loadGate } from './load-gate.ts';
-import { closeOtherDoors } from './message-door.ts';
-import { openParentsDoor } from './parents-door.ts';
-import { answerViews } from './request-views.ts';
+import { receiveMessages, type Messages } from './messages/receive-messages.ts';
+import { answerQueries } from './queries.ts';
 import { RulesInForce } from './rules-in-force.ts';
-import { Wake } from './wake.ts';
+import { Scheduler, type ScheduledTask } from './scheduler.ts';
+import { VisibilityIndex } from './visibility-index.ts';
 
 export interface GateOptions {
   agent: string;
@@ -73,42 +67,32 @@ export interface CallFacts {
 }
 
 export class ApprovalGate {
-  readonly #book: Book;
-  readonly #watch: DeadlineWatch;
-  readonly #climber: LadderClimber;
-  readonly #index: IndexWriter;
+  readonly #state: GateState;
+  readonly #index: VisibilityIndex;
+  readonly #messages: Messages;
+  readonly #scheduler: Scheduler;
+  readonly #closeListeners: (() => void)[] = [];
   #change: PolicyChange | undefined;
   #inForce: RulesInForce | undefined;
-  readonly #wake: Wake;
-  readonly #close: CloseDoor;
 
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
-  constructor(snapshot?: BookSnapshot) {
+  constructor(snapshot?: GateSnapshot) {
     if (!activation.installed) {
       throw misused(
         `ApprovalGate needs a worker made by createWorker, or with countersignPlugin, from countersign/worker`,
       );
     }
-    this.#book = new Book(snapshot);
+    this.#state = new GateState(snapshot);
     this.#change = snapshot?.change;
-    this.#index = new IndexWriter(this.#book);
-    this.#climber = new LadderClimber(this.#book);
-    this.#watch = new DeadlineWatch(this.#book, (requests) => this.#climber.climb(requests));
-    // The doors hand on nothing before the rules are known.
-    openDecisionDoor(this.#book, this.#watch, () => this.#rules);
-    openControlDoors(this.#book, this.#watch, {
-      current: () => this.#rules,
+    this.#index = new VisibilityIndex(this.#state);
+    this.#messages = receiveMessages(this.#state, {
+      policies: () => this.#rules,
       change: (change) => this.#enforce(this.#rules.options, change),
-    });
-    openParentsDoor(this.#book, this.#watch, {
-      current: () => this.#rules,
       inherit: (parents) => this.#inherit(parents),
+      close: () => this.#closeListeners.forEach((listener) => listener()),
     });
-    this.#close = new CloseDoor(this.#book, snapshot?.closing);
-    closeOtherDoors(this.#book);
-    answerViews(this.#book);
-    // Time first: what it settles is to be in the index that is written next.
-    this.#wake = new Wake([this.#watch, this.#index]);
+    answerQueries(this.#state);
+    this.#scheduler = new Scheduler(this.#messages.pipeline, this.#outputs());
   }
 
   /** Puts the gate under its policies; once more where a run goes on as another agent. */
@@ -125,11 +109,11 @@ export class ApprovalGate {
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     this.#change = change;
     this.#inForce = new RulesInForce(options, change);
-    this.#book.directories = this.#inForce.directories;
-    this.#book.agent = options.agent;
-    this.#book.showsArguments = this.limits.includeArguments;
+    this.#state.directories = this.#inForce.directories;
+    this.#state.agent = options.agent;
+    this.#state.showsArguments = this.limits.includeArguments;
     this.#index.use(options.attributes ?? defaultAttributeNames);
-    this.#book.becomeGoverned();
+    if (!this.#messages.queue.isOpen) this.#messages.queue.open();
   }
 
   /** The limits of the run as they stand. */
@@ -143,27 +127,32 @@ export class ApprovalGate {
   }
 
   get ledger(): Ledger {
-    return this.#book.ledger;
+    return this.#state.ledger;
   }
 
   /** Why the run is to end, once somebody sent `close`: what was open is cancelled, and nothing more is admitted. */
   get closing(): string | undefined {
-    return this.#close.reason;
+    return this.#state.closing;
   }
 
   /** Calls `listener` when somebody sends `close`. */
   onClose(listener: () => void): void {
-    this.#close.onClose(listener);
+    this.#closeListeners.push(listener);
   }
 
   /** True while an activity of the gate or a gated one runs: the run must not continue as new then. */
   get busy(): boolean {
-    return this.#watch.busy || this.#climber.busy || gatedRun();
+    return !this.#messages.inFlight.isEmpty || !this.#messages.queue.isEmpty || gatedRun();
   }
 
-  /** True when this link has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */
+  /** Looks at how far the history has grown, in a step that certainly schedules something or ends the run (I12). */
+  noteGrowth(): void {
+    this.#state.noteGrowth();
+  }
+
+  /** True when this execution has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */
   get wantsRollOver(): boolean {
-    return this.#book.outgrew(this.#rules.options.rollOver);
+    return this.#state.outgrew(this.#rules.options.rollOver);
   }
 
   /** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
@@ -190,32 +179,33 @@ export class ApprovalGate {
     const { ruling, assessment, limits } = ruledCase;
     const { reversible } = assessment;
     if (ruling.action === 'deny') {
-      this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
+      this.#state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
       return this.#answered(sentences.deniedByPolicy(toolName, ruling.reason), 'denied_by_policy');
     }
     const answer = answerBefore(this.ledger, ruling, { tool: toolName, args, digest, reversible, atMs }, limits);
     if (answer !== undefined) {
       const { outcome, content, reason, grantId } = answer;
-      this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId });
+      this.#state.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId });
       return this.#answered(content, outcome);
     }
     if (ruling.action === 'allow') {
-      this.#book.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
+      this.#state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
       return { kind: 'allowed' };
     }
     const { contextSummary } = facts;
     const { options } = this.#rules;
     const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, atMs };
     const booked = bookRequest(options, { ...asked, lineage: options.lineage ?? [] });
-    this.#book.apply({ kind: 'open', atMs, booked, ruling });
+    this.#state.noteGrowth();
+    this.#state.apply({ kind: 'open', atMs, booked, ruling });
     return { kind: 'asked', requestId: booked.request.requestId };
   }
 
   /** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */
   refuse(callId: string, toolName: string, content: string): Admission {
     // What is wrong with arguments may be told in their own words.
-    const reason = this.#book.showsArguments ? content.slice(0, 500) : undefined;
-    this.#book.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
+    const reason = this.#state.showsArguments ? content.slice(0, 500) : undefined;
+    this.#state.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
     return this.#answered(content, 'refused');
   }
 
@@ -252,6 +242,7 @@ export class ApprovalGate {
   /** The proof for the tool activity that this call passed; journal entries ride along (design section 6). */
   permit(call: ToolCall, tool: ToolDefinition, requestId?: string): Permit {
     const { agent, caller } = this.#rules.options;
+    this.#state.noteGrowth();
     return {
       workflowId: workflowInfo().workflowId,
       callId: call.callId,
@@ -266,28 +257,28 @@ export class ApprovalGate {
 
   /** Records how an admitted call ended. */
   finished(callId: string, ran: Ran): void {
-    this.#book.apply({ kind: 'ran', atMs: Date.now(), callId, ran });
+    this.#state.apply({ kind: 'ran', atMs: Date.now(), callId, ran });
   }
 
   /**
-   * Refuses what is being looked into and settles everything open as cancelled, in the activation that ends the run;
+   * Refuses the messages in flight and settles everything open as cancelled, in the activation that ends the run;
    * `writeLast` must follow.
    */
   cancelAll(reason: string): void {
-    this.#book.lookedInto.endAll();
-    this.#book.cancelOpen(reason);
-    this.#book.takeBack();
+    this.#messages.pipeline.end();
+    this.#state.cancelOpen(reason);
+    this.#state.takeBack();
   }
 
   /** Journal entries whose carrier may never have been sent ride on the next payload. */
   putBackJournal(entries: JournalEntry[]): void {
-    this.#book.putBack(entries);
+    this.#state.putBack(entries);
   }
 
   /** Settles one request as cancelled: nobody waits for its answer any more. */
   withdraw(requestId: string, reason: string): void {
     const { requestId: latestId } = this.#latest(requestId)?.request ?? { requestId };
-    this.#book.apply({ kind: 'cancel', atMs: Date.now(), requestId: latestId, reason });
+    this.#state.apply({ kind: 'cancel', atMs: Date.now(), requestId: latestId, reason });
   }
 
   /**
@@ -316,11 +307,17 @@ export class ApprovalGate {
 
   /** The journal entries that no payload has carried yet; the caller writes them into the payload at hand. */
   takeJournal(): JournalEntry[] {
-    return this.#book.takeJournal();
+    return this.#state.takeJournal();
   }
 
-  /** What the next link's constructor takes, and its memo. */
-  snapshot(): { gate: BookSnapshot; memo: Record<string, unknown> } {
+  /** Writes the index, for a run that ends with its journal in a result. */
+  writeIndex(): void {
+    this.#index.run();
+  }
+
+  /** What the next execution's constructor takes, and its memo. */
+  snapshot(): { gate: GateSnapshot; memo: Record<string, unknown> } {
+    this.#index.run();
     const change = this.#change;
     const { closing } = this;
     const gate = {
@@ -338,7 +335,7 @@ export class ApprovalGate {
   }
 
   #cancelled(callId: string, toolName: string, reason: string): Admission {
-    this.#book.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'cancelled', reason });
+    this.#state.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'cancelled', reason });
     return this.#answered(sentences.cancelled(reason), 'cancelled');
   }
 
@@ -359,11 +356,37 @@ export class ApprovalGate {
   }
 
   /**
-   * Waits until `predicate` holds, after timer and index have been seen to (wake.ts says why not at a condition of one's
-   * own). Rejects when the scope it is called in is cancelled.
+   * Waits until `predicate` holds, after the messages that came in were applied (scheduler.ts says why not at a condition
+   * of one's own). Rejects when the scope it is called in is cancelled.
    */
   until(predicate: () => boolean): Promise<void> {
-    return this.#wake.until(predicate);
+    return this.#scheduler.until(predicate);
+  }
+
+  /** True while messages that came in are not applied yet: a ruling before that would overtake them. */
+  get hasNews(): boolean {
+    return this.#messages.queue.hasNews;
+  }
+
+  /** Waits until the messages that came in are applied and answered, also where the workflow was cancelled. */
+  drain(): Promise<void> {
+    return CancellationScope.nonCancellable(() => this.until(() => true));
+  }
+
+  /** The gate's own commands, in this order, once nobody can go on: timer, index, else the journal. */
+  #outputs(): ScheduledTask {
+    const { queue, deadlines } = this.#messages;
+    const [state, index] = [this.#state, this.#index];
+    return {
+      get isDue() {
+        return queue.owesCommand || (queue.isOpen && (deadlines.isDue || index.isDue));
+      },
+      run() {
+        if (queue.isOpen) for (const output of [deadlines, index]) output.run();
+        if (queue.owesCommand && !state.hasWritten) index.writeJournal();
+        queue.notePaid();
+      },
+    };
   }
 }
 

@@ -18,7 +18,9 @@ export type CallingGate = Pick<
   ApprovalGate,
   | 'admit'
   | 'approved'
+  | 'drain'
   | 'finished'
+  | 'hasNews'
   | 'ledger'
   | 'permit'
   | 'putBackJournal'
@@ -55,6 +57,8 @@ export async function callGated(
   next: (input: ActivityInput) => Promise<unknown>,
 ): Promise<unknown> {
   const { gate, activity } = gated;
+  // A revocation that came in the same activation binds the call.
+  if (gate.hasNews) await gate.drain();
   const wished = wish(gated, input.args);
   const requestId = admit(gated, wished);
   // An allowed call is scheduled in this very step, in the order in which it was made.

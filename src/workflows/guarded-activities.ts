@@ -26,7 +26,7 @@ export type Gated<Activities> = {
   };
 };
 
-type GuardingGate = CallingGate & Pick<ApprovalGate, 'cancelAll' | 'writeLast'>;
+type GuardingGate = CallingGate & Pick<ApprovalGate, 'cancelAll' | 'drain' | 'writeLast'>;
 
 interface Guarded {
   gate: GuardingGate;
@@ -120,22 +120,25 @@ async function counted<Result>(guarded: Guarded, running: Promise<Result>): Prom
 export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {
   try {
     const result = await running;
-    close('the workflow ended');
+    await close('the workflow ended');
     return result;
   } catch (error) {
     if (!(error instanceof ContinueAsNew)) {
-      close(isCancellation(error) ? 'the workflow was cancelled' : 'the workflow ended');
+      await close(isCancellation(error) ? 'the workflow was cancelled' : 'the workflow ended');
     }
     throw error;
   }
 }
 
-function close(reason: string): void {
+async function close(reason: string): Promise<void> {
   const { guarded } = ofRun();
   if (guarded?.config === undefined) return;
   guarded.ended = true;
-  guarded.gate.cancelAll(reason);
-  guarded.gate.writeLast();
+  const { gate } = guarded;
+  await gate.drain();
+  gate.cancelAll(reason);
+  await gate.drain();
+  gate.writeLast();
 }
 
 /** A call that is made again after continue-as-new goes on where its request stands: same id, same deadline (I11). */

@@ -5,7 +5,7 @@ import type { GateConfig } from '../core/gate-config.ts';
 import type { Mode } from '../core/modes.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import type { ApprovalGate } from './approval-gate.ts';
-import type { BookSnapshot } from './book.ts';
+import type { GateSnapshot } from './gate-state.ts';
 import { guardedBy } from './guarded-activities.ts';
 
 export interface LoadOptions {
@@ -28,7 +28,7 @@ export interface Carry {
 
 /** What a workflow hands to its next link, as an argument of its own. */
 export interface CarriedGate {
-  gate: BookSnapshot;
+  gate: GateSnapshot;
   config: GateConfig;
 }
 

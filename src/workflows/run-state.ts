@@ -2,7 +2,7 @@ import type { ModelCall } from '../activities/model-turn.ts';
 import type { Message, Usage } from '../contract.ts';
 import type { AgentConfig, RunConfig } from '../core/run-config.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
-import type { BookSnapshot } from './book.ts';
+import type { GateSnapshot } from './gate-state.ts';
 
 /** One call of the turn at hand, from the model's wish to the answer it gets. */
 export interface TurnCall {
@@ -50,5 +50,5 @@ export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): 
 /** The second argument of `agentRun`, written only by its own continue-as-new. */
 export interface Carried {
   state: RunState;
-  gate: BookSnapshot;
+  gate: GateSnapshot;
 }

@@ -2,7 +2,7 @@
  * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them stand in the run's
  * state, which continue-as-new carries.
  */
-import { condition, createEventGroup } from '@temporalio/workflow';
+import { createEventGroup } from '@temporalio/workflow';
 import type { ModelCall } from '../activities/model-turn.ts';
 import type { Message } from '../contract.ts';
 import { sentences } from '../core/sentences.ts';
@@ -72,7 +72,7 @@ export class TurnCalls {
 
   /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */
   untilEnded(): Promise<void> {
-    return condition(() => this.#running === 0);
+    return this.#gate.until(() => this.#running === 0);
   }
 
   /** Whoever asked for a call is told what became of it, also where the run ends with its calls. */

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { identify, presumedSender } from '../../src/core/identify.ts';
+import { identify, claimedSender } from '../../src/core/identify.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { signedText, type SignedAction } from '../../src/core/signature.ts';
 
@@ -142,7 +142,7 @@ test('presumed: the same, but for the signature itself', () => {
   const message = { requestId: 'r', signature: { keyId: 'k1', signedAt: 't', value: 'QQ==' } };
   const to = { action: 'decide' as const, message, namespace: 'default', workflowId: 'w1' };
   const ann = { voter: { reviewerId: 'ann', identity: 'verified' }, operator: false };
-  expect(presumedSender(to, ceiling)).toEqual(ann);
+  expect(claimedSender(to, ceiling)).toEqual(ann);
   expect(identify(to, ceiling)).toMatchObject({ problem: { code: 'unverified_reviewer' } });
-  expect(presumedSender({ ...to, message: { ...message, reviewerId: 'bob' } }, ceiling)).toHaveProperty('problem');
+  expect(claimedSender({ ...to, message: { ...message, reviewerId: 'bob' } }, ceiling)).toHaveProperty('problem');
 });

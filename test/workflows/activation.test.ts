@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { activation, interceptors } from '../../src/workflows/activation.ts';
 
 /**
- * A refused update is a job that a replay does not find. What the run does must be the same without it: it is not woken
- * because of it, and nothing goes on in another order (I12). On the real server: refused-updates.test.ts.
+ * A refused update is a job that a replay does not find. What the run does must be the same without it (I12). On the
+ * real server: refused-updates.test.ts and merged-tasks.test.ts.
  */
 
 type Job = Record<string, object>;
@@ -17,15 +17,16 @@ const begun: Job = { initializeWorkflow: { workflowType: 'agentRun' } };
 Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: {} });
 const interceptor = interceptors().internals![0]!;
 
-/** What the SDK is handed, and how often those were called who look at the clock. */
-function handed(jobs: Job[]): { names: string[]; looks: number } {
-  let looks = 0;
+/** What the SDK is handed, and whether the gate waits meanwhile and goes on afterwards. */
+function handed(jobs: Job[]): { names: string[]; waits: boolean } {
   let names: string[] = [];
-  activation.onStart(() => (looks += 1));
+  let isWaiting = false;
   interceptor.activate!({ activation: { jobs: [...jobs] }, batchIndex: 0 }, (input) => {
     names = input.activation.jobs!.map((job) => Object.keys(job)[0]!);
+    isWaiting = activation.isBeingHandedOver;
   });
-  return { names, looks };
+  expect(activation.isBeingHandedOver).toBe(false);
+  return { names, waits: isWaiting };
 }
 
 test('outside of a run there is no state', () => {
@@ -35,21 +36,21 @@ test('outside of a run there is no state', () => {
   Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: activator });
 });
 
-describe('updates come last, and alone they wake nobody', () => {
-  test.each<[string, Job[], string[], number]>([
-    ['an update alone', [update], ['doUpdate'], 0],
-    ['two of them', [update, update], ['doUpdate', 'doUpdate'], 0],
-    ['before an activity', [update, resolved], ['resolveActivity', 'doUpdate'], 1],
+describe('updates come last, and the gate waits until all jobs are handed over', () => {
+  test.each<[string, Job[], string[], boolean]>([
+    ['an update alone', [update], ['doUpdate'], true],
+    ['two of them', [update, update], ['doUpdate', 'doUpdate'], true],
+    ['before an activity', [update, resolved], ['resolveActivity', 'doUpdate'], true],
     [
       'among others',
       [signal, update, resolved, update, timer],
       ['signalWorkflow', 'resolveActivity', 'fireTimer', 'doUpdate', 'doUpdate'],
-      1,
+      true,
     ],
-    ['in the first activation', [begun, update, signal], ['initializeWorkflow', 'signalWorkflow', 'doUpdate'], 1],
-    ['none', [signal, timer], ['signalWorkflow', 'fireTimer'], 1],
-    ['a query', [{ queryWorkflow: { queryId: 'q' } }], ['queryWorkflow'], 0],
-  ])('%s', (_name, jobs, names, looks) => {
-    expect(handed(jobs)).toEqual({ names, looks });
+    ['in the first activation', [begun, update, signal], ['initializeWorkflow', 'signalWorkflow', 'doUpdate'], true],
+    ['none', [signal, timer], ['signalWorkflow', 'fireTimer'], true],
+    ['a query changes nothing', [{ queryWorkflow: { queryId: 'q' } }], ['queryWorkflow'], false],
+  ])('%s', (_name, jobs, names, waits) => {
+    expect(handed(jobs)).toEqual({ names, waits });
   });
 });

@@ -17,8 +17,8 @@ test('the change is made, and the next call is under the new policy', async () =
   await world.stopWorker();
   // All of it comes at once: the turn ends, the link has grown enough, and the new policy has to be read.
   for (let noise = 0; noise < 20; noise++) await run.handle.signal('noise');
-  await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
   await run.handle.signal('decide', { requestId: request!.requestId, approved: false });
+  await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
   await world.startWorker();
   const { outcomes } = await run.result();
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['denied', 'allowed']);

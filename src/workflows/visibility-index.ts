@@ -1,25 +1,25 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { memoName } from '../contract.ts';
+import { journalMemoName, memoName } from '../contract.ts';
 import { approvalIndex, approvalMemo } from '../core/approval-index.ts';
 import type { AttributeNames } from '../core/attribute-names.ts';
 import type { BookedRequest } from '../core/ledger.ts';
 import { isUndecodable } from '../core/undecodable.ts';
-import type { Book } from './book.ts';
+import type { GateState } from './gate-state.ts';
 import { currentDetails } from './current-details.ts';
 
 /** Writes what the inbox and Temporal's UI show of a run, when the set of its open requests has changed. */
-export class IndexWriter {
-  readonly #book: Book;
+export class VisibilityIndex {
+  readonly #state: GateState;
   /** The open requests as the index last showed them; the next link inherits what it shows. */
   #shown: BookedRequest[];
   /** Recorded in the run, so nothing is written before the run knows them. */
   #names: AttributeNames | undefined;
 
-  constructor(book: Book) {
-    this.#book = book;
-    this.#shown = book.ledger.open;
-    if (this.#shown.length > 0) setCurrentDetails(currentDetails(book.ledger));
+  constructor(state: GateState) {
+    this.#state = state;
+    this.#shown = state.ledger.open;
+    if (this.#shown.length > 0) setCurrentDetails(currentDetails(state.ledger));
   }
 
   /** The names of the attributes, as the run recorded them. */
@@ -27,14 +27,15 @@ export class IndexWriter {
     this.#names = names;
   }
 
-  get needsAttention(): boolean {
-    return this.#names !== undefined && this.#book.ledger.open !== this.#shown;
+  /** True if the set of open requests is not the one that the index shows. */
+  get isDue(): boolean {
+    return this.#names !== undefined && this.#state.ledger.open !== this.#shown;
   }
 
-  attend(): void {
+  run(): void {
     const names = this.#names;
-    if (names === undefined || !this.needsAttention) return;
-    const { ledger } = this.#book;
+    if (names === undefined || !this.isDue) return;
+    const { ledger } = this.#state;
     this.#shown = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
     const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
@@ -44,17 +45,29 @@ export class IndexWriter {
       ...(names.tags === null ? [] : [{ key: defineSearchAttributeKey(names.tags, KEYWORD_LIST), value: list(tags) }]),
       { key: defineSearchAttributeKey(names.due, DATETIME), value: dueMs === null ? null : new Date(dueMs) },
     ]);
-    const { memo, rest } = approvalMemo(ledger, this.#book.takeJournal());
-    this.#book.putBack(rest);
+    const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
+    this.#state.putBack(rest);
     upsertMemo({ [memoName]: memo });
     setCurrentDetails(currentDetails(ledger));
+    this.#state.noteCommand();
+  }
+
+  /**
+   * Writes the journal alone. It is the command of an activation that changed no open request: without one the server
+   * would keep an empty task, which a replay merges with the next (I12).
+   */
+  writeJournal(): void {
+    const { memo, rest } = approvalMemo(this.#state.ledger, this.#state.takeJournal());
+    this.#state.putBack(rest);
+    upsertMemo({ [journalMemoName]: { journal: memo.journal } });
+    this.#state.noteCommand();
   }
 
   /** What the journal still holds goes to the memo: no other payload will follow. */
   writeLast(): void {
-    this.attend();
-    for (let entries = this.#book.takeJournal(); entries.length > 0;) {
-      const { memo, rest } = approvalMemo(this.#book.ledger, entries);
+    this.run();
+    for (let entries = this.#state.takeJournal(); entries.length > 0;) {
+      const { memo, rest } = approvalMemo(this.#state.ledger, entries);
       upsertMemo({ [memoName]: memo });
       // An entry too large for any memo is left out: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
@@ -63,7 +76,9 @@ export class IndexWriter {
 
   /** The next link's memo: continue-as-new does not carry what a link wrote there. */
   memo(): Record<string, unknown> {
-    const kept = Object.entries(workflowInfo().memo ?? {}).filter(([, value]) => !isUndecodable(value));
-    return { ...Object.fromEntries(kept), [memoName]: approvalMemo(this.#book.ledger, []).memo };
+    const kept = Object.entries(workflowInfo().memo ?? {}).filter(
+      ([name, value]) => name !== journalMemoName && !isUndecodable(value),
+    );
+    return { ...Object.fromEntries(kept), [memoName]: approvalMemo(this.#state.ledger, []).memo };
   }
 }

@@ -4,34 +4,34 @@ import { policyDigest } from '../core/digest.ts';
 import { openedAtMs } from '../core/ladder.ts';
 import { findRequest, type BookedRequest, type LedgerCommand } from '../core/ledger.ts';
 import { reviewersOf, whyAsked } from './book-request.ts';
-import type { Book } from './book.ts';
+import type { GateState } from './gate-state.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 
 type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
- * The rules have changed: an entry of the journal says so, and every request that was open when the change was sent is
- * ruled on once more. Says which that settled (I14). `sentAtMs`: infinity where that could not be found out.
+ * The policies have changed: an entry of the journal says so, and every request that was open when the change was sent
+ * is ruled on again. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown.
  */
-export function reconsider(
-  book: Book,
+export function reevaluateOpen(
+  state: GateState,
   rules: RulesInForce,
   sentAtMs: number,
   change: Pick<PolicyCommand, 'voter' | 'reason' | 'operatorMs'>,
 ): { policyDigest: string; settled: NonNullable<Receipt['settled']> } {
   const digest = policyDigest(rules.policies);
-  book.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, ...change });
+  state.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, ...change });
   const atMs = Math.min(sentAtMs, Date.now());
-  const waiting = book.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
-  for (const booked of waiting) reconsiderOne(book, rules, booked, atMs);
+  const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
+  for (const booked of waiting) reevaluate(state, rules, booked, atMs);
   const settled = waiting.flatMap(({ request: { requestId } }) => {
-    const found = findRequest(book.ledger, requestId);
+    const found = findRequest(state.ledger, requestId);
     return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
   });
   return { policyDigest: digest, settled };
 }
 
-function reconsiderOne(book: Book, rules: RulesInForce, booked: BookedRequest, atMs: number): void {
+function reevaluate(state: GateState, rules: RulesInForce, booked: BookedRequest, atMs: number): void {
   const { request, ruled, terms: before } = booked;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, subject, shell } = ruled;
@@ -44,14 +44,14 @@ function reconsiderOne(book: Book, rules: RulesInForce, booked: BookedRequest, a
     ...(subject !== undefined && { subject }),
     ...(shell && { shell }),
   };
-  const { ruling, terms, assessment } = rules.rule(call, book.ledger, atMs);
+  const { ruling, terms, assessment } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
-    book.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
+    state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;
   }
   if (sameTerms(before, terms) && request.rule === ruling.rule) return;
   const { rule } = ruling;
   const reason = whyAsked(ruling, risk);
   const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
-  book.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
+  state.apply({ kind: 'reterm', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
 }

@@ -10,27 +10,27 @@ import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../core
 import type { BookedVote } from '../core/ledger-state.ts';
 import { listed } from '../core/listed-request.ts';
 import { panelOf } from '../core/panel.ts';
-import type { Book } from './book.ts';
+import type { GateState } from './gate-state.ts';
 
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 
 /** Answers what reviewers ask of a run: its open requests, one request whole, its grants. */
-export function answerViews(book: Book): void {
+export function answerQueries(state: GateState): void {
   setHandler(grantsQuery, () => {
-    const { grants } = book.ledger;
-    return grants.map((grant) => shownGrant(grant, book.showsArguments));
+    const { grants } = state.ledger;
+    return grants.map((grant) => shownGrant(grant, state.showsArguments));
   });
   setHandler(approvalsQuery, (filter) => {
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
-    if (requestId === undefined) return book.ledger.open.map((booked) => listed(view(booked)));
-    const found = typeof requestId === 'string' ? findRequest(book.ledger, requestId) : undefined;
+    if (requestId === undefined) return state.ledger.open.map((booked) => listed(view(booked)));
+    const found = typeof requestId === 'string' ? findRequest(state.ledger, requestId) : undefined;
     return found === undefined ? null : view(found);
   });
 
   function view(found: BookedRequest | SettledRequest): ApprovalDetails {
     const { request, delegations } = found;
-    const hides = !book.showsArguments || found.hidden === true;
+    const hides = !state.showsArguments || found.hidden === true;
     const votes = found.votes.map(withoutDigest);
     const shown: ApprovalDetails = {
       ...(hides ? hideInRequest(request) : request),
@@ -40,7 +40,7 @@ export function answerViews(book: Book): void {
     if ('settlement' in found) {
       return { ...shown, settled: hides ? hideInSettlement(found.settlement) : found.settlement };
     }
-    const { have, need } = tally(panelOf(found, book.directories, Date.now()), found.votes);
+    const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
     return { ...shown, approvals: { have, need } };
   }
 }

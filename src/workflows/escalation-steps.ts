@@ -4,7 +4,8 @@ import { activityNames } from '../contract.ts';
 import { openedAtMs, stepsDue, type LadderStep } from '../core/ladder.ts';
 import type { BookedRequest } from '../core/ledger.ts';
 import { reviewersOf } from './book-request.ts';
-import type { Book } from './book.ts';
+import type { GateState } from './gate-state.ts';
+import type { InFlight } from './messages/in-flight.ts';
 
 const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
   startToCloseTimeout: '30s',
@@ -12,28 +13,24 @@ const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
 })[activityNames.notify];
 
 /** Takes the steps of waiting requests: an entry in the journal, and one activity that tells people. */
-export class LadderClimber {
-  readonly #book: Book;
-  #telling = 0;
+export class EscalationSteps {
+  readonly #state: GateState;
+  readonly #inFlight: InFlight;
 
-  constructor(book: Book) {
-    this.#book = book;
+  constructor(state: GateState, inFlight: InFlight) {
+    this.#state = state;
+    this.#inFlight = inFlight;
   }
 
-  /** True while people are being told: the run must not continue as new then. */
-  get busy(): boolean {
-    return this.#telling > 0;
-  }
-
-  climb(requests: readonly BookedRequest[]): void {
+  take(requests: readonly BookedRequest[]): void {
     const atMs = Date.now();
     for (const booked of requests) {
       const steps = stepsDue(booked, atMs);
       if (steps.length === 0) continue;
       const { requestId } = booked.request;
       const reviewers = reviewersOf(booked.terms, atMs - openedAtMs(booked));
-      this.#book.apply({ kind: 'step', atMs, requestId, steps, reviewers });
-      for (const step of steps) void this.#tell(booked, step, reviewers);
+      this.#state.apply({ kind: 'step', atMs, requestId, steps, reviewers });
+      for (const step of steps) void this.#inFlight.wait(this.#tell(booked, step, reviewers));
     }
   }
 
@@ -41,14 +38,11 @@ export class LadderClimber {
   async #tell({ request }: BookedRequest, { kind, to }: LadderStep, reviewers: string[]): Promise<void> {
     const { workflowId, requestId, toolName, agentName, deadline } = request;
     const input = { kind, workflowId, requestId, toolName, agentName, reviewers, ...(to && { to }), deadline };
-    this.#telling++;
     try {
-      const journal = this.#book.takeJournal();
+      const journal = this.#state.takeJournal();
       await notify.executeWithOptions({ summary: `${kind}: approval of ${toolName}` }, [{ ...input, journal }]);
     } catch {
       // The log could not be reached three times: there is nowhere else to say so.
-    } finally {
-      this.#telling--;
     }
   }
 }

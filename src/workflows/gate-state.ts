@@ -8,13 +8,12 @@ import type { ProblemCode } from '../core/problem.ts';
 import { engine } from '../core/ruling.ts';
 import type { PolicyChange } from '../core/run-side.ts';
 import { activation } from './activation.ts';
-import { LookedInto } from './looked-into.ts';
 
-/** Signatures that a link looks at before it continues as new: its replay looks at them all again, and is to take under a second. */
-export const checksOfLink = 50;
+/** Signatures that an execution verifies before it continues as new: its replay verifies them all again, in under a second. */
+export const checksOfExecution = 50;
 
 /** What continue-as-new carries of a gate (I11). */
-export interface BookSnapshot {
+export interface GateSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
@@ -24,60 +23,37 @@ export interface BookSnapshot {
   closing?: string;
 }
 
-/** The run's ledger as it stands, and the journal entries that wait for a payload. Signal, update and timer all write here. */
-export class Book {
-  readonly lookedInto = new LookedInto();
+/** The ledger as it stands, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */
+export class GateState {
   #ledger: Ledger;
   #journal: JournalEntry[];
   /** What was taken in the activation of this number. */
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
-  /** Updates that this link accepted; the server counts them for each link. */
+  /** Updates that this execution accepted; the server limits them for each execution. */
   updates = 0;
-  /** Signatures that this link looked at (sender.ts). */
+  /** Signatures that this execution verified (messages/authenticate.ts). */
   checks = 0;
-  /** How all grants were last revoked: what is looked into meanwhile leaves none. */
+  /** How all grants were last revoked: an edit that was in flight then leaves none. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
-  /** Who belongs to which group, by the rules in force. */
+  /** Who belongs to which group, by the policies in force. */
   directories: Directories = {};
   /** The agent in charge. */
   agent: string | undefined;
-  /** Whether reviewers are shown arguments, by the rules in force; not before these are known. */
+  /** Whether reviewers are shown arguments, by the policies in force; false until these are known. */
   showsArguments = false;
-
-  /** What waits until the rules are known; undefined once they are. */
-  #early: { act: () => void; eventId: string }[] | undefined = [];
-  /** How far this link has grown, as of the last activation that history keeps. */
+  /** Why the run is closing; undefined while it is not. */
+  closing: string | undefined;
   #grown = growth();
+  #writtenIn = 0;
 
-  constructor(snapshot?: BookSnapshot) {
+  constructor(snapshot?: GateSnapshot) {
     this.#ledger = snapshot?.ledger ?? emptyLedger(engine);
     this.#journal = snapshot?.journal ?? [];
-    activation.onStart(() => (this.#grown = growth()));
+    this.closing = snapshot?.closing;
   }
 
   get ledger(): Ledger {
     return this.#ledger;
-  }
-
-  /** False in the first moments of a link: who may decide, and what changes mean, is not known then. */
-  get isGoverned(): boolean {
-    return this.#early === undefined;
-  }
-
-  /** Calls `act` once the rules are known. `eventId`: the history event that brought it; an update has none. */
-  whenGoverned(act: () => void, eventId = ''): void {
-    this.#early!.push({ act, eventId });
-  }
-
-  /**
-   * The rules are known: what came before them is looked at now, in the order in which it came, updates last. It was
-   * handed over by the names of its handlers, as these were set.
-   */
-  becomeGoverned(): void {
-    const place = (eventId: string): number => (eventId === '' ? Number.MAX_SAFE_INTEGER : Number(eventId));
-    const early = (this.#early ?? []).toSorted((one, other) => place(one.eventId) - place(other.eventId));
-    this.#early = undefined;
-    for (const { act } of early) act();
   }
 
   apply(command: LedgerCommand): Receipt | undefined {
@@ -101,23 +77,14 @@ export class Book {
     }
   }
 
-  /** What somebody is told who asks for `command`; what changed nothing is counted. */
-  answer(command: LedgerCommand, size: number): Receipt {
-    const requestId = requestIdOf(command);
-    const receipt = this.apply(command) ?? { requestId, accepted: true, message: 'done' };
-    if (receipt.code !== undefined) this.refuse(receipt.code, size, requestId);
-    return receipt;
+  /** Applies what a sender asks for, and says what came of it. */
+  answer(command: LedgerCommand): Receipt {
+    return this.apply(command) ?? done(command);
   }
 
   /** What `answer` would say now; changes nothing. */
   preview(command: LedgerCommand): Receipt {
-    return (
-      reduce(this.#ledger, command, this.directories).receipt ?? {
-        requestId: requestIdOf(command),
-        accepted: true,
-        message: 'done',
-      }
-    );
+    return reduce(this.#ledger, command, this.directories).receipt ?? done(command);
   }
 
   /** Counts what changed nothing: its code and size, never its content (I4). */
@@ -126,7 +93,7 @@ export class Book {
     this.apply({ kind: 'refuse', atMs: Date.now(), refused });
   }
 
-  /** The entries that no payload has carried yet; the caller writes them into the payload at hand (design section 6). */
+  /** The entries that no payload has carried yet; the caller writes them into the payload at hand. */
   takeJournal(): JournalEntry[] {
     const entries = this.#journal;
     this.#journal = [];
@@ -137,7 +104,7 @@ export class Book {
 
   /**
    * Gives back what was taken in this activation: an activity that is cancelled in the activation that scheduled it
-   * is never sent, nor is what was to ride in it. Readers know an entry that they see twice by its number.
+   * is never sent, nor are the entries in its input. Readers drop an entry whose number they have seen.
    */
   takeBack(): void {
     if (this.#taken.activation !== activation.number) return;
@@ -145,16 +112,34 @@ export class Book {
     this.#journal = [...bySeq.values()];
   }
 
-  /** Entries that did not fit: they ride on the next payload. */
+  /** Entries that did not fit ride on the next payload. */
   putBack(entries: JournalEntry[]): void {
     this.#journal = [...entries, ...this.#journal];
   }
 
-  /** True when this link has grown enough by Temporal's hint or by these budgets (I11). */
+  /** Says that the gate writes a command in this activation, so that its task is not empty. */
+  noteCommand(): void {
+    this.#writtenIn = activation.number;
+  }
+
+  /** True if the gate has written a command in this activation. */
+  get hasWritten(): boolean {
+    return this.#writtenIn === activation.number;
+  }
+
+  /**
+   * Looks at how far the history has grown. Only in an activation that certainly writes a command: the history of any
+   * other one may be handed over with the next on replay, when it has grown further (I12).
+   */
+  noteGrowth(): void {
+    this.#grown = growth();
+  }
+
+  /** True when this execution has grown enough by Temporal's hint or by these budgets (I11). */
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
     const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;
-    return isLong || this.updates >= budget.updates || this.checks >= checksOfLink;
+    return isLong || this.updates >= budget.updates || this.checks >= checksOfExecution;
   }
 }
 
@@ -163,7 +148,7 @@ function growth(): { continueAsNewSuggested: boolean; historyLength: number } {
   return { continueAsNewSuggested, historyLength };
 }
 
-function requestIdOf(command: LedgerCommand): string {
-  if (command.kind === 'decide') return command.decision.requestId;
-  return 'requestId' in command ? command.requestId : '';
+function done(command: LedgerCommand): Receipt {
+  const requestId = 'requestId' in command ? command.requestId : '';
+  return { requestId, accepted: true, message: 'done' };
 }

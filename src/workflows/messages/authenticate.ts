@@ -1,0 +1,54 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { decideName, messageNames } from '../../contract.ts';
+import { claimedSender, identify, type Sender, type Sent } from '../../core/identify.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Problem } from '../../core/problem.ts';
+import type { SignedAction } from '../../core/signature.ts';
+import { checksOfExecution, type GateState } from '../gate-state.ts';
+
+/**
+ * A check takes milliseconds, and a workflow task that takes seconds is repeated for ever. An execution that has verified
+ * `checksOfExecution` signatures continues as new and counts anew; while something in flight keeps it from that, it
+ * verifies as many more, and no further. Count by message order: activation boundaries differ on replay.
+ */
+const maxChecks = 2 * checksOfExecution;
+
+/** The messages whose signature counts; any other one is anybody's. */
+const signed = [
+  decideName,
+  messageNames.setPolicy,
+  messageNames.revoke,
+  messageNames.extend,
+  messageNames.delegate,
+] satisfies SignedAction[];
+
+function actionOf(name: string): SignedAction | undefined {
+  return signed.find((each) => each === name);
+}
+
+/** Who sends the message `name` if its signature holds. */
+export function claimed(name: string, message: unknown, ceiling: Policy | undefined): Sender | { problem: Problem } {
+  const action = actionOf(name);
+  if (action === undefined) return { voter: { identity: 'anonymous' }, operator: false };
+  return claimedSender({ action, message: message as Sent }, ceiling);
+}
+
+/** Who sends it, as far as that can be believed; verifies its signature, if it has one. */
+export function authenticate(
+  name: string,
+  message: unknown,
+  ceiling: Policy | undefined,
+  state: GateState,
+): Sender | { problem: Problem } {
+  const sender = claimed(name, message, ceiling);
+  const action = actionOf(name);
+  const sent = message as Sent;
+  if ('problem' in sender || action === undefined || sent.signature === undefined) return sender;
+  if (state.checks >= maxChecks) {
+    const sentence = 'this run was sent too many signatures: repeat the message once it has continued as new';
+    return { problem: { code: 'rate_limited', message: sentence } };
+  }
+  state.checks++;
+  const { namespace, workflowId } = workflowInfo();
+  return identify({ action, message: sent, namespace, workflowId }, ceiling);
+}

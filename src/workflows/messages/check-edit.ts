@@ -1,0 +1,117 @@
+/** Edited arguments are a new call (I9): an activity checks them, then the policies rule on them. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { CheckEdit } from '../../activities/check-edit.ts';
+import { activityNames } from '../../contract.ts';
+import { answerBefore } from '../../core/admission.ts';
+import type { Receipt } from '../../core/approval.ts';
+import { callDigest } from '../../core/digest.ts';
+import type { BookedRequest, CheckedEdit } from '../../core/ledger.ts';
+import { findRequest } from '../../core/ledger.ts';
+import { latestDeadlineMs } from '../../core/latest-deadline.ts';
+import type { DecideCommand } from '../../core/decide.ts';
+import type { ProblemCode } from '../../core/problem.ts';
+import { notSplit, type ShellSplit } from '../../core/shell-parts.ts';
+import { bookRequest } from '../book-request.ts';
+import type { GateState } from '../gate-state.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import type { Lookup } from './message-kind.ts';
+import { refused } from './message-kind.ts';
+
+const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
+  startToCloseTimeout: '1m',
+  retry: { maximumAttempts: 5 },
+  summary: 'Are the edited arguments good?',
+})[activityNames.checkEdit];
+
+type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
+type Checked = Extract<Awaited<ReturnType<CheckEdit>>, { args: unknown }>;
+
+/** The request neither expires nor is carried to the next execution meanwhile; other decisions may settle it. */
+export function checkEdit(
+  state: GateState,
+  policies: () => RulesInForce,
+  decided: Decided,
+  { request, ruled }: BookedRequest,
+): Lookup {
+  const { decision, atMs } = decided;
+  const { requestId, agentName: agent, toolName: tool, riskLevel: risk } = request;
+  const revokedBefore = state.lastRevocation;
+  return {
+    blocks: false,
+    holds: requestId,
+    failed: `the edit of request ${requestId} could not be checked: repeat it`,
+    ended: `the run ended while the edit of request ${requestId} was being checked`,
+    find: async () => {
+      const checked = await checkEditActivity({ agent, tool, args: decision.modifiedArguments! });
+      return () => ('problem' in checked ? refuse('arguments_invalid', checked.problem) : applyEdit(checked));
+    },
+  };
+
+  function applyEdit({ args, shell, assessment }: Checked): Receipt {
+    const digest = callDigest({ tool, args, definition: ruled.definition });
+    const found = findRequest(state.ledger, requestId);
+    if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
+    const split = splitOf(ruled, shell);
+    const call = { tool, args, risk, ...ruled, ...(split && { shell: split }), digest };
+    const ruledCase = policies().rule({ ...call, assessed: assessment }, state.ledger, atMs);
+    const { ruling, limits } = ruledCase;
+    if (ruling.action === 'deny') {
+      return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
+    }
+    const { reversible } = ruledCase.assessment;
+    const latestMs = latestDeadlineMs(found, policies().policies);
+    // The call that this one replaces counts already.
+    const counted = { tool, args, digest, atMs, reversible: reversible || !request.assessment.reversible };
+    const before = answerBefore(state.ledger, { action: 'allow' }, counted, limits);
+    if (before !== undefined) return refuse('denied_by_policy', `the edited call: ${before.content}`);
+    return answer({
+      arguments: args,
+      digest,
+      reversible,
+      ...(ruling.layer === 'grant' && ruling.rule !== null && { grantId: ruling.rule }),
+      ...(ruling.action === 'ask' && {
+        asked: {
+          ruling,
+          successor: bookRequest(policies().options, {
+            callId: found.callId,
+            tool,
+            args,
+            risk,
+            ruled: { ...ruled, ...(split && { shell: split }), ...(assessment && { assessment }) },
+            digest,
+            ruledCase,
+            contextSummary: request.contextSummary,
+            lineage: request.lineage,
+            replaces: { requestId, by: 'edit' },
+            // The check may take longer than the call may still be asked about.
+            atMs: Math.min(Date.now(), latestMs ?? Infinity),
+            latestMs,
+          }),
+        },
+      }),
+    });
+  }
+
+  /** The decision came before a revocation of all grants, so the grant that it leaves is revoked with them. */
+  function answer(edit?: CheckedEdit): Receipt {
+    const receipt = state.answer({ kind: 'decide', ...decided, ...(edit && { edit }) });
+    const { lastRevocation } = state;
+    const isRevoked = receipt.grantId !== undefined && lastRevocation !== revokedBefore;
+    if (!isRevoked || lastRevocation === undefined) return receipt;
+    state.apply({ ...lastRevocation, grants: [receipt.grantId!] });
+    return { ...receipt, message: `${receipt.message}; ${receipt.grantId} is revoked already` };
+  }
+
+  function refuse(code: ProblemCode, message: string): Receipt {
+    return refused(requestId, { code, message });
+  }
+}
+
+/** A subject that the run recorded as a shell command and that was not split now: nobody knows what it runs (I2). */
+function splitOf(
+  { subject, shell: before }: BookedRequest['ruled'],
+  shell: (ShellSplit & { argument: string }) | undefined,
+): ShellSplit | undefined {
+  if (shell !== undefined && (subject === undefined || shell.argument === subject)) return shell;
+  return before === undefined ? undefined : notSplit;
+}

@@ -1,0 +1,24 @@
+/** Signal `close`: what is open is cancelled, and whoever drives the run is told to end it. */
+import { messageNames } from '../../contract.ts';
+import { readClose, type CloseMessage } from '../../core/control.ts';
+import type { GateState } from '../gate-state.ts';
+import type { MessageKind } from './message-kind.ts';
+import { acceptable, refused } from './message-kind.ts';
+
+export function closeMessages(state: GateState, onClose: () => void): MessageKind<CloseMessage> {
+  return {
+    name: messageNames.close,
+    parse: readClose,
+    concerns: () => [],
+    preview: () => {
+      if (state.closing === undefined) return acceptable;
+      return refused('', { code: 'run_closed', message: 'the run was closed already' });
+    },
+    apply: ({ by, reason }) => {
+      state.closing = reason ?? `the run was closed${by === undefined ? '' : ` by ${by}`}`;
+      state.cancelOpen(state.closing);
+      onClose();
+      return { requestId: '', accepted: true, message: state.closing };
+    },
+  };
+}

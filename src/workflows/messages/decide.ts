@@ -1,0 +1,46 @@
+/** Message `decide`: a reviewer's answer to one request, with edited arguments or without. */
+import { decideName } from '../../contract.ts';
+import type { Receipt } from '../../core/approval.ts';
+import { parseDecision, type ParsedDecision } from '../../core/decision.ts';
+import type { GateState } from '../gate-state.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import { checkEdit } from './check-edit.ts';
+import type { InFlight } from './in-flight.ts';
+import type { MessageKind } from './message-kind.ts';
+import { refused } from './message-kind.ts';
+
+export function decideMessages(
+  state: GateState,
+  inFlight: InFlight,
+  policies: () => RulesInForce,
+): MessageKind<ParsedDecision> {
+  return {
+    name: decideName,
+    takesLists: true,
+    parse: (value) => {
+      const parsed = parseDecision(value);
+      return 'problem' in parsed ? parsed : { message: parsed.decision };
+    },
+    concerns: ({ requestId }) => [requestId],
+    preview: (decision, { voter }, atMs) => {
+      const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
+      return receipt.code === undefined && isInTheWay(decision) ? inTheWay(decision) : receipt;
+    },
+    apply: (decision, { voter }, atMs) => {
+      const open = state.ledger.open.find(({ request }) => request.requestId === decision.requestId);
+      const isEdit = decision.modifiedArguments !== undefined && open !== undefined;
+      if (!isEdit) return state.answer({ kind: 'decide', atMs, decision, voter });
+      return checkEdit(state, policies, { decision, voter, atMs }, open);
+    },
+  };
+
+  /** One edit of a request at a time. */
+  function isInTheWay({ requestId, modifiedArguments }: ParsedDecision): boolean {
+    return modifiedArguments !== undefined && inFlight.holds(requestId);
+  }
+}
+
+function inTheWay({ requestId }: ParsedDecision): Receipt {
+  const message = `another edit of request ${requestId} is being checked: repeat it`;
+  return refused(requestId, { code: 'rate_limited', message });
+}

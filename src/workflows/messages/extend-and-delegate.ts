@@ -1,0 +1,42 @@
+/** Messages `extend` and `delegate`: more time for one request, another reviewer for a seat. */
+import { messageNames } from '../../contract.ts';
+import { instantMs, readDelegate, readExtend, type DelegateMessage, type ExtendMessage } from '../../core/control.ts';
+import type { Voter } from '../../core/entitlement.ts';
+import { latestDeadlineMs } from '../../core/latest-deadline.ts';
+import { findRequest, type LedgerCommand } from '../../core/ledger.ts';
+import type { GateState } from '../gate-state.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import type { MessageKind } from './message-kind.ts';
+
+export function extendMessages(state: GateState, policies: () => RulesInForce): MessageKind<ExtendMessage> {
+  return ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, voter) => {
+    const found = findRequest(state.ledger, message.requestId);
+    const latestMs = found === undefined ? null : latestDeadlineMs(found, policies().policies);
+    return { kind: 'extend', atMs, ...aboutOne(message), untilMs: instantMs(message.until)!, latestMs, voter };
+  });
+}
+
+export function delegateMessages(state: GateState): MessageKind<DelegateMessage> {
+  return ofOneRequest(state, messageNames.delegate, readDelegate, (message, atMs, voter) => {
+    return { kind: 'delegate', atMs, ...aboutOne(message), to: message.to, voter };
+  });
+}
+
+function ofOneRequest<Message extends ExtendMessage | DelegateMessage>(
+  state: GateState,
+  name: string,
+  parse: MessageKind<Message>['parse'],
+  commandOf: (message: Message, atMs: number, voter: Voter) => LedgerCommand,
+): MessageKind<Message> {
+  return {
+    name,
+    parse,
+    concerns: ({ requestId }) => [requestId],
+    preview: (message, { voter }, atMs) => state.preview(commandOf(message, atMs, voter)),
+    apply: (message, { voter }, atMs) => state.answer(commandOf(message, atMs, voter)),
+  };
+}
+
+function aboutOne({ requestId, reason }: ExtendMessage | DelegateMessage): { requestId: string; reason?: string } {
+  return { requestId, ...(reason !== undefined && { reason }) };
+}

@@ -1,0 +1,90 @@
+/** Registers the handlers of signals and updates. They only put what came in into the queue (pipeline.ts). */
+import {
+  ApplicationFailure,
+  defineSignal,
+  defineUpdate,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import type { Receipt } from '../../core/approval.ts';
+import { maxDecisions } from '../../core/decision.ts';
+import { isUndecodable } from '../../core/undecodable.ts';
+import type { GateState } from '../gate-state.ts';
+import type { MessageKind } from './message-kind.ts';
+import { acceptable, refused } from './message-kind.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { MessagePipeline } from './pipeline.ts';
+
+/** The second argument is the history event of the signal; the interceptor of `activation.ts` adds it. */
+export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue): void {
+  setHandler(defineSignal<[unknown, string?]>(kind.name), (payload, eventId = '') => {
+    for (const item of itemsOf(kind, payload)) {
+      queue.add({ kind, payload: item, eventId, receivedAtMs: Date.now() });
+    }
+  });
+}
+
+export function registerUpdate(
+  kind: MessageKind<unknown>,
+  queue: MessageQueue,
+  pipeline: MessagePipeline,
+  state: GateState,
+): void {
+  const receive = (payload: unknown): Promise<Receipt> =>
+    new Promise((answer) => {
+      queue.add({ kind, payload, receivedAtMs: Date.now(), answer });
+    });
+
+  setHandler(
+    defineUpdate<Receipt | Receipt[], [unknown]>(kind.name),
+    async (payload) => {
+      state.updates++;
+      if (isList(kind, payload)) return Promise.all(payload.map(receive));
+      const receipt = await receive(payload);
+      throwRefused(receipt);
+      return receipt;
+    },
+    // Refuses before anything enters history. Validators do not run on replay: they change nothing.
+    {
+      validator: (payload) => {
+        if (!isList(kind, payload)) return throwRefused(pipeline.foresee(kind, payload));
+        if (payload.length > 0 && payload.length <= maxDecisions) return;
+        const message = `a list holds 1 to ${maxDecisions} decisions, not ${payload.length}`;
+        throwRefused(refused('', { code: 'invalid_decision', message }));
+      },
+    },
+  );
+}
+
+/** Temporal buffers a signal that nobody handles in silence: it is counted as refused instead. */
+export function rejectUnknownSignals(queue: MessageQueue): void {
+  setDefaultSignalHandler((_name, ...payloads) => {
+    const unread = payloads.find(isUndecodable);
+    const payload = unread ?? (payloads.length > 1 ? payloads : payloads[0]);
+    queue.add({ kind: unknownSignals, payload, eventId: '', receivedAtMs: Date.now() });
+  });
+}
+
+const unknownSignals: MessageKind<unknown> = {
+  name: 'unknown',
+  parse: () => ({ problem: { code: 'invalid_decision', message: 'this run handles no signal of this name' } }),
+  concerns: () => [],
+  preview: () => acceptable,
+  apply: () => acceptable,
+};
+
+function isList({ takesLists }: MessageKind<unknown>, payload: unknown): payload is unknown[] {
+  return takesLists === true && Array.isArray(payload);
+}
+
+/** The messages of a payload; a list of a wrong length stays whole, and is refused when it is parsed. */
+function itemsOf(kind: MessageKind<unknown>, payload: unknown): unknown[] {
+  const isTaken = isList(kind, payload) && payload.length > 0 && payload.length <= maxDecisions;
+  return isTaken ? payload : [payload];
+}
+
+function throwRefused(receipt: Receipt): void {
+  if (receipt.code === undefined) return;
+  const { message, code: type } = receipt;
+  throw ApplicationFailure.create({ message, type, nonRetryable: true, details: [receipt] });
+}

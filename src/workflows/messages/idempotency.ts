@@ -1,0 +1,61 @@
+import { defineQuery, setHandler } from '@temporalio/workflow';
+import { decideName, queryNames } from '../../contract.ts';
+import type { Receipt } from '../../core/approval.ts';
+import { messageIdOf, type Signed } from '../../core/control.ts';
+import type { ParsedDecision } from '../../core/decision.ts';
+import { jsonDigest } from '../../core/digest.ts';
+import type { Json } from '../../core/tool-call.ts';
+import type { GateState } from '../gate-state.ts';
+import { refused } from './message-kind.ts';
+
+/** What makes two messages the same one: a retry has the same id and the same content. */
+export interface MessageIdentity {
+  id: string;
+  digest: string;
+}
+
+/**
+ * Undefined for a message without an id: no other one is its retry. A decision's id is of its request and its content:
+ * another decision under the same `decisionId` is judged by itself.
+ */
+export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
+  if (name === decideName) {
+    const { requestId, decisionId } = message as ParsedDecision;
+    const digest = jsonDigest(message as Json);
+    return decisionId === undefined ? undefined : { id: `${decideName}:${requestId}:${decisionId}:${digest}`, digest };
+  }
+  const id = messageIdOf(message as Signed);
+  return id === undefined ? undefined : { id, digest: jsonDigest({ name, message } as unknown as Json) };
+}
+
+/**
+ * The receipt that a message was given before: the same one again, or a refusal of another message under its id. The
+ * ledger knows a decision by its vote and every other message by its id (docs/decisions/0016).
+ */
+export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
+  const earlier = ledger.answered.find(({ messageId }) => messageId === id);
+  if (earlier === undefined) return undefined;
+  return earlier.said === digest ? earlier.receipt : misused(id);
+}
+
+/** Keeps the receipt of a message that changed something, for its retries. */
+export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, receipt: Receipt): void {
+  if (receipt.accepted && !id.startsWith(`${decideName}:`)) {
+    state.apply({ kind: 'answer', messageId: id, said: digest, receipt });
+  }
+}
+
+export function misused(id: string): Receipt {
+  const message = `another message came under the id '${id}' already: give each one its own`;
+  return refused('', { code: 'invalid_decision', message });
+}
+
+const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
+
+/** Query `receipt`: what became of a message with an id. */
+export function answerReceipts(state: GateState): void {
+  setHandler(receiptQuery, (filter) => {
+    const { messageId } = (filter ?? {}) as { messageId?: unknown };
+    return state.ledger.answered.find((each) => each.messageId === messageId)?.receipt ?? null;
+  });
+}

@@ -1,0 +1,25 @@
+import { instantMs, type Signed } from '../../core/control.ts';
+import type { Sender } from '../../core/identify.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Problem } from '../../core/problem.ts';
+
+/**
+ * Where the ceiling names operators, only they loosen what a run may do (I10). Each message of theirs counts once: one
+ * that was signed no later than the last is refused. `operatorMs`: when this one was signed.
+ */
+export function loosening(
+  message: Signed,
+  { operator }: Sender,
+  ceiling: Policy | undefined,
+  lastOperatorMs: number,
+): { operatorMs?: number } | Problem {
+  const keys = Object.values(ceiling?.reviewerKeys ?? {});
+  if (!keys.some((key) => key.operator)) return {};
+  const code = 'not_permitted_by_ceiling';
+  const operatorMs = instantMs(message.signature?.signedAt);
+  if (!operator || operatorMs === undefined) {
+    return { code, message: `only an operator loosens what this run may do: sign the message with an operator's key` };
+  }
+  if (operatorMs > lastOperatorMs) return { operatorMs };
+  return { code, message: `a message signed no earlier than this one was applied already: sign it again` };
+}

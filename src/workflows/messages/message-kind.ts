@@ -1,0 +1,40 @@
+import type { Receipt } from '../../core/approval.ts';
+import type { Sender } from '../../core/identify.ts';
+import type { Problem } from '../../core/problem.ts';
+
+/** One kind of message: what the pipeline asks of it, step by step. Nothing here throws for what somebody sent. */
+export interface MessageKind<Message> {
+  /** The name of its signal, and of its update if it has one. */
+  name: string;
+  /** A list of messages is taken too, and answered in order. Default false. */
+  takesLists?: boolean;
+  /** Reads a decoded payload. `eventId`: the history event of a signal; an update has none. */
+  parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
+  /** The requests that it may settle: if one is just past its deadline, the recorded time decides (I6). */
+  concerns(message: Message): readonly string[];
+  /** What `apply` would answer, as far as ledger and policies tell; changes nothing and verifies no signature. */
+  preview(message: Message, sender: Sender, atMs: number): Receipt;
+  /** Applies it as sent at `atMs`, or says what has to be looked up first. */
+  apply(message: Message, sender: Sender, atMs: number): Receipt | Lookup;
+}
+
+/** What an activity finds out before a message can be applied. */
+export interface Lookup {
+  /** Schedules the activity; resolves to what applies its result. A rejection is answered with `failed`. */
+  find(): Promise<() => Receipt>;
+  /** True if the messages behind it wait for the result. */
+  blocks: boolean;
+  /** The request that does not expire meanwhile, for a lookup that does not block. */
+  holds?: string;
+  /** What the sender is told if the activity fails. */
+  failed: string;
+  /** What the sender is told if the run ends first. */
+  ended: string;
+}
+
+/** What `preview` answers where it finds nothing to refuse. */
+export const acceptable: Receipt = { requestId: '', accepted: true, message: '' };
+
+export function refused(requestId: string, problem: Problem): Receipt {
+  return { requestId, accepted: false, ...problem };
+}

@@ -1,0 +1,65 @@
+/** Signal `parentsChanged`: what binds the run above a nested one has changed (docs/decisions/0018). */
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { ReadParents } from '../../activities/read-parents.ts';
+import { activityNames, parentsChangedName } from '../../contract.ts';
+import { byteLength } from '../../core/byte-length.ts';
+import { inheritedBeside, maxInheritedBytes } from '../../core/nesting.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { GateState } from '../gate-state.ts';
+import { reevaluateOpen } from '../reevaluate-open.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import type { MessageKind } from './message-kind.ts';
+import { acceptable, refused } from './message-kind.ts';
+
+/** Retried until a worker answers: what this run may do depends on it. */
+const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({
+  startToCloseTimeout: '30s',
+  summary: 'Does the calling run say that its policies changed?',
+});
+
+/** No calling run sends more. */
+const maxBytes = maxInheritedBytes + 1_000;
+
+interface ParentsChanged {
+  value: unknown;
+  eventId: string;
+}
+
+/** `inherit` puts the run under other parents. Undefined for a workflow that no other one started. */
+export function parentsChangedMessages(
+  state: GateState,
+  policies: () => RulesInForce,
+  inherit: (parents: Policy[]) => void,
+): MessageKind<ParentsChanged> | undefined {
+  const { parent, runId } = workflowInfo();
+  if (parent === undefined) return undefined;
+  return {
+    name: parentsChangedName,
+    parse: (value, eventId = '') => {
+      const isLong = byteLength(JSON.stringify(value ?? null)) > maxBytes;
+      const message = `the policies of a calling run have at most ${maxBytes} bytes`;
+      return isLong ? { problem: { code: 'too_large', message } } : { message: { value, eventId } };
+    },
+    concerns: () => [],
+    preview: () => {
+      if (policies().options.onParents !== undefined) return acceptable;
+      return refused('', { code: 'invalid_decision', message: 'only agent runs inherit policies' });
+    },
+    apply: ({ value, eventId }) => ({
+      blocks: true,
+      failed: 'the policies of the calling run could not be read',
+      ended: 'the run ended before it took the policies of the calling run',
+      find: async () => {
+        const read = await readParents({ runId, eventId, parent, message: value });
+        const message = `the signal did not come from run '${parent.workflowId}'`;
+        if ('isForged' in read) return () => refused('', { code: 'forbidden', message });
+        return () => {
+          inherit(inheritedBeside(policies().policies.ceiling, read.policies));
+          const reason = `the policies of run '${parent.workflowId}' changed`;
+          reevaluateOpen(state, policies(), read.atMs, { reason });
+          return acceptable;
+        };
+      },
+    }),
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * The one way of a message through a run: decode → parse → order → deduplicate → authenticate → apply → answer. Handlers
+ * only put what came into the queue (handlers.ts). The queue is taken once in each activation, in the order of history,
+ * and a message is applied whole before the next one is looked at; only the check of an edit lets others pass.
+ */
+import type { Receipt } from '../../core/approval.ts';
+import { canonicalJsonProblem } from '../../core/canonical-json.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Problem } from '../../core/problem.ts';
+import { isUndecodable, sizeOf } from '../../core/undecodable.ts';
+import type { Deadlines } from '../deadlines.ts';
+import type { GateState } from '../gate-state.ts';
+import type { ScheduledTask } from '../scheduler.ts';
+import { authenticate, claimed } from './authenticate.ts';
+import { earlierReceipt, identityOf, keepReceipt, misused, type MessageIdentity } from './idempotency.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Lookup, MessageKind } from './message-kind.ts';
+import { acceptable, refused } from './message-kind.ts';
+import type { MessageQueue, Received } from './message-queue.ts';
+import type { RecordedTimes } from './recorded-times.ts';
+
+export class MessagePipeline implements ScheduledTask {
+  readonly #state: GateState;
+  readonly #queue: MessageQueue;
+  readonly #inFlight: InFlight;
+  readonly #recorded: RecordedTimes;
+  readonly #deadlines: Deadlines;
+  readonly #ceiling: () => Policy | undefined;
+
+  constructor(parts: {
+    state: GateState;
+    queue: MessageQueue;
+    inFlight: InFlight;
+    recorded: RecordedTimes;
+    deadlines: Deadlines;
+    ceiling: () => Policy | undefined;
+  }) {
+    this.#state = parts.state;
+    this.#queue = parts.queue;
+    this.#inFlight = parts.inFlight;
+    this.#recorded = parts.recorded;
+    this.#deadlines = parts.deadlines;
+    this.#ceiling = parts.ceiling;
+  }
+
+  get isDue(): boolean {
+    return this.#queue.hasNews;
+  }
+
+  /** Applies what can be applied now; then time passes for what is still open. */
+  run(): void {
+    const nowMs = Date.now();
+    this.#queue.noteRun();
+    this.#state.noteGrowth();
+    this.#deadlines.look(nowMs);
+    while (!this.#inFlight.blocks) {
+      const received = this.#queue.next();
+      if (received === undefined) break;
+      this.#take(received);
+    }
+    if (!this.#inFlight.blocks) this.#deadlines.pass(nowMs);
+  }
+
+  /** Why an update is refused before it enters history, as far as can be told now; changes nothing (I4). */
+  foresee(kind: MessageKind<unknown>, payload: unknown): Receipt {
+    const found = read(kind, { payload });
+    if ('problem' in found) return refused('', found.problem);
+    // What it will find when its turn comes is not known while others wait before it.
+    if (!this.#queue.isOpen || !this.#queue.isEmpty || this.#inFlight.blocks) return acceptable;
+    const { message } = found;
+    const earlier = this.#earlier(identityOf(kind.name, message));
+    // A retry is let in, to be given the first receipt.
+    if (earlier !== undefined) return 'code' in earlier ? earlier : acceptable;
+    const sender = claimed(kind.name, message, this.#ceiling());
+    if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
+    return kind.preview(message, sender, Date.now());
+  }
+
+  /** The run ends: everything that waits is refused in this very step, so that the journal has the refusal. */
+  end(): void {
+    this.#inFlight.endAll();
+    for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
+      const message = 'the run ended before it was known what came before the message';
+      this.#answer(received, refused(requestIdOf(received.payload), { code: 'run_closed', message }));
+    }
+  }
+
+  #take(received: Received): void {
+    const { kind } = received;
+    const found = read(kind, received);
+    if ('problem' in found) return this.#answer(received, refused('', found.problem));
+    const { message } = found;
+    const atMs = this.#sentAtMs(received, kind.concerns(message));
+    if (atMs === undefined) return this.#queue.putBack(received);
+    const identity = identityOf(kind.name, message);
+    const earlier = this.#earlier(identity);
+    if (earlier !== undefined) return this.#answerAs(received, earlier);
+    const sender = claimed(kind.name, message, this.#ceiling());
+    if ('problem' in sender) return this.#answer(received, refused(requestIdOf(message), sender.problem));
+    // Whoever sent it: what would change nothing costs no look at its signature.
+    const foreseen = kind.preview(message, sender, atMs);
+    if (foreseen.code !== undefined) return this.#answer(received, foreseen);
+    const proven = authenticate(kind.name, message, this.#ceiling(), this.#state);
+    if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
+    const applied = kind.apply(message, proven, atMs);
+    if ('find' in applied) this.#lookUp(received, applied, requestIdOf(message), identity);
+    else this.#answer(received, applied, identity);
+  }
+
+  /** When it was sent; undefined while the recorded time is being read. An unknown time misses every deadline (I2). */
+  #sentAtMs({ eventId, receivedAtMs }: Received, requestIds: readonly string[]): number | undefined {
+    const isDoubtful = requestIds.some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
+    if (!isDoubtful || eventId === undefined) return receivedAtMs;
+    const recordedAtMs = this.#recorded.of(eventId);
+    if (recordedAtMs !== undefined) return recordedAtMs;
+    this.#state.noteCommand();
+    this.#recorded.read([eventId, ...this.#queue.eventIds]);
+    return undefined;
+  }
+
+  /** What the same message was answered before, or the message in flight of which it is a retry. */
+  #earlier(identity: MessageIdentity | undefined): Receipt | { inFlight: string } | undefined {
+    if (identity === undefined) return undefined;
+    const inFlight = this.#inFlight.find(identity.id);
+    if (inFlight === undefined) return earlierReceipt(this.#state, identity);
+    if (inFlight.digest === identity.digest) return { inFlight: identity.id };
+    return misused(identity.id);
+  }
+
+  #answerAs(received: Received, earlier: Receipt | { inFlight: string }): void {
+    if (!('inFlight' in earlier)) return this.#answer(received, earlier);
+    const first = this.#inFlight.find(earlier.inFlight)!;
+    const { conclude } = first;
+    first.conclude = (receipt) => {
+      conclude(receipt);
+      received.answer?.(receipt);
+    };
+  }
+
+  #lookUp(received: Received, lookup: Lookup, requestId: string, identity: MessageIdentity | undefined): void {
+    this.#state.noteCommand();
+    void this.#inFlight.keep(
+      {
+        id: identity?.id,
+        digest: identity?.digest,
+        blocks: lookup.blocks,
+        holds: lookup.holds,
+        conclude: (receipt) => {
+          this.#queue.noteNews();
+          this.#answer(received, receipt, identity);
+        },
+        failed: refused(requestId, { code: 'internal', message: lookup.failed }),
+        ended: refused(requestId, { code: 'run_closed', message: lookup.ended }),
+      },
+      lookup.find(),
+    );
+  }
+
+  /** The end of every message: counted if refused, kept for its retries if not, and told to who waits. */
+  #answer(received: Received, receipt: Receipt, identity?: MessageIdentity): void {
+    if (receipt.code !== undefined) {
+      this.#state.refuse(receipt.code, sizeOf(received.payload), receipt.requestId);
+    } else if (identity !== undefined) keepReceipt(this.#state, identity, receipt);
+    received.answer?.(receipt);
+  }
+}
+
+/** Decodes and parses. What has no canonical JSON has no digest, and nothing that could be signed. */
+function read(
+  kind: MessageKind<unknown>,
+  { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,
+): { message: unknown } | { problem: Problem } {
+  if (isUndecodable(payload)) {
+    return { problem: { code: 'undecodable', message: `the message could not be decoded: ${payload.why}` } };
+  }
+  const found = kind.parse(payload, eventId);
+  const problem = 'problem' in found ? undefined : canonicalJsonProblem(found.message);
+  return problem === undefined ? found : { problem: { code: 'invalid_decision', message: problem } };
+}
+
+function requestIdOf(message: unknown): string {
+  const { requestId } = (message ?? {}) as { requestId?: unknown };
+  return typeof requestId === 'string' ? requestId : '';
+}

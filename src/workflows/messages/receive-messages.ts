@@ -1,0 +1,63 @@
+import type { Policy } from '../../core/policy.ts';
+import type { PolicyChange } from '../../core/run-side.ts';
+import { Deadlines } from '../deadlines.ts';
+import { EscalationSteps } from '../escalation-steps.ts';
+import type { GateState } from '../gate-state.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import { closeMessages } from './close.ts';
+import { decideMessages } from './decide.ts';
+import { delegateMessages, extendMessages } from './extend-and-delegate.ts';
+import { registerSignal, registerUpdate, rejectUnknownSignals } from './handlers.ts';
+import { answerReceipts } from './idempotency.ts';
+import { InFlight } from './in-flight.ts';
+import type { MessageKind } from './message-kind.ts';
+import { MessageQueue } from './message-queue.ts';
+import { parentsChangedMessages } from './parents-changed.ts';
+import { MessagePipeline } from './pipeline.ts';
+import { RecordedTimes } from './recorded-times.ts';
+import { revokeMessages } from './revoke.ts';
+import { setPolicyMessages } from './set-policy.ts';
+
+/** What messages do to the gate besides what they do to its ledger. */
+export interface MessageEffects {
+  /** The policies in force. */
+  policies: () => RulesInForce;
+  /** Puts the run under the policy that somebody sent. */
+  change: (change: PolicyChange) => void;
+  /** Puts a nested run under what binds the run above it now. */
+  inherit: (parents: Policy[]) => void;
+  /** Somebody closed the run. */
+  close: () => void;
+}
+
+export interface Messages {
+  queue: MessageQueue;
+  inFlight: InFlight;
+  deadlines: Deadlines;
+  pipeline: MessagePipeline;
+}
+
+/** Registers a handler for every message that a run takes, and makes the pipeline that applies them. */
+export function receiveMessages(state: GateState, { policies, change, inherit, close }: MessageEffects): Messages {
+  const queue = new MessageQueue();
+  const inFlight = new InFlight();
+  const noteNews = (): void => queue.noteNews();
+  const deadlines = new Deadlines(state, inFlight, new EscalationSteps(state, inFlight), noteNews);
+  const recorded = new RecordedTimes(inFlight, noteNews);
+  const ceiling = (): Policy | undefined => policies().policies.ceiling;
+  const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling });
+  const signalsAndUpdates: MessageKind<unknown>[] = [
+    decideMessages(state, inFlight, policies),
+    extendMessages(state, policies),
+    delegateMessages(state),
+    revokeMessages(state, policies),
+    setPolicyMessages(state, policies, change),
+  ];
+  const parentsChanged = parentsChangedMessages(state, policies, inherit);
+  const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];
+  for (const kind of [...signalsAndUpdates, ...signals]) registerSignal(kind, queue);
+  for (const kind of signalsAndUpdates) registerUpdate(kind, queue, pipeline, state);
+  rejectUnknownSignals(queue);
+  answerReceipts(state);
+  return { queue, inFlight, deadlines, pipeline };
+}

@@ -1,0 +1,48 @@
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Arbitrate } from '../../activities/arbitrate.ts';
+import { activityNames } from '../../contract.ts';
+import type { InFlight } from './in-flight.ts';
+import { acceptable } from './message-kind.ts';
+
+const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
+  startToCloseTimeout: '30s',
+  summary: 'When was each decision recorded?',
+})[activityNames.arbitrate];
+
+/** When the server recorded signals that came too near to a deadline (I6). The queue waits while an activity reads it. */
+export class RecordedTimes {
+  readonly #inFlight: InFlight;
+  readonly #onRead: () => void;
+  readonly #atMs = new Map<string, number>();
+
+  constructor(inFlight: InFlight, onRead: () => void) {
+    this.#inFlight = inFlight;
+    this.#onRead = onRead;
+  }
+
+  /** Undefined if it was not read yet; infinity if it could not be read. */
+  of(eventId: string): number | undefined {
+    return this.#atMs.get(eventId);
+  }
+
+  /** Reads all in one activity, for the messages behind the first may be as late. */
+  read(eventIds: string[]): void {
+    const find = async (): Promise<Record<string, number>> =>
+      arbitrate({ runId: workflowInfo().runId, eventIds }).catch(() => ({}));
+    void this.#inFlight.keep(
+      {
+        id: undefined,
+        digest: undefined,
+        blocks: true,
+        holds: undefined,
+        conclude: this.#onRead,
+        failed: acceptable,
+        ended: acceptable,
+      },
+      find().then((recorded) => () => {
+        for (const eventId of eventIds) this.#atMs.set(eventId, recorded[eventId] ?? Number.POSITIVE_INFINITY);
+        return acceptable;
+      }),
+    );
+  }
+}

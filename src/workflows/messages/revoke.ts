@@ -1,0 +1,47 @@
+/** Message `revoke`: some grants of the run, or all of them, end. */
+import { messageNames } from '../../contract.ts';
+import { readRevoke, type RevokeMessage } from '../../core/control.ts';
+import type { Grant } from '../../core/grants.ts';
+import type { Sender } from '../../core/identify.ts';
+import type { Problem } from '../../core/problem.ts';
+import type { GateState } from '../gate-state.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import { loosening } from './loosening.ts';
+import type { MessageKind } from './message-kind.ts';
+import { refused } from './message-kind.ts';
+
+export function revokeMessages(state: GateState, policies: () => RulesInForce): MessageKind<RevokeMessage> {
+  return {
+    name: messageNames.revoke,
+    parse: readRevoke,
+    concerns: () => [],
+    preview: (message, sender, atMs) => {
+      const loosened = lifting(message, sender);
+      return 'code' in loosened ? refused('', loosened) : state.preview(revocation(message, sender, atMs));
+    },
+    apply: (message, sender, atMs) => {
+      const ids = namedBy(message).map(({ grantId }) => grantId);
+      const loosened = lifting(message, sender);
+      if ('code' in loosened) return refused('', loosened);
+      const command = { ...revocation(message, sender, atMs), ...loosened };
+      const receipt = state.answer(command);
+      if (!receipt.accepted) return receipt;
+      if (message.grants === 'all') state.lastRevocation = command;
+      return { ...receipt, message: ids.length === 0 ? 'there was no grant to revoke' : `revoked ${ids.join(', ')}` };
+    },
+  };
+
+  function namedBy({ grants }: RevokeMessage): Grant[] {
+    return state.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+  }
+
+  /** To lift a standing denial is to loosen. */
+  function lifting(message: RevokeMessage, sender: Sender): { operatorMs?: number } | Problem {
+    if (namedBy(message).every(({ approved }) => approved)) return {};
+    return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);
+  }
+}
+
+function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: number) {
+  return { kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) } as const;
+}

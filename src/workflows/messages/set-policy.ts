@@ -1,0 +1,84 @@
+/** Message `setPolicy`: another policy or mode for the run; everything open is ruled on again. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { ReadPolicy } from '../../activities/read-policy.ts';
+import { activityNames, messageNames } from '../../contract.ts';
+import type { Receipt } from '../../core/approval.ts';
+import { readSetPolicy, type SetPolicyMessage } from '../../core/control.ts';
+import type { Sender } from '../../core/identify.ts';
+import type { Problem } from '../../core/problem.ts';
+import type { PolicyChange } from '../../core/run-side.ts';
+import type { GateState } from '../gate-state.ts';
+import { reevaluateOpen } from '../reevaluate-open.ts';
+import type { RulesInForce } from '../rules-in-force.ts';
+import { loosening } from './loosening.ts';
+import type { Lookup, MessageKind } from './message-kind.ts';
+import { acceptable, refused } from './message-kind.ts';
+
+const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
+  startToCloseTimeout: '30s',
+  retry: { maximumAttempts: 5 },
+  summary: 'Is the new policy good?',
+})[activityNames.readPolicy];
+
+/** Characters: a problem may quote the document, however long. */
+const maxProblemLength = 1_000;
+
+/** `change` puts the run under the changed policy. */
+export function setPolicyMessages(
+  state: GateState,
+  policies: () => RulesInForce,
+  change: (change: PolicyChange) => void,
+): MessageKind<SetPolicyMessage> {
+  return {
+    name: messageNames.setPolicy,
+    parse: readSetPolicy,
+    concerns: () => state.ledger.open.map(({ request }) => request.requestId),
+    preview: (message, sender) => {
+      const loosened = loosen(message, sender);
+      return 'code' in loosened ? refused('', loosened) : acceptable;
+    },
+    apply: (message, sender, atMs) => {
+      const loosened = loosen(message, sender);
+      if ('code' in loosened) return refused('', loosened);
+      const { policy: document, mode } = message;
+      if (document === undefined) return follow({ ...(mode && { mode }) });
+      return read(document, (policy) => follow({ policy, ...(mode && { mode }) }));
+
+      function follow(next: PolicyChange): Receipt {
+        const { reason } = message;
+        change(next);
+        const note = { voter: sender.voter, ...loosened, ...(reason && { reason }) };
+        const { policyDigest, settled } = reevaluateOpen(state, policies(), atMs, note);
+        const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
+        return {
+          requestId: '',
+          accepted: true,
+          settled,
+          message: `the policy is ${policyDigest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
+        };
+      }
+    },
+  };
+
+  function loosen(message: SetPolicyMessage, sender: Sender): { operatorMs?: number } | Problem {
+    return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);
+  }
+
+  function read(
+    document: NonNullable<SetPolicyMessage['policy']>,
+    follow: (policy: NonNullable<PolicyChange['policy']>) => Receipt,
+  ): Lookup {
+    const maxTimeoutMs = policies().policies.ceiling?.approval.maxTimeoutMs;
+    return {
+      blocks: true,
+      failed: 'the new policy could not be read: send it again',
+      ended: 'the run ended before it took the policy',
+      find: async () => {
+        const found = await readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
+        if ('policy' in found) return () => follow(found.policy);
+        const problem = `the new policy: ${found.problem.slice(0, maxProblemLength)}`;
+        return () => refused('', { code: 'policy_invalid', message: problem });
+      },
+    };
+  }
+}
