@@ -26,7 +26,8 @@ import type { Session } from './connect.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun } from './query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
-import { type Sent, type Unanswered, sendByUpdate } from './send-by-update.ts';
+import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
+import { type Sent, sendByUpdate } from './send-by-update.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
 export interface SendOptions {
@@ -95,7 +96,7 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
     return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
   } catch (error) {
     if (!isProblemError(error)) throw error;
-    return recordedReceipt('close', { reason: error.message.replace(/\.$/, ''), silent: true });
+    return recordedReceipt('close', { reason: error.message.replace(/\.$/, '') });
   }
 }
 
@@ -123,12 +124,18 @@ async function sendControl(
   if ('answer' in answered) return answered.answer as Receipt;
   const message = sent.payload as Signed & { requestId?: string };
   const { requestId } = message;
+  const [standing] = requestId === undefined ? [] : await standingsOf(session, workflowId, [requestId], answered);
+  if (standing === 'unknown') throw unknownIn(workflowId, requestId!);
   // A closed run keeps what it answered: the same message again gets its receipt.
   const open = await recordBySignal(session, sent);
   const seen = answered.silent && open ? undefined : await glanceAtReceipt(session, workflowId, messageIdOf(message));
   if (seen !== undefined) return seen;
   if (!open) throw runClosed(workflowId);
-  return recordedReceipt(what, answered, requestId);
+  return recordedReceipt(what, answered, {
+    workflowId,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(standing === undefined ? {} : { standing }),
+  });
 }
 
 async function glanceAtReceipt(
@@ -144,15 +151,6 @@ async function glanceAtReceipt(
     if (isProblemError(error)) return undefined;
     throw error;
   }
-}
-
-function recordedReceipt(what: string, { reason }: Unanswered, requestId = ''): Receipt {
-  return {
-    requestId,
-    accepted: true,
-    recorded: true,
-    message: `The ${what} is recorded, not yet applied: ${reason}.`,
-  };
 }
 
 /** The message under an id of its own. To a signed one none can be added: the run knows it by its signature. */

@@ -1,28 +1,47 @@
+import type { temporal } from '@temporalio/proto';
 import { ProblemError } from '../core/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { knowsRequest } from './knows-request.ts';
 import { lookUp } from './look-up.ts';
+import { memoRows, statusRunning, withMemo } from './memo-rows.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
+/** Rows of one look-up, running workflows first: a long chain has one for each of its executions. */
+const rowsRead = 100;
+/** Workflows that are asked whether a request is theirs. */
+const claimsAsked = 10;
+
+/** A workflow whose row in visibility carries the request's id. Whoever starts a workflow can write such a row. */
+interface Claim {
+  workflowId: string;
+  /** `lists`: its memo has the request as its own. `cut`: its memo had no room for all. `carries`: the id alone. */
+  memo: 'lists' | 'cut' | 'carries';
+  /** True where the id is one of those that the run settled. */
+  isSettled: boolean;
+}
 
 /**
- * The workflow id of the run that asks, or asked, `requestId`: open requests first, then the lately settled.
- * Throws `unknown_request` after 3 seconds, since visibility lags behind the runs; at once for what cannot be an id.
+ * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: what does not list the request in its
+ * memo has to answer for it, and where several workflows claim it, all have to. Throws `unknown_request` after 3 seconds,
+ * since visibility lags behind the runs; at once for what cannot be an id, and where two runs cannot be told apart.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
   if (malformed !== undefined) throw malformed;
-  const { ids, tags } = session.attributes;
-  const workflowId = await lookUp(
-    async () =>
-      (await firstRun(session, `${ids} = "${requestId}" AND ExecutionStatus = "Running"`)) ??
-      (await firstRun(session, `${ids} = "${requestId}"`)) ??
-      (tags === null ? undefined : await firstRun(session, `${tags} = "settled:${requestId}"`)),
-  );
-  if (workflowId !== undefined) return workflowId;
+  let strangers: string[] = [];
+  const known = await lookUp(async () => {
+    const claims = await claimsOf(session, requestId);
+    const judged = await judge(session, requestId, claims);
+    strangers = claims.map(({ workflowId }) => workflowId).filter((id) => !judged.includes(id));
+    return judged.length === 0 ? undefined : judged;
+  });
+  if (known?.length === 1) return known[0]!;
+  if (known !== undefined) throw ambiguous(requestId, known);
+  const carriers = strangers.length === 0 ? '' : ` ${named(strangers)} carries its id and does not have it.`;
   throw new ProblemError({
     code: 'unknown_request',
-    message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.`,
+    message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.${carriers}`,
   });
 }
 
@@ -35,9 +54,74 @@ export function malformedRequestId(requestId: string): ProblemError | undefined 
   });
 }
 
-async function firstRun(session: Session, query: string): Promise<string | undefined> {
-  const answer = await callServer(session, () =>
-    session.connection.workflowService.listWorkflowExecutions({ namespace: session.namespace, pageSize: 1, query }),
+/** The workflow ids of those claims that hold. */
+async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<string[]> {
+  const [first] = claims;
+  // The usual case costs its run nothing: an update or a query follows anyway, and the run answers that.
+  if (claims.length === 1 && first?.memo === 'lists') return [first.workflowId];
+  const judged = await Promise.all(
+    claims.slice(0, claimsAsked).map(async (claim) => {
+      const answer = await knowsRequest(session, claim.workflowId, requestId);
+      return { ...claim, answer };
+    }),
   );
-  return answer.executions[0]?.execution?.workflowId ?? undefined;
+  // Without a worker the memo has to do, and for a settled request the tag, which is all that is left of it there.
+  const holds = judged.filter(
+    ({ answer, memo, isSettled }) => answer === 'yes' || (answer === 'silent' && (memo !== 'carries' || isSettled)),
+  );
+  return holds.map(({ workflowId }) => workflowId);
+}
+
+async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
+  const { ids, tags } = session.attributes;
+  const settled = tags === null ? '' : ` OR ${tags} = "settled:${requestId}"`;
+  const query = `${ids} = "${requestId}"${settled}`;
+  const { executions } = await callServer(session, () =>
+    session.connection.workflowService.listWorkflowExecutions({
+      namespace: session.namespace,
+      pageSize: rowsRead,
+      query,
+    }),
+  );
+  const claims = new Map<string, Claim>();
+  for (const row of executions.toSorted((one, other) => rank(one) - rank(other))) {
+    const claim = claimOf(session, row, requestId);
+    if (!claims.has(claim.workflowId)) claims.set(claim.workflowId, claim);
+  }
+  return [...claims.values()];
+}
+
+type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** Of the executions of one workflow id the running one counts. */
+function rank({ status }: Row): number {
+  return Number(status) === statusRunning ? 0 : 1;
+}
+
+function claimOf(session: Session, row: Row, requestId: string): Claim {
+  const run = withMemo(session, row);
+  const { rows, more } = memoRows(run);
+  const lists = rows.some((each) => each.requestId === requestId);
+  const { ids } = session.attributes;
+  const carried = row.searchAttributes?.indexedFields?.[ids];
+  const isOpen = carried?.data != null && Buffer.from(carried.data).includes(requestId);
+  return {
+    workflowId: run.workflowId,
+    memo: lists ? 'lists' : more > 0 ? 'cut' : 'carries',
+    isSettled: !isOpen,
+  };
+}
+
+function ambiguous(requestId: string, workflowIds: readonly string[]): ProblemError {
+  return new ProblemError({
+    code: 'unknown_request',
+    message: `Request ${requestId} is claimed by several runs: ${named(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`,
+  });
+}
+
+function named(workflowIds: readonly string[]): string {
+  return workflowIds
+    .slice(0, claimsAsked)
+    .map((id) => `'${id.slice(0, 200)}'`)
+    .join(' and ');
 }

@@ -32,7 +32,9 @@ async function approvalIn(
 ): Promise<ApprovalDetails | undefined> {
   const args = [{ requestId }];
   const details = await queryRun<ApprovalDetails | null>(session, workflowId, queryNames.approvals, args, timeoutMs);
-  return details === null || isUndecodable(details) ? undefined : details;
+  if (details === null || isUndecodable(details)) return undefined;
+  // Any workflow may answer a query of this name, with what it likes.
+  return details.requestId === requestId && details.workflowId === workflowId ? details : undefined;
 }
 
 /** The same as a glance: undefined where it cannot be seen now, for whatever reason. */

@@ -1,10 +1,9 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { temporal } from '@temporalio/proto';
-import { memoName, queryNames } from '../contract.ts';
+import { queryNames } from '../contract.ts';
 import type { ApprovalRequest } from '../core/approval.ts';
 import { type ApprovalSummary, summaryOf } from '../core/approval-index.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { type WithMemo, describeRun, memoRows, withMemo } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 
 export interface ApprovalFilter {
@@ -49,30 +48,20 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
   return { approvals: rows.slice(0, limit), more: Math.max(0, rows.length - limit) + unread };
 }
 
-type Listed = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
-type RawRun = temporal.api.workflow.v1.IWorkflowExecutionInfo;
-
-/** The rows in a run's memo, checked for what readers of a row rely on; anyone who can start workflows can write one. */
-export function memoRows(run: Listed): { rows: ApprovalSummary[]; more: number } {
-  const memo = run.memo?.[memoName];
-  if (!isRecord(memo) || !Array.isArray(memo['open'])) return { rows: [], more: 0 };
-  const rows = memo['open'].filter(isRow).map((row) => ({ ...row, workflowId: run.workflowId }));
-  return { rows, more: typeof memo['more'] === 'number' && memo['more'] > 0 ? memo['more'] : 0 };
-}
-
-async function rowsOf(session: Session, run: Listed): Promise<{ rows: ApprovalSummary[]; unread: number }> {
+async function rowsOf(session: Session, run: WithMemo): Promise<{ rows: ApprovalSummary[]; unread: number }> {
   const { rows, more } = memoRows(run);
   if (more === 0) return { rows, unread: 0 };
   try {
     const open = await queryRun<ApprovalRequest[]>(session, run.workflowId, queryNames.approvals, [], 2_000);
-    return { rows: open.map(summaryOf), unread: 0 };
+    // As in a memo: what names another workflow is not this one's.
+    const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
+    return { rows: own.map(summaryOf), unread: 0 };
   } catch {
     return { rows, unread: more }; // the memo's rows stand, and the count says that there are others
   }
 }
 
-/** Raw rows, of which our memo alone is decoded: whatever else a stranger's run carries hides nothing (I5). */
-async function* listRunning(session: Session): AsyncGenerator<Listed> {
+async function* listRunning(session: Session): AsyncGenerator<WithMemo> {
   const { connection, namespace, attributes } = session;
   const query = `${attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
   let nextPageToken: Uint8Array | undefined;
@@ -83,48 +72,14 @@ async function* listRunning(session: Session): AsyncGenerator<Listed> {
       pageSize: 1_000,
       nextPageToken,
     });
-    yield* page.executions.map((run) => listed(session, run));
+    yield* page.executions.map((run) => withMemo(session, run));
     nextPageToken = page.nextPageToken;
   } while (nextPageToken.length > 0);
 }
 
-async function* describeOne(session: Session, workflowId: string): AsyncGenerator<Listed> {
-  const { connection, namespace } = session;
-  const execution = { workflowId };
-  const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({
-    namespace,
-    execution,
-  });
-  if (run != null && Number(run.status) === statusRunning) yield listed(session, run);
-}
-
-/** `WORKFLOW_EXECUTION_STATUS_RUNNING` of Temporal's API. */
-const statusRunning = 1;
-
-function listed({ client }: Session, { execution, memo }: RawRun): Listed {
-  const { payloadConverter } = client.options.loadedDataConverter;
-  const payload = memo?.fields?.[memoName];
-  const value: unknown = payload == null ? undefined : payloadConverter.fromPayload(payload);
-  return { workflowId: execution?.workflowId ?? '', memo: { [memoName]: value } };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function isRow(row: unknown): row is ApprovalSummary {
-  if (!isRecord(row)) return false;
-  const texts = ['requestId', 'toolName', 'agentName', 'riskLevel', 'severity', 'reason', 'requestedAt', 'digest'];
-  return (
-    texts.every((name) => typeof row[name] === 'string') &&
-    ['deadline', 'rule'].every((name) => row[name] === null || typeof row[name] === 'string') &&
-    isTexts(row['argumentNames']) &&
-    (row['lineage'] === undefined || isTexts(row['lineage']))
-  );
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+async function* describeOne(session: Session, workflowId: string): AsyncGenerator<WithMemo> {
+  const run = await describeRun(session, workflowId);
+  if (run.isRunning) yield run;
 }
 
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {

@@ -3,7 +3,7 @@ import type { ApprovalSummary } from '../core/approval-index.ts';
 import { type Problem, isProblemError } from '../core/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { memoRows } from './list-approvals.ts';
+import { memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 import { runResult } from './run-result.ts';
 

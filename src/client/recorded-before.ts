@@ -1,0 +1,79 @@
+import type { temporal } from '@temporalio/proto';
+import { decideName } from '../contract.ts';
+import { type ParsedDecision, parseDecision } from '../core/decision.ts';
+import { isProblemError } from '../core/problem.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+
+/** A decision in a run's history that no worker has applied yet. */
+export interface RecordedDecision {
+  decision: ParsedDecision;
+  /** ISO 8601, as the server recorded it. */
+  at: string;
+}
+
+const pageSize = 200;
+/** Pages that are read back: what waits longer than so many events is not looked for. */
+const pagesRead = 5;
+
+/**
+ * The decisions about open requests that were recorded by signal and wait for a worker, oldest first: those after the
+ * last completed workflow task. Empty where the history cannot be read.
+ */
+export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
+  try {
+    const events = await callServer(session, () => eventsSinceTask(session, workflowId), { workflowId });
+    return events.toReversed().flatMap((event) => decisionsIn(session, event));
+  } catch (error) {
+    if (isProblemError(error)) return [];
+    throw error;
+  }
+}
+
+/** Of these, the ones about the same request that come before `decision`, repetitions of itself left out. */
+export function recordedBefore(unapplied: readonly RecordedDecision[], decision: ParsedDecision): RecordedDecision[] {
+  const isOurs = (other: ParsedDecision): boolean =>
+    other.requestId === decision.requestId && other.decisionId === decision.decisionId;
+  const own = unapplied.findIndex((each) => isOurs(each.decision));
+  const earlier = own === -1 ? [] : unapplied.slice(0, own);
+  return earlier.filter((each) => each.decision.requestId === decision.requestId);
+}
+
+type Event = temporal.api.history.v1.IHistoryEvent;
+
+/** Newest first. */
+async function eventsSinceTask({ connection, namespace }: Session, workflowId: string): Promise<Event[]> {
+  const since: Event[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  for (let page = 0; page < pagesRead; page++) {
+    const { history, nextPageToken: next } = await connection.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace,
+      execution: { workflowId },
+      maximumPageSize: pageSize,
+      nextPageToken,
+    });
+    const events = history?.events ?? [];
+    const applied = events.findIndex(({ workflowTaskCompletedEventAttributes: task }) => task != null);
+    since.push(...(applied === -1 ? events : events.slice(0, applied)));
+    if (applied !== -1 || next.length === 0) break;
+    nextPageToken = next;
+  }
+  return since;
+}
+
+function decisionsIn(
+  session: Session,
+  { workflowExecutionSignaledEventAttributes, eventTime }: Event,
+): RecordedDecision[] {
+  const { signalName, input } = workflowExecutionSignaledEventAttributes ?? {};
+  const [payload] = input?.payloads ?? [];
+  if (signalName !== decideName || payload === undefined) return [];
+  const { payloadConverter } = session.client.options.loadedDataConverter;
+  const at = new Date(
+    Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6),
+  ).toISOString();
+  return [payloadConverter.fromPayload<unknown>(payload)].flat().flatMap((value) => {
+    const parsed = parseDecision(value);
+    return 'decision' in parsed ? [{ decision: parsed.decision, at }] : [];
+  });
+}

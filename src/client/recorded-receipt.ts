@@ -1,0 +1,70 @@
+import type { Receipt } from '../contract.ts';
+import { ProblemError } from '../core/problem.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+import { knowsRequest } from './knows-request.ts';
+import { describeRun, memoRows } from './memo-rows.ts';
+import type { RecordedDecision } from './recorded-before.ts';
+import type { Unanswered } from './send-by-update.ts';
+
+/**
+ * Whether a run has a request: `known` where its memo lists it or the run says so, `unknown` where the run says that it
+ * does not, `unlisted` where the memo does not list it and no worker answers.
+ */
+export type Standing = 'known' | 'unknown' | 'unlisted';
+
+/**
+ * How a run stands to requests, before anything about them goes there by signal: every workflow takes a signal, and one
+ * that does not have the request does nothing with it. Throws `run_not_found`.
+ */
+export async function standingsOf(
+  session: Session,
+  workflowId: string,
+  requestIds: readonly string[],
+  { silent }: Pick<Unanswered, 'silent'>,
+): Promise<Standing[]> {
+  const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
+  const { rows } = memoRows(run);
+  return Promise.all(
+    requestIds.map(async (requestId) => {
+      // Nothing is recorded in a closed run, and what it answered before is looked at afterwards.
+      if (!run.isRunning || rows.some((row) => row.requestId === requestId)) return 'known';
+      const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
+      return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
+    }),
+  );
+}
+
+export function unknownIn(workflowId: string, requestId: string): ProblemError {
+  return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
+}
+
+/** What the sender learns of a message that is in the run's history and that no worker has applied. */
+export function recordedReceipt(
+  what: string,
+  { reason }: Pick<Unanswered, 'reason'>,
+  about: { requestId?: string; workflowId?: string; standing?: Standing; before?: readonly RecordedDecision[] } = {},
+): Receipt {
+  const { requestId = '', workflowId, standing, before = [] } = about;
+  const doubt =
+    standing !== 'unlisted'
+      ? ''
+      : ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
+  const [first] = before;
+  const earlier =
+    first === undefined
+      ? ''
+      : ` An earlier decision about it (${wordsOf(first)}) was recorded before and is applied first: the first valid decision wins.`;
+  return {
+    requestId,
+    accepted: true,
+    recorded: true,
+    message: `The ${what} is recorded, not yet applied: ${reason}.${doubt}${earlier}`,
+  };
+}
+
+function wordsOf({ decision, at }: RecordedDecision): string {
+  const { approved, response, reviewerId } = decision;
+  const word = response !== undefined ? 'answered' : approved ? 'approved' : 'denied';
+  return `${word} by ${reviewerId ?? 'somebody without a name'} at ${at}`;
+}
