@@ -100,6 +100,7 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const largePayloads = largePayloadsOf(options.largePayloads);
   const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
+  const checkEdit = createCheckEdit(registry, { gated, assessors });
   const activities = {
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
@@ -124,12 +125,12 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
       ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
     }),
     [activityNames.arbitrate]: arbitrate,
-    [activityNames.checkEdit]: createCheckEdit(registry, { gated, assessors }),
+    [activityNames.checkEdit]: checkEdit,
     [activityNames.readPolicy]: readPolicy,
     [activityNames.readParents]: readParents,
     [activityNames.notify]: notify,
   };
-  const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling });
+  const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling, checkEdit });
 
   const storage = (namespace: string): Promise<ExternalStorage> =>
     largePayloads === undefined ? Promise.resolve(unreadReferences) : folderStorage(largePayloads, namespace, 'retry');

@@ -2,10 +2,9 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import { policyDigest } from '../core/digest.ts';
 import type { GateConfig, GateWish } from '../core/gate-config.ts';
-import type { GatedDefinition } from '../core/gated-activity.ts';
+import { type GatedDefinition, withGreaterRisk } from '../core/gated-activity.ts';
 import { modes } from '../core/modes.ts';
 import { mergeRunSide } from '../core/run-side.ts';
-import { risks } from '../core/tool-call.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { runPolicy } from './load-agent.ts';
 
@@ -60,8 +59,7 @@ function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined)
       `Activity '${declared.name}' is gated in the workflow and not on its worker: name it in 'gated' there`,
     );
   }
-  const rank = ({ risk }: GatedDefinition): number => risks.findIndex((each) => each === risk);
-  return rank(declared) > rank(own) ? { ...own, risk: declared.risk } : own;
+  return withGreaterRisk(own, declared);
 }
 
 function refused(type: 'arguments_invalid' | 'internal', sentence: string): ApplicationFailure {

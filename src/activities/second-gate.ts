@@ -2,6 +2,7 @@ import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Registry } from '../agents/registry.ts';
+import { definitionOf } from '../agents/registry.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { assessRecorded } from '../core/assess-recorded.ts';
 import { compileAssessRules } from '../core/assess-rule.ts';
@@ -15,9 +16,11 @@ import { compilePolicy, evaluate } from '../core/ruling.ts';
 import { notSplit } from '../core/shell-parts.ts';
 import { splitShell } from '../core/shell-split.ts';
 import type { secondGateTypes } from '../core/tool-failure.ts';
-import { payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
-import type { JsonObject } from '../core/tool-call.ts';
+import { definitionChangedType, payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
+import type { JsonObject, ToolDefinition } from '../core/tool-call.ts';
 import { isUndecodable } from '../core/undecodable.ts';
+import type { ChangedDefinition } from './changed-definition.ts';
+import type { CheckEdit } from './check-edit.ts';
 import { runGated } from './run-gated.ts';
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
@@ -39,6 +42,8 @@ export interface SecondGateOptions {
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];
   ceiling: Policy | undefined;
+  /** Checks the arguments of a call whose tool has changed, by the tool as it is now. */
+  checkEdit: CheckEdit;
 }
 
 /**
@@ -51,9 +56,12 @@ export function secondGate({
   gated,
   workflowTypes,
   ceiling,
+  checkEdit,
 }: SecondGateOptions): ActivityInboundCallsInterceptor {
   const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(knownCeiling(ceiling), 'ceiling') };
   const assessRules = compileAssessRules({ ceiling });
+  const definitions = new Map<string, ToolDefinition>(gated);
+  for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
   return {
     async execute(
       input: ActivityExecuteInput,
@@ -92,6 +100,15 @@ export function secondGate({
         throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate`);
       }
       const { digest, definition, agent, caller, heartbeats = false } = permit.data;
+      // By another declaration the same arguments may read otherwise, so that this comes before their digest.
+      const present = definitions.get(called.name)!;
+      if (definition !== present.definition) {
+        const args = (input.args[1] ?? {}) as JsonObject;
+        throw changed({
+          definition: present,
+          checked: tool === undefined ? undefined : await checkEdit({ agent, tool: tool.name, args }),
+        });
+      }
       const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args.slice(1));
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
@@ -124,6 +141,12 @@ function digestOf(tool: string, args: JsonObject, definition: string): string | 
   } catch {
     return undefined;
   }
+}
+
+/** The tool that would run is not the one that was admitted (I8): the workflow asks again, about this one. */
+function changed(change: ChangedDefinition): ApplicationFailure {
+  const message = `'${change.definition.name}' has another definition on this worker than the one that passed the gate`;
+  return ApplicationFailure.nonRetryable(message, definitionChangedType, refusedBySecondGate, change);
 }
 
 function unread(message: string): ApplicationFailure {

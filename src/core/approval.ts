@@ -46,8 +46,8 @@ export interface ApprovalRequest {
   /** 64 hex: what exactly would run (contract section 2). */
   digest: string;
   lineage: string[];
-  /** The request in whose place this one stands, and why. */
-  replaces?: { requestId: string; by: 'edit' };
+  /** The request in whose place this one stands, and why: its arguments were edited, or its tool changed after it was approved. */
+  replaces?: { requestId: string; by: 'edit' | 'definition' };
   metadata: JsonObject;
   reviewers: string[];
   /** `part`: arguments are left out of this view; query `approvals` with the id for all of it. */

@@ -3,7 +3,7 @@
  * match, reviewers see and the digest covers. Workflow and worker read the same arguments by the same function.
  */
 import { definitionDigest } from './digest.ts';
-import type { Json, JsonObject, Risk, ToolDefinition } from './tool-call.ts';
+import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from './tool-call.ts';
 
 /** How an activity is declared to the gate: once, in a module that workflow and worker both import. */
 export interface GatedActivity {
@@ -60,6 +60,12 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
     timeoutMs: 0,
     definition: definitionDigest({ name, description, schema }),
   };
+}
+
+/** The definition, with the greater of its own risk and another's. */
+export function withGreaterRisk(own: GatedDefinition, { risk }: GatedDefinition): GatedDefinition {
+  const rank = (each: Risk): number => risks.findIndex((known) => known === each);
+  return rank(risk) > rank(own.risk) ? { ...own, risk } : own;
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Grant {
   by?: { reviewerId?: string; identity: Identity }[];
   /** Its request hid its arguments: so does it. */
   hidden?: true;
+  /** The definition of the tool that its reviewers saw; absent in grants of older runs. */
+  definition?: string;
   /** The request that left it behind, and when. */
   requestId?: string;
   grantedAt?: string;
@@ -62,6 +64,11 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
 /** The first standing denial that fits the call; whoever asks answers the call with it. */
 export function standingDenial(grants: readonly Grant[], call: GrantedCall): Grant | undefined {
   return grants.find((grant) => !grant.approved && fits(grant, call));
+}
+
+/** Whether a grant is about the tool as it is now: who said "always" said it of the definition they saw (I8). A denial stands. */
+export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
+  return !approved || definition === undefined || now === undefined || definition === now;
 }
 
 /** What cannot be told does not fit: an expiry without a clock, an argument that is missing. */

@@ -1,6 +1,6 @@
-import type { Settlement } from './approval.ts';
+import type { JournalEntry } from './journal-entry.ts';
 
 /** True where another request, `byId`, carries the same call's question on. */
-export function isReplaced({ by }: Pick<Settlement, 'by'>): boolean {
+export function isReplaced({ by }: Pick<JournalEntry, 'by'>): boolean {
   return by === 'edit';
 }

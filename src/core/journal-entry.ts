@@ -46,7 +46,8 @@ export interface JournalEntry {
   approved?: boolean;
   /** Of a settled request: whether its tool runs. */
   runs?: boolean;
-  by?: Settlement['by'];
+  /** Of an opened request: why it stands in the place of request `byId`. */
+  by?: Settlement['by'] | 'definition';
   byId?: string | null;
   grantId?: string;
   /** Of a grant. */

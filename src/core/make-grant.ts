@@ -3,7 +3,7 @@ import { shownGrant } from './hidden-arguments.ts';
 import type { OutcomeName, Settlement } from './approval.ts';
 import type { WishedScope } from './decision.ts';
 import { tally } from './entitlement.ts';
-import { defaultAlways, grantFor, standingDenial, type Grant, type GrantScope } from './grants.ts';
+import { defaultAlways, grantFor, isOfDefinition, standingDenial, type Grant, type GrantScope } from './grants.ts';
 import type { BookedRequest, BookedVote, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
 import { callSubjects } from './matching.ts';
@@ -55,6 +55,7 @@ export function makeGrant(
     ...(reason !== undefined && { reason }),
     ...limitsOf(wishes, atMs),
     by: votes.map(({ reviewerId, identity }) => ({ ...(reviewerId !== undefined && { reviewerId }), identity })),
+    definition: booked.ruled.definition,
     requestId,
     grantedAt: iso(atMs),
     ...(booked.hidden && { hidden: booked.hidden }),
@@ -86,7 +87,10 @@ export function grantOver(
   const subjects = callSubjects({ tool: toolName, args });
   const call = { tool: toolName, digest, atMs, subjects };
   const answering = ledger.grants.filter(
-    (grant) => grant.tool === toolName && grantAnswers(grant, booked, directories, atMs),
+    (grant) =>
+      grant.tool === toolName &&
+      isOfDefinition(grant, booked.ruled.definition) &&
+      grantAnswers(grant, booked, directories, atMs),
   );
   return standingDenial(answering, call) ?? grantFor(answering, call, booked.terms.always);
 }

@@ -17,7 +17,7 @@ export interface AgentConfig {
 
 /**
  * Everything a run needs to know about its agent, recorded in history once, at the start of the run:
- * a deploy or an edited file changes neither its tools nor its policy (I12).
+ * a deploy or an edited file does not change its policy (I12), and its tools only where a call of one passes the gate anew (I8).
  */
 export interface RunConfig extends AgentConfig {
   /** The operator's policy, as the worker had it; the starter of a run cannot name it (I1, I10). */

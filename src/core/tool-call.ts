@@ -18,7 +18,7 @@ export interface ToolCall {
   args: JsonObject;
 }
 
-/** A tool's definition as it is recorded in the run at its start: a deploy does not change it (I12). */
+/** A tool's definition as it is recorded in the run at its start; a changed one takes its place only by way of the gate (I8, I12). */
 export interface ToolDefinition {
   name: string;
   description: string;

@@ -7,7 +7,14 @@ export const secondGateTypes = [
   'denied_by_policy',
   'undecodable',
   'arguments_invalid',
+  'definition_changed',
 ] as const;
+
+/**
+ * The second gate found that this worker has another definition of the tool than the one that was admitted (I8). The
+ * failure's second detail is a `ChangedDefinition`.
+ */
+export const definitionChangedType = 'definition_changed';
 
 /** The worker left while the tool ran: it may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';

@@ -5,7 +5,7 @@
 import { ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Caller, Permit } from '../contract.ts';
 import { answerBefore } from '../core/admission.ts';
-import type { OutcomeName, Ran, Settlement } from '../core/approval.ts';
+import type { ApprovalRequest, OutcomeName, Ran, Settlement } from '../core/approval.ts';
 import { type AttributeNames, defaultAttributeNames } from '../core/attribute-names.ts';
 import type { Assessment } from '../core/assessment.ts';
 import { callDigest } from '../core/digest.ts';
@@ -14,6 +14,7 @@ import { openedAtMs } from '../core/ladder.ts';
 import type { BookedRequest, Ledger, SettledRequest } from '../core/ledger.ts';
 import { requestInPlaceOf } from '../core/ledger-state.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
+import { countsAsIrreversible } from '../core/open-request.ts';
 import type { Policy, PolicyLayers } from '../core/policy.ts';
 import type { Problem } from '../core/problem.ts';
 import type { RollOver } from '../core/run-config.ts';
@@ -64,6 +65,8 @@ export interface CallFacts {
   /** Where the tool has a shell subject: its split. */
   shell?: ShellSplit & { argument: string };
   assessment?: Assessment;
+  /** Of a call whose tool changed after it was approved: the request that approved it. */
+  replaces?: ApprovalRequest['replaces'];
 }
 
 export class ApprovalGate {
@@ -172,12 +175,15 @@ export class ApprovalGate {
       ...(assessed !== undefined && { assessment: assessed }),
     };
     const ruledCase = this.#rules.rule(
-      { tool: toolName, args, risk, subject, shell, digest, assessed },
+      { tool: toolName, args, risk, subject, shell, digest, assessed, definition },
       this.ledger,
       atMs,
     );
     const { ruling, assessment, limits } = ruledCase;
-    const { reversible } = assessment;
+    const { contextSummary, replaces } = facts;
+    // The call in whose place this one stands counts already.
+    const reversible =
+      assessment.reversible || (replaces !== undefined && countsAsIrreversible(this.ledger, replaces.requestId));
     if (ruling.action === 'deny') {
       this.#state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
       return this.#answered(sentences.deniedByPolicy(toolName, ruling.reason), 'denied_by_policy');
@@ -192,9 +198,8 @@ export class ApprovalGate {
       this.#state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
       return { kind: 'allowed' };
     }
-    const { contextSummary } = facts;
     const { options } = this.#rules;
-    const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, atMs };
+    const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, replaces, atMs };
     const booked = bookRequest(options, { ...asked, lineage: options.lineage ?? [] });
     this.#state.noteGrowth();
     this.#state.apply({ kind: 'open', atMs, booked, ruling });
@@ -361,6 +366,11 @@ export class ApprovalGate {
    */
   until(predicate: () => boolean): Promise<void> {
     return this.#scheduler.until(predicate);
+  }
+
+  /** Says that a ruling in this activation may schedule nothing: its task writes a command all the same (I12). */
+  noteRuling(): void {
+    this.#messages.queue.noteNews();
   }
 
   /** True while messages that came in are not applied yet: a ruling before that would overtake them. */

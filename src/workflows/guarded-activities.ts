@@ -7,7 +7,7 @@ import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from 
 import { callDigest } from '../core/digest.ts';
 import type { GateConfig } from '../core/gate-config.ts';
 import type { GatedActivity, GatedDefinition } from '../core/gated-activity.ts';
-import { gatedDefinition } from '../core/gated-activity.ts';
+import { gatedDefinition, withGreaterRisk } from '../core/gated-activity.ts';
 import type { BookedRequest } from '../core/ledger.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ApprovalGate } from './approval-gate.ts';
@@ -86,7 +86,8 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
         gate: guarded.gate,
         activity,
         contextSummary: summaryOf(guarded, activity.name, input.args),
-        takeUp: (call) => takeUp(guarded.carried, activity, call),
+        takeUp: (call) => takeUp(guarded.carried, call),
+        renew: (present) => renew(guarded, present),
         hasEnded: () => guarded.ended,
       },
       input,
@@ -144,16 +145,32 @@ async function close(reason: string): Promise<void> {
 /** A call that is made again after continue-as-new goes on where its request stands: same id, same deadline (I11). */
 function takeUp(
   carried: BookedRequest[],
-  { name, definition }: GatedDefinition,
-  { args }: ToolCall,
-): { callId: string; requestId: string } | undefined {
-  if (carried.length === 0) return undefined;
-  const digest = callDigest({ tool: name, args, definition });
-  const index = carried.findIndex(({ origin, request }) => (origin ?? request).digest === digest);
+  { tool, args }: ToolCall,
+): { callId: string; requestId: string; definition: string } | undefined {
+  // By the definition that was asked about: the activity may have changed since.
+  const digestUnder = (definition: string): string => callDigest({ tool, args, definition });
+  const index = carried.findIndex(
+    ({ origin, request, ruled }) => (origin ?? request).digest === digestUnder(ruled.definition),
+  );
   const [found] = index < 0 ? [] : carried.splice(index, 1);
   return found === undefined
     ? undefined
-    : { callId: found.callId, requestId: (found.origin ?? found.request).requestId };
+    : {
+        callId: found.callId,
+        requestId: (found.origin ?? found.request).requestId,
+        definition: found.ruled.definition,
+      };
+}
+
+/** The next link takes the present definitions along; of two risks the greater counts, as at the start. */
+function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
+  const known = definitions.get(present.name);
+  const renewed = known === undefined ? present : withGreaterRisk(present, known);
+  definitions.set(present.name, renewed);
+  if (config !== undefined) {
+    config.gated = config.gated.map((each) => (each.name === present.name ? renewed : each));
+  }
+  return renewed;
 }
 
 /** Open requests, and those settled so that the call runs, where it has not run. */

@@ -34,13 +34,14 @@ export function reevaluateOpen(
 function reevaluate(state: GateState, rules: RulesInForce, booked: BookedRequest, atMs: number): void {
   const { request, ruled, terms: before } = booked;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
-  const { assessment: assessed, subject, shell } = ruled;
+  const { assessment: assessed, definition, subject, shell } = ruled;
   const call = {
     tool,
     args,
     risk,
     digest,
     assessed,
+    definition,
     ...(subject !== undefined && { subject }),
     ...(shell && { shell }),
   };

@@ -5,7 +5,7 @@ import type { Assessment } from '../core/assessment.ts';
 import { askTermsOf, type AskTerms } from '../core/ask-terms.ts';
 import type { Directories, Ledger } from '../core/ledger.ts';
 import { iso } from '../core/ledger.ts';
-import type { Grant } from '../core/grants.ts';
+import { type Grant, isOfDefinition } from '../core/grants.ts';
 import { limitsOf, type Limits } from '../core/limits.ts';
 import { grantAnswers } from '../core/make-grant.ts';
 import { directoriesOf } from '../core/panel.ts';
@@ -19,6 +19,8 @@ import type { GateOptions } from './approval-gate.ts';
 /** A call on which the rules in force are asked for their ruling. */
 export interface CallToRule extends RuledCall {
   digest: string;
+  /** The tool's definition: a grant holds for the one that its reviewers saw. */
+  definition?: string;
   /** What the assessors said, recorded where the call was parsed. */
   assessed?: Assessment;
 }
@@ -55,7 +57,7 @@ export class RulesInForce {
 
   /** Rules on one call at `atMs`. Grants answer only where the reviewers that made them could have. */
   rule(call: CallToRule, ledger: Ledger, atMs: number): RuledCase {
-    const { digest, assessed, ...ruled } = call;
+    const { digest, assessed, definition, ...ruled } = call;
     const { agent, caller, metadata } = this.options;
     const assessment = assessRecorded(ruled, this.#assessRules, assessed === undefined ? [] : [assessed]);
     const { engine, counts } = ledger;
@@ -68,7 +70,10 @@ export class RulesInForce {
       request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
     };
     const isAnswering = (grant: Grant): boolean =>
-      grant.tool === call.tool && grant.approved && grantAnswers(grant, asked, this.directories, atMs);
+      grant.tool === call.tool &&
+      grant.approved &&
+      isOfDefinition(grant, definition) &&
+      grantAnswers(grant, asked, this.directories, atMs);
     const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
     const ruling = grants.length > 0 ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
     return { ruling, terms, assessment, limits: limitsOf(this.policies, bare) };

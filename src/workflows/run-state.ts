@@ -1,7 +1,7 @@
 import type { ModelCall } from '../activities/model-turn.ts';
-import type { Message, Usage } from '../contract.ts';
+import type { ApprovalRequest, Message, Usage } from '../contract.ts';
 import type { AgentConfig, RunConfig } from '../core/run-config.ts';
-import type { Json, ToolCall } from '../core/tool-call.ts';
+import type { Json, ToolCall, ToolDefinition } from '../core/tool-call.ts';
 import type { GateSnapshot } from './gate-state.ts';
 
 /** One call of the turn at hand, from the model's wish to the answer it gets. */
@@ -15,7 +15,18 @@ export interface TurnCall {
   call?: ToolCall;
   state: 'held' | 'asked' | 'ready' | 'running' | 'done';
   /** What waits for the gate until an earlier call of the turn has its answer. */
-  held?: { wish: ModelCall; callId: string; contextSummary: string };
+  held?: {
+    wish: ModelCall;
+    callId: string;
+    contextSummary: string;
+    /** True: it passed the gate before, and its tool has changed since. */
+    again?: true;
+    replaces?: ApprovalRequest['replaces'];
+  };
+  /** The tool's definition that passed the gate; absent in runs of older versions. */
+  admitted?: string;
+  /** How often the tool was not started because its definition had changed. */
+  changes?: number;
   requestId?: string;
   /** What the model is told of a reviewer's changes before the result. */
   notice?: string;
@@ -38,6 +49,8 @@ export interface RunState {
   /** The calls of this turn; empty when the model is to speak next. */
   calls: TurnCall[];
   usage: Usage;
+  /** Definitions that others have taken the place of, for calls that were admitted under them. */
+  former?: ToolDefinition[];
   /** Links of the chain, this one included. */
   links: number;
 }

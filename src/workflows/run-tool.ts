@@ -1,11 +1,13 @@
 import type { EventGroupMarker } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities } from '@temporalio/workflow';
+import type { ChangedDefinition } from '../activities/changed-definition.ts';
 import type { Permit } from '../contract.ts';
 import type { Ran } from '../core/approval.ts';
 import { sentences } from '../core/sentences.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
 import { leftInMidCallTypes, payloadNotKeptType, payloadUnreadType, secondGateTypes } from '../core/tool-failure.ts';
 import { isUndecodable } from '../core/undecodable.ts';
+import { changedDefinitionOf } from './readmission.ts';
 
 /** How a tool's activity ended, as the model is told and as the ledger keeps it. */
 export interface ToolEnd {
@@ -14,6 +16,8 @@ export interface ToolEnd {
   ran: Ran;
   /** True where it was not started for want of its arguments, which may be readable later: it can be run again. */
   unread?: boolean;
+  /** Where it was not started because its definition has changed: the tool as it is now. */
+  changed?: ChangedDefinition;
 }
 
 const repeats = 3;
@@ -66,8 +70,9 @@ function endOf(error: unknown): ToolEnd {
   }
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
+  const changed = changedDefinitionOf(cause);
   const ran = notStarted.includes(cause.type ?? '') ? 'no' : 'yes';
-  return { content: sentences.failed(cause.message), isError: true, ran };
+  return { content: sentences.failed(cause.message), isError: true, ran, ...(changed && { changed }) };
 }
 
 /** What the second gate answers, and the worker when it has no such tool. */

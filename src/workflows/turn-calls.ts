@@ -3,13 +3,16 @@
  * state, which continue-as-new carries.
  */
 import { createEventGroup } from '@temporalio/workflow';
+import type { ChangedDefinition } from '../activities/changed-definition.ts';
 import type { ModelCall } from '../activities/model-turn.ts';
-import type { Message } from '../contract.ts';
+import type { ApprovalRequest, Message } from '../contract.ts';
+import { changesTooOften, mostDefinitionChanges } from '../core/definition-change.ts';
 import { sentences } from '../core/sentences.ts';
 import { inlineLimits } from '../core/size-limits.ts';
 import type { ToolCall, ToolDefinition } from '../core/tool-call.ts';
 import type { ApprovalGate } from './approval-gate.ts';
 import type { NestedRuns } from './nested-runs.ts';
+import { admittedTool, heldAgain, takeDefinition } from './readmission.ts';
 import type { RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool } from './run-tool.ts';
@@ -50,7 +53,7 @@ export class TurnCalls {
   get canGoOn(): boolean {
     const isSettled = (each: TurnCall): boolean =>
       each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined;
-    return this.areAnswered || this.#state.calls.some(isSettled);
+    return this.areAnswered || this.#state.calls.some((each) => isSettled(each) || each.held?.again === true);
   }
 
   get canStart(): boolean {
@@ -109,12 +112,20 @@ export class TurnCalls {
   #admitHeld(): void {
     const { calls } = this.#state;
     for (const [index, { held }] of calls.entries()) {
-      if (held === undefined || calls.slice(0, index).some(isUnanswered)) continue;
-      calls[index] = this.#admit(held.wish, held.callId, held.contextSummary);
+      if (held === undefined) continue;
+      // One that was let run before does not wait in its turn for a second time.
+      if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
+      const { notice, changes } = calls[index]!;
+      const admitted = this.#admit(held.wish, held.callId, held.contextSummary, held.replaces);
+      calls[index] = {
+        ...admitted,
+        ...(notice !== undefined && { notice }),
+        ...(changes !== undefined && { changes }),
+      };
     }
   }
 
-  #admit(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
+  #admit(wish: ModelCall, callId: string, contextSummary: string, replaces?: ApprovalRequest['replaces']): TurnCall {
     const turnCall = { modelCallId: wish.id, tool: wish.tool, written: wish.args ?? wish.raw ?? {} };
     const tool = this.#tool(wish.tool);
     if (tool === undefined || wish.args === undefined) {
@@ -131,9 +142,12 @@ export class TurnCalls {
     }
     const call = { callId, tool: wish.tool, args: wish.args };
     const { shell, assessment } = wish;
-    const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment });
-    if (admission.kind === 'allowed') return { ...turnCall, call, state: 'ready' };
-    if (admission.kind === 'asked') return { ...turnCall, call, state: 'asked', requestId: admission.requestId };
+    const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment, replaces });
+    const { definition: admitted } = tool;
+    if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };
+    if (admission.kind === 'asked') {
+      return { ...turnCall, call, admitted, state: 'asked', requestId: admission.requestId };
+    }
     const { content, isError } = admission;
     return { ...turnCall, call, state: 'done', content, ...(isError && { isError }) };
   }
@@ -154,27 +168,44 @@ export class TurnCalls {
 
   #start(each: TurnCall): void {
     const { call, requestId } = each;
-    const tool = this.#tool(each.tool);
+    const tool = admittedTool(this.#state, each);
     if (each.state !== 'ready' || call === undefined || tool === undefined) return;
     if (tool.handoff !== undefined) return this.#handOver(each, call, tool.handoff);
     each.state = 'running';
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
+    const permit = tool.agent === undefined ? this.#gate.permit(call, tool, requestId) : undefined;
     const ending =
-      tool.agent === undefined
-        ? runTool(tool, this.#gate.permit(call, tool, requestId), call.args, groups)
-        : this.#nested.run(call, tool.agent, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
-    void ending.then(({ content, isError, ran, unread }) => {
+      permit !== undefined
+        ? runTool(tool, permit, call.args, groups)
+        : this.#nested.run(call, tool.agent!, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
+    void ending.then(({ content, isError, ran, unread, changed }) => {
       this.#running--;
       if (unread === true) each.unread = (each.unread ?? 0) + 1;
       if (unread === true && each.unread! < startsForUnread) {
         each.state = 'ready';
         return;
       }
+      if (changed !== undefined) {
+        this.#gate.finished(call.callId, ran);
+        this.#holdAgain(each, tool, changed, permit?.requestId);
+        return;
+      }
       const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
       Object.assign(each, { state: 'done', content: told, isError });
       this.#gate.finished(call.callId, ran);
     });
+  }
+
+  /** The tool has changed since the call was admitted: the call goes through the gate again, about the tool as it is now (I8). */
+  #holdAgain(each: TurnCall, tool: ToolDefinition, changed: ChangedDefinition, requestId: string | undefined): void {
+    this.#gate.noteRuling();
+    takeDefinition(this.#state, tool, changed.definition);
+    if ((each.changes ?? 0) >= mostDefinitionChanges) {
+      Object.assign(each, { state: 'done', content: changesTooOften(tool.name), isError: true });
+      return;
+    }
+    Object.assign(each, heldAgain(each, tool, changed, requestId, this.#state.messages));
   }
 
   /** The other agent is in charge from the next turn on; what was asked beside the handoff stays this one's. */

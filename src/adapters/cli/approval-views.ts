@@ -47,7 +47,7 @@ export function renderApproval(
     ['reason', text(request.reason)],
     ['caller', text(request.callerUserId)],
     ['context', text(request.contextSummary)],
-    ['replaces', request.replaces === undefined ? undefined : `${escapeText(request.replaces.requestId)}, as edited`],
+    ['replaces', request.replaces === undefined ? undefined : replaced(request.replaces)],
     ['asked', text(request.requestedAt)],
     ['deadline', deadline === null ? 'none' : `${escapeText(deadline)} (${timeLeft(deadline, nowMs)})`],
     ['digest', text(request.digest)],
@@ -75,6 +75,10 @@ export function renderApproval(
     ...edited,
     ...answers,
   ].join('\n');
+}
+
+function replaced({ requestId, by }: NonNullable<ApprovalDetails['replaces']>): string {
+  return `${escapeText(requestId)}, ${by === 'edit' ? 'as edited' : 'whose tool has changed'}`;
 }
 
 type Field = [name: string, value: string | undefined];

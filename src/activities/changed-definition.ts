@@ -1,0 +1,11 @@
+import type { GatedDefinition } from '../core/gated-activity.ts';
+import type { ToolDefinition } from '../core/tool-call.ts';
+import type { CheckEditResult } from './check-edit.ts';
+
+/** What the second gate tells the workflow of a tool that is not the one that was admitted. */
+export interface ChangedDefinition {
+  /** The tool as the worker has it, which refused to start it. */
+  definition: ToolDefinition | GatedDefinition;
+  /** A tool's arguments by the new schema: defaults filled, or why they cannot run. A gated activity has no schema. */
+  checked?: CheckEditResult;
+}
