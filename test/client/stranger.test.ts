@@ -149,6 +149,20 @@ describe('with no worker', () => {
     expect(await world.client.delegate({ requestId, to: 'bob' }, { workflowId })).toMatchObject(recorded);
   });
 
+  test('a request that its run had no room for in the memo is found, and the doubt is told', async () => {
+    await world.startWorker();
+    const calls = Array.from({ length: 45 }, (_, index) => ({ tool: 'pay', args: { to: `p${index}`, amount: index } }));
+    const large = await world.start([{ calls }, { text: 'done' }], {
+      policy: { version: 1, approval: { max_pending: 50 } },
+    });
+    const last = (await large.open(45)).at(-1)!.requestId;
+    await world.stopWorker();
+    const receipt = await world.client.decide({ requestId: last, approved: true });
+    expect(receipt).toMatchObject({ accepted: true, recorded: true });
+    expect(receipt.message).toContain(`run '${large.workflowId}', whose memo does not list request ${last}`);
+    await large.handle.terminate();
+  });
+
   test('the command line says the same', async () => {
     const other = await stranger({ memo: forged });
     const ambiguous = await cli(['approve', requestId]);
