@@ -60,6 +60,7 @@ export const activityNames = {
   readParents: 'countersign.readParents',
   notify: 'countersign.notify',
   loadGate: 'countersign.loadGate',
+  verifyCarried: 'countersign.verifyCarried',
 } as const;
 
 /** Search attributes that a cluster must have registered; `countersign setup` registers them. */

@@ -15,6 +15,7 @@ import { notify } from './activities/notify.ts';
 import { readParents } from './activities/read-parents.ts';
 import { readPolicy } from './activities/read-policy.ts';
 import { secondGate } from './activities/second-gate.ts';
+import { verifyCarried } from './activities/verify-carried.ts';
 import { checkAssessors, type Assessor } from './agents/assessor.ts';
 import { checkGated } from './agents/check-gated.ts';
 import type { Agent } from './agents/define-agent.ts';
@@ -129,6 +130,7 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
     [activityNames.readPolicy]: readPolicy,
     [activityNames.readParents]: readParents,
     [activityNames.notify]: notify,
+    [activityNames.verifyCarried]: verifyCarried,
   };
   const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling, checkEdit });
 

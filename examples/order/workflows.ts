@@ -40,7 +40,7 @@ export async function returnsDesk(open: Return[], carried?: CarriedGate): Promis
   setHandler(takeReturn, (each) => {
     open.push(each);
   });
-  const gate = new ApprovalGate(carried?.gate);
+  const gate = new ApprovalGate();
   const { refund } = gate.wrap(activities, gated);
   await gate.load({ agent: 'returns' }, carried);
   const begun = new Set<Return>();

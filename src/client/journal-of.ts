@@ -77,6 +77,7 @@ const unwritten = new Set<string>([
   activityNames.checkEdit,
   activityNames.readPolicy,
   activityNames.readParents,
+  activityNames.verifyCarried,
 ]);
 
 function entriesIn(payload: Payload): JournalEntry[] {

@@ -5,6 +5,7 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { workflowInfo } from '@temporalio/workflow';
 import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
+import { noteArguments } from './carried.ts';
 import { endGuarded, guardOutbound } from './guarded-activities.ts';
 import { ofThisRun } from './of-this-run.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
@@ -82,8 +83,10 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [
       {
         // An agent run sees to its own end.
-        execute: (input, next) =>
-          workflowInfo().workflowType === workflowType ? next(input) : endGuarded(next(input)),
+        execute(input, next) {
+          noteArguments(input.args);
+          return workflowInfo().workflowType === workflowType ? next(input) : endGuarded(next(input));
+        },
         handleSignal(input, next) {
           const eventIds = state.eventIds.get(input.signalName);
           if (eventIds === undefined) return next(input);

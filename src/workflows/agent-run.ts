@@ -20,6 +20,7 @@ import { byteLength } from '../core/byte-length.ts';
 import type { AgentConfig } from '../core/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../core/size-limits.ts';
 import { ApprovalGate } from './approval-gate.ts';
+import { isContinued, refuseRepeated, thisExecution, verified } from './carried.ts';
 import { failRun } from './fail-run.ts';
 import { NestedRuns } from './nested-runs.ts';
 import type { Carried, RunState } from './run-state.ts';
@@ -43,13 +44,13 @@ const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
 
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   const checked = readInput(input);
-  // Only our own continue-as-new may bring state along: a starter's second argument is not read (I1).
-  const resumed = workflowInfo().continuedFromExecutionRunId === undefined ? undefined : carried;
+  refuseRepeated();
   // Handlers before the first await: nothing sent to a run that has just begun is lost or turned away.
-  const gate = new ApprovalGate(resumed?.gate);
+  const gate = new ApprovalGate();
   const run = new AgentRun(checked, gate);
   try {
-    return await run.toEnd(resumed?.state ?? startOf(checked, await loadAgent(checked)));
+    // A first execution does not read its second argument (I1).
+    return await run.toEnd(isContinued() ? await resume(gate, carried) : startOf(checked, await loadAgent(checked)));
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
       if (isCancellation(error)) {
@@ -58,6 +59,13 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
       throw failRun(error, gate);
     });
   }
+}
+
+/** Takes up what the execution before this one carried, once that is verified. */
+async function resume(gate: ApprovalGate, carried: Carried | undefined): Promise<RunState> {
+  const past = await verified(carried);
+  gate.restore(past.gate);
+  return past.state;
 }
 
 class AgentRun {
@@ -232,7 +240,7 @@ class AgentRun {
   async #rollOver(): Promise<never> {
     const state = { ...this.#state, links: this.#state.links + 1 };
     const { gate, memo } = this.#gate.snapshot();
-    const carried: Carried = { state, gate };
+    const carried: Carried = { writer: thisExecution(), state, gate };
     return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#bareInput, carried);
   }
 

@@ -79,14 +79,13 @@ export class ApprovalGate {
   #inForce: RulesInForce | undefined;
 
   /** Registers the handlers at once, before any policy is known; `govern` comes before the first call. */
-  constructor(snapshot?: GateSnapshot) {
+  constructor() {
     if (!activation.installed) {
       throw misused(
         `ApprovalGate needs a worker made by createWorker, or with countersignPlugin, from countersign/worker`,
       );
     }
-    this.#state = new GateState(snapshot);
-    this.#change = snapshot?.change;
+    this.#state = new GateState();
     this.#index = new VisibilityIndex(this.#state);
     this.#messages = receiveMessages(this.#state, {
       policies: () => this.#rules,
@@ -96,6 +95,13 @@ export class ApprovalGate {
     });
     answerQueries(this.#state);
     this.#scheduler = new Scheduler(this.#messages.pipeline, this.#outputs());
+  }
+
+  /** Takes up what the execution before this one carried, once that is verified (`carried.ts`); before `govern`. */
+  restore(snapshot: GateSnapshot): void {
+    this.#state.restore(snapshot);
+    this.#change = snapshot.change;
+    this.#index.restore();
   }
 
   /** Puts the gate under its policies; once more where a run goes on as another agent. */
@@ -295,12 +301,15 @@ export class ApprovalGate {
     return wrapActivities(this, activities, gated);
   }
 
-  /** Puts the gate under the worker's policies and these, once, before the first gated call. */
+  /**
+   * Puts the gate under the worker's policies and these, once, before the first gated call; or takes up, with its
+   * policies, what `carry` gave in the execution before this one. That is verified first, and refused as `forbidden`.
+   */
   load(options: LoadOptions, carried?: CarriedGate): Promise<void> {
-    return loadGate(this, options, carried?.config);
+    return loadGate(this, options, carried);
   }
 
-  /** For continue-as-new: what the next link's constructor and `load` take, and its memo. */
+  /** For continue-as-new: what `load` takes in the next execution, and its memo. */
   carry(): Carry {
     return carryGate(this);
   }
@@ -320,7 +329,7 @@ export class ApprovalGate {
     this.#index.run();
   }
 
-  /** What the next execution's constructor takes, and its memo. */
+  /** What `restore` takes in the next execution, and its memo. */
   snapshot(): { gate: GateSnapshot; memo: Record<string, unknown> } {
     this.#index.run();
     const change = this.#change;

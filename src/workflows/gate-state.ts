@@ -25,8 +25,8 @@ export interface GateSnapshot {
 
 /** The ledger as it stands, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */
 export class GateState {
-  #ledger: Ledger;
-  #journal: JournalEntry[];
+  #ledger: Ledger = emptyLedger(engine);
+  #journal: JournalEntry[] = [];
   /** What was taken in the activation of this number. */
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
   /** Updates that this execution accepted; the server limits them for each execution. */
@@ -46,10 +46,11 @@ export class GateState {
   #grown = growth();
   #writtenIn = 0;
 
-  constructor(snapshot?: GateSnapshot) {
-    this.#ledger = snapshot?.ledger ?? emptyLedger(engine);
-    this.#journal = snapshot?.journal ?? [];
-    this.closing = snapshot?.closing;
+  /** Takes the place of the empty ledger, to which nothing has been written: messages wait until the policies are known. */
+  restore({ ledger, journal, closing }: GateSnapshot): void {
+    this.#ledger = ledger;
+    this.#journal = journal;
+    this.closing = closing;
   }
 
   get ledger(): Ledger {

@@ -32,7 +32,7 @@ interface Guarded {
   gate: GuardingGate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
-  /** Requests that an earlier link opened and for which nobody waits yet. */
+  /** Requests that an execution before this one opened and for which nobody waits yet. */
   carried: BookedRequest[];
   config?: GateConfig;
   /** Gated activities that have been scheduled and have not ended. */
@@ -49,7 +49,7 @@ export function guardedBy(gate: GuardingGate): Guarded {
     gate,
     definitions: new Map(),
     about: new Map(),
-    carried: unfinished(gate),
+    carried: [],
     running: 0,
     ended: false,
   });
@@ -174,7 +174,7 @@ function renew({ definitions, config }: Guarded, present: GatedDefinition): Gate
 }
 
 /** Open requests, and those settled so that the call runs, where it has not run. */
-function unfinished({ ledger }: GuardingGate): BookedRequest[] {
+export function unfinished({ ledger }: GuardingGate): BookedRequest[] {
   const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
   return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];
 }

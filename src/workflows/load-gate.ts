@@ -5,8 +5,9 @@ import type { GateConfig } from '../core/gate-config.ts';
 import type { Mode } from '../core/modes.ts';
 import type { JsonObject } from '../core/tool-call.ts';
 import type { ApprovalGate } from './approval-gate.ts';
+import { type Writer, thisExecution, verified } from './carried.ts';
 import type { GateSnapshot } from './gate-state.ts';
-import { guardedBy } from './guarded-activities.ts';
+import { guardedBy, unfinished } from './guarded-activities.ts';
 
 export interface LoadOptions {
   /** Under whose name calls are ruled and listed, as an agent's are. */
@@ -20,14 +21,15 @@ export interface LoadOptions {
   metadata?: JsonObject;
 }
 
-/** What the next link takes: as an argument, and as its memo. */
+/** What the next execution takes: in its arguments, and as its memo. */
 export interface Carry {
   carried: CarriedGate;
   memo: Record<string, unknown>;
 }
 
-/** What a workflow hands to its next link, as an argument of its own. */
+/** What a workflow hands to its next execution, unchanged: as an argument, or as a member of one. */
 export interface CarriedGate {
+  writer: Writer;
   gate: GateSnapshot;
   config: GateConfig;
 }
@@ -39,16 +41,20 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{ [activi
 
 /**
  * Puts the gate under the worker's ceiling and the policies given here, once, before the first gated call. The worker
- * reads them in one activity; what an earlier link recorded is taken as it is (I12).
+ * reads them in one activity; what the execution before this one carried is verified and then taken as it is (I12).
  */
 export async function loadGate(
   gate: ApprovalGate,
   { agent, policy, mode, caller, metadata }: LoadOptions,
-  carried?: GateConfig,
+  carried?: CarriedGate,
 ): Promise<void> {
   const guarded = guardedBy(gate);
   const gated = [...guarded.definitions.values()];
-  const config = carried ?? (await read({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) }));
+  const config = await withItsSentence(
+    carried === undefined
+      ? loadGateActivity({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) })
+      : restoreGate(gate, carried),
+  );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
   const { ceiling, run, rollOver, attributes } = config;
@@ -62,7 +68,14 @@ export async function loadGate(
   });
 }
 
-/** Everything the next link needs; continue as new in the same step. */
+async function restoreGate(gate: ApprovalGate, carried: CarriedGate): Promise<GateConfig> {
+  const past = await verified(carried);
+  gate.restore(past.gate);
+  guardedBy(gate).carried.push(...unfinished(gate));
+  return past.config;
+}
+
+/** Everything the next execution needs; continue as new in the same step. */
 export function carryGate(gate: ApprovalGate): Carry {
   const guarded = guardedBy(gate);
   const { config } = guarded;
@@ -77,13 +90,13 @@ export function carryGate(gate: ApprovalGate): Carry {
   // Where the author puts the next link's argument is unknown: a reader of the journal finds the memo.
   gate.writeLast();
   const { gate: snapshot, memo } = gate.snapshot();
-  return { carried: { gate: snapshot, config }, memo };
+  return { carried: { writer: thisExecution(), gate: snapshot, config }, memo };
 }
 
 /** A refusal ends the workflow with its sentence, not with that of an activity which failed. */
-async function read(wish: Parameters<LoadGate>[0]): Promise<GateConfig> {
+async function withItsSentence(loading: Promise<GateConfig>): Promise<GateConfig> {
   try {
-    return await loadGateActivity(wish);
+    return await loading;
   } catch (error) {
     throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
   }

@@ -2,6 +2,7 @@ import type { ModelCall } from '../activities/model-turn.ts';
 import type { ApprovalRequest, Message, Usage } from '../contract.ts';
 import type { AgentConfig, RunConfig } from '../core/run-config.ts';
 import type { Json, ToolCall, ToolDefinition } from '../core/tool-call.ts';
+import type { Writer } from './carried.ts';
 import type { GateSnapshot } from './gate-state.ts';
 
 /** One call of the turn at hand, from the model's wish to the answer it gets. */
@@ -60,8 +61,9 @@ export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): 
   return config.handoffs?.find((each) => each.agent === agent) ?? config;
 }
 
-/** The second argument of `agentRun`, written only by its own continue-as-new. */
+/** The second argument of `agentRun`: believed only where its own continue-as-new wrote it (`carried.ts`). */
 export interface Carried {
+  writer: Writer;
   state: RunState;
   gate: GateSnapshot;
 }

@@ -19,7 +19,12 @@ export class VisibilityIndex {
   constructor(state: GateState) {
     this.#state = state;
     this.#shown = state.ledger.open;
-    if (this.#shown.length > 0) setCurrentDetails(currentDetails(state.ledger));
+  }
+
+  /** The ledger is that of the execution before this one, which wrote the index. */
+  restore(): void {
+    this.#shown = this.#state.ledger.open;
+    if (this.#shown.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
   }
 
   /** The names of the attributes, as the run recorded them. */

@@ -8,9 +8,11 @@ import {
   defineUpdate,
   executeChild,
   getExternalWorkflowHandle,
+  makeContinueAsNewFunc,
   proxyActivities,
   setHandler,
   startChild,
+  workflowInfo,
 } from '@temporalio/workflow';
 
 interface Scheduled {
@@ -35,8 +37,22 @@ export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<u
 }
 
 /** The same, under the name of the real one: what anybody with write access to the namespace can register. */
-export function agentRun(scheduled: Scheduled): Promise<unknown> {
-  return schedules(scheduled);
+export function agentRun(input: Scheduled | Continued): Promise<unknown> {
+  return 'carried' in input ? continuesAs(input) : schedules(input);
+}
+
+interface Continued {
+  workflowType: string;
+  taskQueue: string;
+  input: unknown;
+  carried: object;
+}
+
+/** Continues as new as a workflow of a countersign worker, with carried state of its own making. */
+export function continuesAs({ workflowType, taskQueue, input, carried }: Continued): Promise<never> {
+  const { workflowId, runId } = workflowInfo();
+  const next = makeContinueAsNewFunc<(...args: unknown[]) => Promise<unknown>>({ workflowType, taskQueue });
+  return next(input, { ...carried, writer: { workflowId, runId } });
 }
 
 /** A workflow that starts a run and says what binds it, as our own runs do for nested ones. */

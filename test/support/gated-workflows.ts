@@ -2,6 +2,8 @@
 import {
   ApplicationFailure,
   CancellationScope,
+  condition,
+  continueAsNew,
   defineSignal,
   makeContinueAsNewFunc,
   proxyActivities,
@@ -128,7 +130,7 @@ export async function rolls(links: number, carried?: CarriedGate): Promise<unkno
   setHandler(defineSignal('roll'), () => {
     rolling = true;
   });
-  const gate = new ApprovalGate(carried?.gate);
+  const gate = new ApprovalGate();
   const { pay } = gate.wrap(activities, gated);
   await gate.load({ agent: 'tester' }, carried);
   let paid: unknown;
@@ -139,6 +141,33 @@ export async function rolls(links: number, carried?: CarriedGate): Promise<unkno
   if (paid !== undefined) return { links, paid };
   const { memo, carried: next } = gate.carry();
   return makeContinueAsNewFunc<typeof rolls>({ memo })(links + 1, next);
+}
+
+/** Hands its arguments on to its next execution, without a gate that has looked at them. */
+export async function passesOn(carried: CarriedGate, again = false): Promise<unknown> {
+  const gate = new ApprovalGate();
+  gate.wrap(activities, gated);
+  if (!again) return continueAsNew<typeof passesOn>(carried, true);
+  return told(gate.load({ agent: 'tester' }, carried));
+}
+
+/** Continues as new once, and then takes the state that signal `state` brings for the one that it carried. */
+export async function takesFromSignal(carried?: CarriedGate): Promise<unknown> {
+  let brought: CarriedGate | undefined;
+  setHandler(defineSignal<[CarriedGate]>('state'), (state) => {
+    brought = state;
+  });
+  const gate = new ApprovalGate();
+  const { pay } = gate.wrap(activities, gated);
+  if (carried !== undefined) {
+    await condition(() => brought !== undefined);
+    return told(gate.load({ agent: 'tester' }, brought));
+  }
+  await gate.load({ agent: 'tester' });
+  void told(pay('a', 1));
+  await gate.until(() => gate.ledger.open.length === 1);
+  const { memo, carried: next } = gate.carry();
+  return makeContinueAsNewFunc<typeof takesFromSignal>({ memo })(next);
 }
 
 /** Ends, or fails, while its call waits. */

@@ -57,6 +57,8 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'gatesTooMuch',
         'givesUp',
         'rolls',
+        'passesOn',
+        'takesFromSignal',
         'leaves',
         'leavesWhenTold',
         'thinksAgain',

@@ -16,7 +16,7 @@ const activities = proxyActivities<typeof orderActivities>({ startToCloseTimeout
 
 /** Looks once, then makes all payments side by side, and continues as new when its history has grown. */
 export async function orders({ open, told }: OrdersState, carried?: CarriedGate): Promise<string[]> {
-  const gate = new ApprovalGate(carried?.gate);
+  const gate = new ApprovalGate();
   const { look, pay } = gate.wrap(activities, gatedOrders);
   await gate.load({ agent: 'orders', caller: { userId: 'olga' } }, carried);
   if (carried === undefined) told.push(await look('the orders'));

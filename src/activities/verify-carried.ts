@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ApplicationFailure } from '@temporalio/activity';
+import proto from '@temporalio/proto';
+import type { temporal } from '@temporalio/proto';
+import { type Execution, firstEvent, lastEvent, thisExecution } from './recorded-events.ts';
+
+type Started = temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes;
+type ContinuedAsNew = temporal.api.history.v1.IWorkflowExecutionContinuedAsNewEventAttributes;
+type Payloads = temporal.api.common.v1.IPayloads;
+
+export type VerifyCarried = () => Promise<void>;
+
+/** What the server recorded of an execution and of the one that it continues. */
+export interface RecordedPast {
+  runId: string;
+  started: Started;
+  /** Undefined where retention has removed it. */
+  before?: { started: Started; continued: ContinuedAsNew | undefined };
+}
+
+const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
+
+/**
+ * The activity `countersign.verifyCarried`: reads from the server that this execution was started by continue-as-new, with
+ * exactly the arguments that the execution before it wrote (docs/decisions/0022). Fails for good where it was not (I1).
+ */
+export const verifyCarried: VerifyCarried = async () => {
+  const execution = thisExecution();
+  const problem = pastProblem(await recordedPast(execution));
+  if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, 'forbidden');
+};
+
+async function recordedPast(execution: Execution): Promise<RecordedPast> {
+  const started = (await firstEvent(execution))?.workflowExecutionStartedEventAttributes ?? {};
+  const { runId } = execution;
+  const before = { ...execution, runId: started.continuedExecutionRunId ?? '' };
+  if (before.runId === '') return { runId, started };
+  const [first, last] = [await firstEvent(before), await lastEvent(before)];
+  if (first === undefined || last === undefined) return { runId, started };
+  return {
+    runId,
+    started,
+    before: {
+      started: first.workflowExecutionStartedEventAttributes ?? {},
+      continued: last.workflowExecutionContinuedAsNewEventAttributes ?? undefined,
+    },
+  };
+}
+
+/** Why the arguments of this execution are not to be believed, in one sentence; undefined where they are. */
+export function pastProblem({ runId, started, before }: RecordedPast): string | undefined {
+  if (started.initiator === ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_RETRY) {
+    return 'This execution is a retry: it cannot take up what an execution before it carried. Start the workflow again, under a new id';
+  }
+  if (started.initiator === ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_CRON_SCHEDULE) {
+    return 'This execution was started by a cron schedule: it cannot take up what an execution before it carried. Use a Temporal schedule, which starts each workflow under an id of its own';
+  }
+  if (
+    started.initiator !== ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW ||
+    (started.continuedExecutionRunId ?? '') === ''
+  ) {
+    return 'This execution was not started by continue-as-new: it carries nothing';
+  }
+  if (started.originalExecutionRunId !== runId) {
+    return 'This execution was reset to before its carried state was verified. Reset to a later workflow task, or reset an earlier execution of the workflow';
+  }
+  if (before === undefined) {
+    return 'The execution before this one is no longer in the history of the namespace, so its carried state cannot be verified';
+  }
+  const { started: begun, continued } = before;
+  if (continued?.newExecutionRunId !== runId) {
+    return 'The execution before this one did not continue as this one';
+  }
+  if (begun.workflowType?.name !== started.workflowType?.name) {
+    return `The execution before this one is a '${begun.workflowType?.name}': only a workflow of the same type may carry state into this one`;
+  }
+  if (begun.taskQueue?.name !== started.taskQueue?.name) {
+    return `The execution before this one ran on task queue '${begun.taskQueue?.name}': only one on the same task queue may carry state into this one`;
+  }
+  if (!isDeepStrictEqual(bytesOf(continued.input), bytesOf(started.input))) {
+    return 'The arguments of this execution are not those that the execution before it wrote';
+  }
+  return undefined;
+}
+
+/** The payloads as plain values: the order of metadata and the buffers behind it do not count. */
+function bytesOf(payloads: Payloads | null | undefined): unknown {
+  const hex = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('hex');
+  return (payloads?.payloads ?? []).map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, hex(bytes)])),
+    data: hex(data),
+  }));
+}
