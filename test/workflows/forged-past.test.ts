@@ -96,9 +96,8 @@ test('a starter with a cron schedule: each execution is refused, the first one t
 test('the temporal command line with --cron: refused, and the sentence names schedules', async () => {
   const workflowId = `past-${randomUUID()}`;
   const options = ['--task-queue', world.taskQueue, '--workflow-id', workflowId, '--cron', '@every 1s'];
-  const started = await temporal([
-    ...['workflow', 'start', '--type', 'agentRun', ...options, '--input', JSON.stringify(input)],
-  ]);
+  const args = ['--type', 'agentRun', '--input', JSON.stringify(input), ...options];
+  const started = await temporal(['workflow', 'start', ...args]);
   expect(started).toMatchObject({ exitCode: 0 });
   expect(await failureOf(workflowId, 0)).toMatchObject(forbidden(/Temporal schedule/));
   await world.run(workflowId).handle.terminate();
