@@ -102,7 +102,7 @@ describe('refused, and nothing runs', () => {
 
   test('state of an execution that the server retries', async () => {
     const retry = { maximumAttempts: 2, initialInterval: '10ms' };
-    const { handle, approve } = await rolled({ retry, workflowRunTimeout: '5s' });
+    const { handle, approve } = await rolled({ retry, workflowRunTimeout: '10s' });
     await eventually('the server retries', async () => (await links(handle)).length === 3);
     await approve().catch(() => undefined);
     expect(await failureOf(handle)).toMatchObject(notWritten);
@@ -115,7 +115,7 @@ describe('refused, and nothing runs', () => {
 
 test('a retried workflow that carries nothing begins anew: other request ids, and an old decision is refused', async () => {
   const retry = { maximumAttempts: 2, initialInterval: '10ms' };
-  const started = await start('rolls', [1], { retry, workflowRunTimeout: '4s' });
+  const started = await start('rolls', [1], { retry, workflowRunTimeout: '8s' });
   const handle = world.client.session.client.workflow.getHandle(started.workflowId);
   const [before] = await world.open(handle);
   await eventually('the server retries', async () => (await links(handle)).length === 2);

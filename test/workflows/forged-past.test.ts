@@ -79,8 +79,7 @@ test('a starter: a first execution does not read its second argument', async () 
 });
 
 test('a starter with a retry policy and a run time-out: the retry is refused', async () => {
-  const run = await start({ args: [input, forged], retry, workflowRunTimeout: '4s' });
-  await run.open();
+  const run = await start({ args: [input, forged], retry, workflowRunTimeout: '3s' });
   expect(await failureOf(run.workflowId, 1)).toMatchObject(forbidden(/not retried/));
   expect(paid('forged')).toEqual([]);
 });
@@ -151,7 +150,7 @@ async function continued(to: string, options: Partial<WorkflowStartOptions> = {}
 }
 
 test('a run that is retried after it continued as new: its old decision does not count again', async () => {
-  const { run, request, approve } = await continued('twice', { retry, workflowRunTimeout: '8s' });
+  const { run, request, approve } = await continued('twice', { retry, workflowRunTimeout: '12s' });
   await approve();
   await eventually('the second call is asked about', async () => {
     const [now] = await run.open();
