@@ -55,7 +55,7 @@ export async function verified<State extends { writer: Writer }>(carried: State 
     carried.writer.runId !== runId
   ) {
     throw refused(
-      'The carried state was not written by the execution before this one: only continue-as-new hands it over',
+      'The carried state was not written by the execution before this one: only continue-as-new hands it over, and a retry or a cron run begins without it',
     );
   }
   await CancellationScope.nonCancellable(() => verify());
