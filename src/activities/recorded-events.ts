@@ -64,7 +64,7 @@ async function outermost(
   try {
     return (await read()).history?.events?.[0];
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === grpcNotFound) return undefined;
+    if (isGrpcServiceError(error) && (error.code as number) === grpcNotFound) return undefined;
     throw error;
   }
 }

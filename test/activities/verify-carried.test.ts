@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import proto from '@temporalio/proto';
 import type { RecordedPast } from '../../src/activities/verify-carried.ts';
 import { pastProblem } from '../../src/activities/verify-carried.ts';
 
@@ -6,8 +7,8 @@ import { pastProblem } from '../../src/activities/verify-carried.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const inputOf = (data: string) => ({ payloads: [{ metadata: { encoding: bytes('json/plain') }, data: bytes(data) }] });
-const byWorkflow = 1;
-const start = {
+const { CONTINUE_AS_NEW_INITIATOR_WORKFLOW: byWorkflow } = proto.temporal.api.enums.v1.ContinueAsNewInitiator;
+const start: RecordedPast['started'] = {
   initiator: byWorkflow,
   originalExecutionRunId: 'second',
   continuedExecutionRunId: 'first',
@@ -48,7 +49,7 @@ describe('refused', () => {
     ['another task queue', beforeWith({ started: { ...begun, taskQueue: { name: 'other' } } }), /same task queue/],
     ['other bytes', startedWith({ input: inputOf('[]') }), /not those/],
     ['other metadata', startedWith({ input: { payloads: [{ data: bytes('{}') }] } }), /not those/],
-    ['more arguments', startedWith({ input: { payloads: [...start.input.payloads, {}] } }), /not those/],
+    ['more arguments', startedWith({ input: { payloads: [...inputOf('{}').payloads, {}] } }), /not those/],
     ['no arguments', startedWith({ input: null }), /not those/],
   ])('%s', (_name, past, sentence) => {
     expect(pastProblem(past)).toMatch(sentence);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { CarriedGate } from '../../src/workflow.ts';
@@ -108,7 +108,8 @@ describe('refused, and nothing runs', () => {
     expect(await failureOf(handle)).toMatchObject(notWritten);
   });
 
-  afterAll(() => {
+  afterEach(() => {
+    // oxlint-disable-next-line jest/no-standalone-expect -- it belongs to each test of this block
     expect(world.ran()).toEqual([]);
   });
 });
