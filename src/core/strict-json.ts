@@ -1,0 +1,104 @@
+/** What two readers of one JSON text could understand differently. Nothing is parsed here, so it runs in a workflow too. */
+
+export interface StrictJsonOptions {
+  /** Arrays and objects within one another. */
+  maxDepth: number;
+  /** Keys that no object in it may have. Default none. */
+  refusedKeys?: readonly string[];
+}
+
+/** `place`: the keys and indexes that lead to the value. `expected`: what was expected there. */
+export interface StrictJsonProblem {
+  place: readonly (string | number)[];
+  expected: string;
+}
+
+/** An open object or array; `step` is the key or index inside it that is being read. */
+interface Level {
+  keys?: Set<string>;
+  step: string | number;
+  expectsKey: boolean;
+}
+
+/**
+ * The first problem of a JSON text that a parser passes over: a key written twice, a number that a double does not hold
+ * as it is written, half a surrogate pair, nesting deeper than `maxDepth`. One pass, no recursion. Malformed text is
+ * left to the parser. Never throws.
+ */
+export function strictJsonProblem(
+  text: string,
+  { maxDepth, refusedKeys = [] }: StrictJsonOptions,
+): StrictJsonProblem | undefined {
+  const levels: Level[] = [];
+  const here = (expected: string): StrictJsonProblem => ({ place: levels.map(({ step }) => step), expected });
+  for (let index = 0; index < text.length; index++) {
+    const level = levels.at(-1);
+    const character = text[index]!;
+    if (character === '"') {
+      const start = index;
+      for (index++; index < text.length && text[index] !== '"'; index++) if (text[index] === '\\') index++;
+      const value = decodeText(text.slice(start, index + 1));
+      if (value === undefined) continue;
+      const isKey = level?.keys !== undefined && level.expectsKey;
+      if (!value.isWellFormed()) {
+        // The name itself cannot be shown: the object's place stands for it.
+        if (isKey) levels.pop();
+        return here('expected text without half a surrogate pair');
+      }
+      if (!isKey) continue;
+      level.expectsKey = false;
+      level.step = value;
+      if (level.keys!.has(value)) return here('expected each key once');
+      if (refusedKeys.includes(value)) return here(`expected a key other than '${value}'`);
+      level.keys!.add(value);
+    } else if (character === '{' || character === '[') {
+      if (levels.length === maxDepth) return { place: [], expected: `expected at most ${maxDepth} levels of nesting` };
+      levels.push(character === '{' ? { keys: new Set(), step: '', expectsKey: true } : { step: 0, expectsKey: false });
+    } else if (character === '}' || character === ']') {
+      levels.pop();
+    } else if (character === ',' && level) {
+      if (level.keys) level.expectsKey = true;
+      else level.step = (level.step as number) + 1;
+    } else if (character === '-' || (character >= '0' && character <= '9')) {
+      const number = numberAt(text, index);
+      if (number === undefined) continue;
+      index += number.length - 1;
+      const isInteger = /^-?\d+$/.test(number);
+      if (holds(Number(number), number, isInteger)) continue;
+      return here(`expected a number that a double holds${isInteger ? ' exactly; send it as text' : ''}`);
+    }
+  }
+  return undefined;
+}
+
+function decodeText(quoted: string): string | undefined {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+function numberAt(text: string, start: number): string | undefined {
+  const pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+  pattern.lastIndex = start;
+  return pattern.exec(text)?.[0];
+}
+
+/** Whether the double, written as JSON again, is the number that was read. Fractions may round, integers may not. */
+function holds(number: number, text: string, isInteger: boolean): boolean {
+  if (!Number.isFinite(number)) return false;
+  if (isInteger && BigInt(number) !== BigInt(text)) return false;
+  if (number === 0) return !/[1-9]/.test(text.replace(/[eE].*$/, ''));
+  return Number.isSafeInteger(number) || !Number.isInteger(number) || normalForm(text) === normalForm(String(number));
+}
+
+/** One text for all ways to write a number other than zero: `1.50e3`, `1500` and `15E+2` are all `15e2`. */
+function normalForm(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
