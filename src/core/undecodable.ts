@@ -1,5 +1,7 @@
 const brand = Symbol.for('countersign.undecodable');
 
+export type UndecodableCode = 'undecodable' | 'arguments_invalid';
+
 /**
  * Stands where a payload could not be decoded, or decodes to something too deep to be written again (I5).
  * The brand is a symbol, so no JSON that anyone sends can pretend to be one, and none can be written.
@@ -9,13 +11,20 @@ export class Undecodable {
   /** Bytes of the payload; its content is kept nowhere (I4). */
   readonly size: number;
   readonly why: string;
+  /** How it is refused: `arguments_invalid` where only edited arguments are at fault. */
+  readonly code: UndecodableCode;
   /** True where the payload is kept in external storage that this process cannot read; another may. */
   readonly unread: boolean;
 
-  constructor(size: number, why: string, unread = false) {
+  constructor(
+    size: number,
+    why: string,
+    { unread = false, code = 'undecodable' }: { unread?: boolean; code?: UndecodableCode } = {},
+  ) {
     this.size = size;
     this.why = why;
     this.unread = unread;
+    this.code = code;
   }
 }
 

@@ -3,11 +3,13 @@
  * activation this is, whether all its jobs were handed over, and which history event brought a signal.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
-import { workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
+import { isUndecodable } from '../core/undecodable.ts';
 import { noteArguments } from './carried.ts';
 import { endGuarded, guardOutbound } from './guarded-activities.ts';
 import { ofThisRun } from './of-this-run.ts';
+import { askingQueries, markStrict } from './strict-payloads.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
@@ -56,6 +58,7 @@ export function interceptors(): WorkflowInterceptors {
           const unread = unreadPayloadOf(jobs);
           // Not a failure of the run: its task is tried again until a worker reads it, and what is there then counts.
           if (unread !== undefined) throw new Error(unread);
+          markStrict(jobs);
           // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
           if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
           state.number++;
@@ -86,6 +89,14 @@ export function interceptors(): WorkflowInterceptors {
         execute(input, next) {
           noteArguments(input.args);
           return workflowInfo().workflowType === workflowType ? next(input) : endGuarded(next(input));
+        },
+        /** An answer to another question than the one asked would be worse than none. */
+        // oxlint-disable-next-line require-await -- a throw in an activation would fail its task
+        async handleQuery(input, next) {
+          const unread = askingQueries.includes(input.queryName) ? input.args.find(isUndecodable) : undefined;
+          if (unread === undefined) return next(input);
+          const message = `the argument of query '${input.queryName}' could not be decoded: ${unread.why}`;
+          throw ApplicationFailure.nonRetryable(message, 'undecodable');
         },
         handleSignal(input, next) {
           const eventIds = state.eventIds.get(input.signalName);

@@ -5,9 +5,12 @@
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
-import { decode } from '@temporalio/common/lib/encoding.js';
+import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { jsonPlace } from '../core/json-place.ts';
 import { isMarkedPermit, markPermit, permitMetadata, saysPermit } from '../core/permit-mark.ts';
+import { strictJsonProblem } from '../core/strict-json.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../core/undecodable.ts';
+import { isStrict } from './strict-payloads.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
   toPayload(value: unknown): Payload {
@@ -24,8 +27,12 @@ class BrandingPayloadConverter implements PayloadConverter {
   // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
   fromPayload<T>(payload: Payload): T {
     const data = payload.data ?? new Uint8Array();
-    if (isUnread(payload)) return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, true) as T;
+    if (isUnread(payload)) {
+      return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, { unread: true }) as T;
+    }
     if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
+    const ambiguous = isStrict(payload) && hasEncoding(payload, 'json/plain') ? ambiguityOf(data) : undefined;
+    if (ambiguous !== undefined) return ambiguous as T;
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload);
       return saysPermit(payload.metadata) && typeof value === 'object' && value !== null ? markPermit(value) : value;
@@ -42,9 +49,31 @@ const notRead: Readonly<Record<string, string>> = {
   forged: 'it claims to be in the payload folder, and was never written there',
 };
 
-function isUnread({ metadata }: Payload): boolean {
+function isUnread(payload: Payload): boolean {
+  return hasEncoding(payload, unreadEncoding);
+}
+
+function hasEncoding({ metadata }: Payload, name: string): boolean {
   const encoding = metadata?.['encoding'];
-  return encoding != null && encoding.length === unreadEncoding.length && decode(encoding) === unreadEncoding;
+  return encoding != null && encoding.length === name.length && decode(encoding) === name;
+}
+
+/** What another reader could understand differently in a message, if anything. Malformed JSON is not found here. */
+function ambiguityOf(data: Uint8Array): Undecodable | undefined {
+  const text = decode(data);
+  // Bytes that are not UTF-8 are replaced while decoding, and come out as others.
+  if (!isSame(encode(text), data)) return new Undecodable(data.length, 'not UTF-8');
+  const problem = strictJsonProblem(text, { maxDepth });
+  if (problem === undefined) return undefined;
+  const { place, expected } = problem;
+  // A decision, or one of a list.
+  const [field, ...below] = typeof place[0] === 'number' ? place.slice(1) : place;
+  const code = field === 'modifiedArguments' && below.length > 0 ? 'arguments_invalid' : 'undecodable';
+  return new Undecodable(data.length, `${jsonPlace('message', place)}: ${expected}`, { code });
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }
 
 function unwritable(message: string): ApplicationFailure {

@@ -89,14 +89,19 @@ describe('a message with an id changes something once', () => {
   });
 });
 
-test('half a surrogate pair, in a list of which no validator looks at the items: refused, and the run goes on', async () => {
+test('half a surrogate pair, in a list too: refused before it is in history, and the run goes on', async () => {
   const { run, requestId } = await waiting();
   const half = '\ud800';
   const decision = { requestId, approved: true, reason: half };
-  const receipts = await run.handle.executeUpdate<Receipt[], [unknown]>('decide', { args: [[decision]] });
-  expect(receipts).toMatchObject([{ accepted: false, code: 'invalid_decision' }]);
+  await expect(run.handle.executeUpdate('decide', { args: [[decision]] })).rejects.toMatchObject({
+    cause: { type: 'undecodable' },
+  });
   await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: half }] }, messageId: 'one' });
   await run.handle.signal('revoke', { grants: 'all', reason: half });
-  await eventually('three refusals', async () => (await run.status()).refused.total === 3);
+  const refused = await eventually('two refusals', async () => {
+    const { refused: counted } = await run.status();
+    return counted.total === 2 && counted.last;
+  });
+  expect(refused.map(({ code }) => code)).toEqual(['undecodable', 'undecodable']);
   expect(await world.client.decide({ requestId, approved: false })).toMatchObject({ outcome: 'denied' });
 });

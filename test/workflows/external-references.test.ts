@@ -119,14 +119,15 @@ describe('a reference that names a store', () => {
     expect((await run.result()).output).toBe('paid 1 to x');
   });
 
-  test('as the argument of a query: the query is answered', async () => {
+  test('as the argument of a query: that query fails, and nothing else', async () => {
     const { run } = await waiting();
-    const { queryResult } = await service().queryWorkflow({
+    const query = service().queryWorkflow({
       namespace: 'default',
       execution: { workflowId: run.workflowId },
       query: { queryType: 'approvals', queryArgs: { payloads: [wellFormed] } },
     });
-    expect(queryResult?.payloads).toHaveLength(1);
+    await expect(query).rejects.toThrow('it is kept in external storage that is not configured here');
+    expect(await run.open()).toHaveLength(1);
     await run.handle.terminate();
   });
 

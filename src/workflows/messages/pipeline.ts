@@ -171,7 +171,7 @@ function read(
   { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,
 ): { message: unknown } | { problem: Problem } {
   if (isUndecodable(payload)) {
-    return { problem: { code: 'undecodable', message: `the message could not be decoded: ${payload.why}` } };
+    return { problem: { code: payload.code, message: `the message could not be decoded: ${payload.why}` } };
   }
   const found = kind.parse(payload, eventId);
   const problem = 'problem' in found ? undefined : canonicalJsonProblem(found.message);
