@@ -44,11 +44,14 @@ export class VisibilityIndex {
     this.#shown = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
     const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
-    const list = (values: string[]): string[] | null => (values.length === 0 ? null : values);
+    // The server removes an attribute at an empty list. The SDK's null stays in it as JSON, and other SDKs fail to read it.
+    const list = (name: string, value: string[]) => ({ key: defineSearchAttributeKey(name, KEYWORD_LIST), value });
     upsertSearchAttributes([
-      { key: defineSearchAttributeKey(names.ids, KEYWORD_LIST), value: list(ids) },
-      ...(names.tags === null ? [] : [{ key: defineSearchAttributeKey(names.tags, KEYWORD_LIST), value: list(tags) }]),
-      { key: defineSearchAttributeKey(names.due, DATETIME), value: dueMs === null ? null : new Date(dueMs) },
+      list(names.ids, ids),
+      ...(names.tags === null ? [] : [list(names.tags, tags)]),
+      dueMs === null
+        ? list(names.due, [])
+        : { key: defineSearchAttributeKey(names.due, DATETIME), value: new Date(dueMs) },
     ]);
     const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
     this.#state.putBack(rest);
