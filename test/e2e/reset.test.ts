@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
+import { commandsOf, simpleCommands } from '../support/page-commands.ts';
+import { temporal } from '../support/temporal-cli.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -27,24 +29,23 @@ async function approvedRun(to: string): Promise<{ run: RunInTest; requestId: str
   return { run, requestId: request!.requestId, tasks };
 }
 
-/** The server's `ResetReapplyExcludeType`: what `temporal workflow reset --reapply-exclude` names. */
-const reapplyExclude = { signals: 1, updates: 2 } as const;
-
-async function resetTo(
-  run: RunInTest,
-  workflowTaskFinishEventId: number,
-  resetReapplyExcludeTypes: number[] = [],
-): Promise<void> {
+async function resetTo(run: RunInTest, workflowTaskFinishEventId: number): Promise<void> {
   const { client, connection } = world.client.session;
   const { runId } = await run.handle.describe();
   await connection.workflowService.resetWorkflowExecution({
     namespace: client.options.namespace,
     workflowExecution: { workflowId: run.workflowId, runId },
     workflowTaskFinishEventId: workflowTaskFinishEventId as never,
-    resetReapplyExcludeTypes,
     requestId: randomUUID(),
     reason: 'test',
   });
+}
+
+/** The command of docs/operations.md. */
+function resetCommand(workflowId: string, eventId: string): string[] {
+  const [line] = commandsOf('docs/operations.md').filter((each) => each.isWhole && each.line.includes(' reset '));
+  const [words = []] = simpleCommands(line!.line);
+  return words.slice(1).map((word) => ({ ID: workflowId, EVENT: eventId })[word] ?? word);
 }
 
 test.each([
@@ -84,7 +85,7 @@ test('between asking and deciding, with old decisions left out: the same questio
   const refusal = events!.findIndex((each) => each.workflowExecutionSignaledEventAttributes != null);
   const task = events!.slice(refusal).find((each) => each.workflowTaskCompletedEventAttributes != null)!;
   const before = world.ran().filter((line) => line.startsWith(`pay ${to}`)).length;
-  await resetTo(run, Number(task.eventId), [reapplyExclude.signals, reapplyExclude.updates]);
+  expect(await temporal(resetCommand(run.workflowId, String(task.eventId)))).toMatchObject({ exitCode: 0 });
   const handle = world.client.session.client.workflow.getHandle(run.workflowId);
   expect(await run.open(2)).toEqual([first, second]);
   expect(world.ran().filter((line) => line.startsWith(`pay ${to}`))).toHaveLength(before);

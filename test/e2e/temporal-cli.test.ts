@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import type { RunStatus } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
+import { commandsOf, simpleCommands } from '../support/page-commands.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { temporal } from '../support/temporal-cli.ts';
 import type { World } from '../support/world.ts';
@@ -13,7 +14,8 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 let plain: Client;
 beforeAll(async () => {
-  world = await openWorld();
+  // The instants of docs/wire.md are years away.
+  world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '3650d' } } });
   // No converter, no names of ours: any Temporal client in any language does the same.
   plain = new Client({ connection: await Connection.connect({ address: sharedAddress() }) });
 }, 60_000);
@@ -213,3 +215,37 @@ test('a wrong --input changes nothing, and a good decision after it counts', asy
   await signal(workflowId, '--input', JSON.stringify({ requestId, approved: true }));
   expect(await plain.workflow.result(workflowId)).toMatchObject({ output: 'told: paid 5 to patient' });
 }, 60_000);
+
+test('docs/wire.md, from a shell: each command as it stands there', async () => {
+  const lines = commandsOf('docs/wire.md').filter(
+    ({ line, isWhole }) => isWhole && / --workflow-id ID | --type agentRun /.test(line),
+  );
+  const calls = ['one', 'two'].map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
+  const input = JSON.stringify({ agent: 'tester', input: JSON.stringify([{ calls }, { text: 'done' }]) });
+  const told: Record<string, string> = { countersign: world.taskQueue, '{"agent":"tidy","input":"Tidy up"}': input };
+  /** One for each `…` of the page. */
+  let ids: string[] = [];
+  const type = async (line: string): Promise<unknown> => {
+    const [words = []] = simpleCommands(line);
+    const given = words.slice(1).map((word) => told[word] ?? word.replace('…', () => ids.shift() ?? '…'));
+    const { exitCode, stdout, stderr } = await temporal([...given, '--output', 'json']);
+    expect({ line, exitCode, stderr }).toMatchObject({ line, exitCode: 0 });
+    return stdout === '' ? undefined : JSON.parse(stdout);
+  };
+  const [start, query, ...more] = lines.map(({ line }) => line);
+  const { workflowId } = (await type(start!)) as { workflowId: string };
+  told['ID'] = workflowId;
+  const open = await world.run(workflowId).open(2);
+  expect(await type(query!)).toMatchObject({ queryResult: [open.map(({ requestId }) => ({ requestId }))] });
+  ids = open.map(({ requestId }) => requestId);
+  const answers = [];
+  for (const line of more) answers.push(await type(line));
+  expect(answers).toHaveLength(4);
+  expect(ids).toEqual([]);
+  expect(answers[2]).toMatchObject({ queryResult: [{ requestId: open[1]!.requestId, accepted: true }] });
+  const { status, outcomes } = await world.run(workflowId).result();
+  expect({ status, outcomes }).toMatchObject({
+    status: 'closed',
+    outcomes: [{ outcome: 'approved' }, { outcome: 'cancelled' }],
+  });
+});

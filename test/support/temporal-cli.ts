@@ -11,11 +11,27 @@ export interface Ran {
 }
 
 /** Runs the `temporal` command line against the server that all durable tests share. */
-export async function temporal(args: string[]): Promise<Ran> {
+export function temporal(args: string[]): Promise<Ran> {
+  return runTemporal([...args, '--address', sharedAddress()]);
+}
+
+/**
+ * What the real command line says against these words; undefined if it takes them. It is given an address at which
+ * nobody listens, so what it takes it cannot do. `isWhole`: flags that it requires may not be left out.
+ */
+export async function temporalProblem(words: readonly string[], isWhole: boolean): Promise<string | undefined> {
+  const { exitCode, stdout, stderr } = await runTemporal([...words, '--address', '127.0.0.1:1']);
+  const [, problem = ''] = /^Error: (.*)$/m.exec(stderr) ?? [];
+  if (problem.startsWith('failed reaching server')) return undefined;
+  if (!isWhole && problem.startsWith('required flag(s)')) return undefined;
+  return problem || `it did not ask a server (exit ${exitCode}): ${stdout.slice(0, 80)}`;
+}
+
+async function runTemporal(args: string[]): Promise<Ran> {
   const binary = process.env.COUNTERSIGN_TEMPORAL_BINARY;
   if (binary === undefined) throw new Error('the temporal binary is known only to tests in the durable folders');
   try {
-    const { stdout, stderr } = await run(binary, [...args, '--address', sharedAddress(), '--color', 'never']);
+    const { stdout, stderr } = await run(binary, [...args, '--color', 'never']);
     return { exitCode: 0, stdout, stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };

@@ -1,51 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { addApprovals } from './approvals.ts';
-import { addAnswers } from './approve.ts';
-import { addClose } from './close.ts';
-import { addDelegate } from './delegate.ts';
-import { addEdit } from './edit.ts';
-import { addExtend } from './extend.ts';
-import { addGrants } from './grants.ts';
-import { refuseCommands } from './not-built-yet.ts';
-import { addPayloads } from './payloads.ts';
-import { addPolicy } from './policy.ts';
+import { createProgram } from './program.ts';
 import { reportError } from './report-error.ts';
-import { addRespond } from './respond.ts';
-import { addReviewerKey } from './reviewer-key.ts';
-import { addRun } from './run.ts';
-import { addServer } from './server.ts';
-import { addSetup } from './setup.ts';
-import { addShow } from './show.ts';
-import { addWorker } from './worker.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
-const program = new Command('countersign')
-  .description('Durable human approval for the tool calls of AI agents, on Temporal.')
-  .version(version)
-  .exitOverride();
-
-addServer(program);
-addSetup(program);
-addWorker(program);
-addRun(program);
-addShow(program);
-addApprovals(program);
-addAnswers(program);
-addRespond(program);
-addEdit(program);
-addExtend(program);
-addDelegate(program);
-addGrants(program);
-addClose(program);
-addPolicy(program);
-addPayloads(program);
-addReviewerKey(program);
-refuseCommands(program);
 
 // A reader that closes the pipe early, such as `head`, is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -53,7 +8,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await program.parseAsync();
+  await createProgram().parseAsync();
 } catch (error) {
   const words = process.argv.slice(2);
   process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
