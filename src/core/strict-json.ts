@@ -31,15 +31,20 @@ export function strictJsonProblem(
 ): StrictJsonProblem | undefined {
   const levels: Level[] = [];
   const here = (expected: string): StrictJsonProblem => ({ place: levels.map(({ step }) => step), expected });
+  const numberShape = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+  const isSound = text.isWellFormed();
   for (let index = 0; index < text.length; index++) {
     const level = levels.at(-1);
-    const character = text[index]!;
-    if (character === '"') {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
       const start = index;
-      for (index++; index < text.length && text[index] !== '"'; index++) if (text[index] === '\\') index++;
-      const value = decodeText(text.slice(start, index + 1));
-      if (value === undefined) continue;
+      const end = endOfText(text, start);
+      index = end.at;
       const isKey = level?.keys !== undefined && level.expectsKey;
+      // Other text has no problem that would have to be looked for.
+      if (!isKey && isSound && !end.hasEscapes) continue;
+      const value = end.hasEscapes ? unescaped(text.slice(start, index + 1)) : text.slice(start + 1, index);
+      if (value === undefined) continue;
       if (!value.isWellFormed()) {
         // The name itself cannot be shown: the object's place stands for it.
         if (isKey) levels.pop();
@@ -51,16 +56,19 @@ export function strictJsonProblem(
       if (level.keys!.has(value)) return here('expected each key once');
       if (refusedKeys.includes(value)) return here(`expected a key other than '${value}'`);
       level.keys!.add(value);
-    } else if (character === '{' || character === '[') {
+    } else if (code === openBrace || code === openBracket) {
       if (levels.length === maxDepth) return { place: [], expected: `expected at most ${maxDepth} levels of nesting` };
-      levels.push(character === '{' ? { keys: new Set(), step: '', expectsKey: true } : { step: 0, expectsKey: false });
-    } else if (character === '}' || character === ']') {
+      levels.push(
+        code === openBrace ? { keys: new Set(), step: '', expectsKey: true } : { step: 0, expectsKey: false },
+      );
+    } else if (code === closeBrace || code === closeBracket) {
       levels.pop();
-    } else if (character === ',' && level) {
+    } else if (code === comma && level) {
       if (level.keys) level.expectsKey = true;
       else level.step = (level.step as number) + 1;
-    } else if (character === '-' || (character >= '0' && character <= '9')) {
-      const number = numberAt(text, index);
+    } else if (code === minus || (code >= zero && code <= nine)) {
+      numberShape.lastIndex = index;
+      const number = numberShape.exec(text)?.[0];
       if (number === undefined) continue;
       index += number.length - 1;
       const isInteger = /^-?\d+$/.test(number);
@@ -71,19 +79,27 @@ export function strictJsonProblem(
   return undefined;
 }
 
-function decodeText(quoted: string): string | undefined {
-  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+const [quote, backslash, comma, minus, zero, nine] = [0x22, 0x5c, 0x2c, 0x2d, 0x30, 0x39];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** The index of the quote that ends the text which begins at `start`; past the end where none does. */
+function endOfText(text: string, start: number): { at: number; hasEscapes: boolean } {
+  let hasEscapes = false;
+  let at = start + 1;
+  for (; at < text.length && text.charCodeAt(at) !== quote; at++) {
+    if (text.charCodeAt(at) !== backslash) continue;
+    hasEscapes = true;
+    at++;
+  }
+  return { at, hasEscapes };
+}
+
+function unescaped(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string;
   } catch {
     return undefined;
   }
-}
-
-function numberAt(text: string, start: number): string | undefined {
-  const pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-  pattern.lastIndex = start;
-  return pattern.exec(text)?.[0];
 }
 
 /** Whether the double, written as JSON again, is the number that was read. Fractions may round, integers may not. */

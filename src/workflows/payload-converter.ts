@@ -61,8 +61,8 @@ function hasEncoding({ metadata }: Payload, name: string): boolean {
 /** What another reader could understand differently in a message, if anything. Malformed JSON is not found here. */
 function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const text = decode(data);
-  // Bytes that are not UTF-8 are replaced while decoding, and come out as others.
-  if (!isSame(encode(text), data)) return new Undecodable(data.length, 'not UTF-8');
+  // While decoding, bytes that are not UTF-8 are replaced, by a character that may as well have been sent.
+  if (text.includes('\ufffd') && !isSame(encode(text), data)) return new Undecodable(data.length, 'not UTF-8');
   const problem = strictJsonProblem(text, { maxDepth });
   if (problem === undefined) return undefined;
   const { place, expected } = problem;

@@ -1,6 +1,6 @@
 /**
  * Messages to a run are read strictly: JSON that two readers could understand differently is refused, so that what a
- * person signed, what a gateway checked and what the run takes are one (docs/decisions/0021). The payload converter
+ * person signed, what a gateway checked and what the run takes are one (docs/decisions/0024). The payload converter
  * cannot tell what a payload is for, so those that anybody can send are marked before it reads them.
  */
 import type { Payload } from '@temporalio/common';
