@@ -16,8 +16,8 @@ export function callTool(
   return async (permit, args) => {
     const context = Context.current();
     const { heartbeatTimeoutMs } = context.info;
-    const beat =
-      heartbeatTimeoutMs === undefined ? undefined : setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3);
+    // A tool without heartbeats has a time-out of zero.
+    const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
     try {
       const result = await tool.execute(args, toolContext(context, permit));
       return checked(tool.name, result, maxResultBytes);
