@@ -3,6 +3,7 @@ import type { Permit } from '../contract.ts';
 import { outcomeUnknownType, toolFailedType } from '../core/tool-failure.ts';
 import { inlineLimits } from '../core/size-limits.ts';
 import type { JsonObject } from '../core/tool-call.ts';
+import { isRepeatable } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../agents/define-tool.ts';
 
 /**
@@ -22,8 +23,8 @@ export function callTool(
       const result = await tool.execute(args, toolContext(context, permit));
       return checked(tool.name, result, maxResultBytes);
     } catch (error) {
-      if (context.cancellationSignal.aborted) throw leftInMidCall(tool.name);
-      throw failed(error);
+      if (context.cancellationSignal.aborted) throw leftInMidCall(tool);
+      throw failed(tool, error);
     } finally {
       clearInterval(beat);
     }
@@ -54,13 +55,20 @@ function checked(name: string, result: unknown, maxResultBytes: number): unknown
   );
 }
 
-function leftInMidCall(name: string): ApplicationFailure {
-  return ApplicationFailure.retryable(`tool '${name}' was cut off while it ran`, outcomeUnknownType);
+// What is not to be repeated fails for good: retryable, it would wait for an unpause where an operator paused it, and be
+// started again where an operator gave it more attempts.
+
+function leftInMidCall(tool: Tool): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `tool '${tool.name}' was cut off while it ran`,
+    type: outcomeUnknownType,
+    nonRetryable: !isRepeatable(tool),
+  });
 }
 
 /** The author's error, with its message for the model; its own type must not pass for one of ours. */
-function failed(error: unknown): ApplicationFailure {
+function failed(tool: Tool, error: unknown): ApplicationFailure {
   const message = error instanceof Error ? error.message : String(error);
-  const nonRetryable = error instanceof ApplicationFailure && error.nonRetryable === true;
+  const nonRetryable = !isRepeatable(tool) || (error instanceof ApplicationFailure && error.nonRetryable === true);
   return ApplicationFailure.create({ message: message.slice(0, 10_000), type: toolFailedType, nonRetryable });
 }

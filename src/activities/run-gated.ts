@@ -8,13 +8,13 @@ import { outcomeUnknownType } from '../core/tool-failure.ts';
  */
 export async function runGated(
   input: ActivityExecuteInput,
-  heartbeats: boolean,
+  options: { heartbeats: boolean; isRepeatable: boolean },
   next: Next<ActivityInboundCallsInterceptor, 'execute'>,
 ): Promise<unknown> {
   const context = Context.current();
   const { activityType, heartbeatTimeoutMs } = context.info;
   const beat =
-    heartbeats && heartbeatTimeoutMs !== undefined
+    options.heartbeats && heartbeatTimeoutMs !== undefined
       ? setInterval(() => context.heartbeat(), Math.max(heartbeatTimeoutMs / 3, 1))
       : undefined;
   try {
@@ -22,7 +22,12 @@ export async function runGated(
   } catch (error) {
     // A cancellation that the workflow asked for stays one.
     if (context.cancellationSignal.aborted && context.cancellationDetails?.cancelRequested !== true) {
-      throw ApplicationFailure.retryable(`activity '${activityType}' was cut off while it ran`, outcomeUnknownType);
+      // Retryable, it would wait for an unpause where an operator paused it.
+      throw ApplicationFailure.create({
+        message: `activity '${activityType}' was cut off while it ran`,
+        type: outcomeUnknownType,
+        nonRetryable: !options.isRepeatable,
+      });
     }
     throw error;
   } finally {

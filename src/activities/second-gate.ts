@@ -18,10 +18,12 @@ import { splitShell } from '../core/shell-split.ts';
 import type { secondGateTypes } from '../core/tool-failure.ts';
 import { definitionChangedType, payloadUnreadType, refusedBySecondGate } from '../core/tool-failure.ts';
 import type { JsonObject, ToolDefinition } from '../core/tool-call.ts';
+import { isRepeatable } from '../core/tool-call.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';
 import { runGated } from './run-gated.ts';
+import { refuseSecondStart } from './second-start.ts';
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
@@ -71,6 +73,8 @@ export function secondGate({
       const tool = registry.tool(activityType);
       const activity = gated.get(activityType);
       const called = tool ?? activity;
+      // Before every refusal, which would say that the call did not run.
+      if (called !== undefined && !isRepeatable(called)) refuseSecondStart(called.name);
       if (called === undefined && !activityType.startsWith('countersign.')) {
         if (!isMarkedPermit(input.args[0])) return next(input);
         throw refused(
@@ -121,7 +125,7 @@ export function secondGate({
       if (ruling.action === 'deny' && ceiling !== undefined) {
         throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${called.name}'`);
       }
-      if (tool === undefined) return runGated(input, heartbeats, next);
+      if (tool === undefined) return runGated(input, { heartbeats, isRepeatable: isRepeatable(called) }, next);
       const valid = await validateArguments(tool, args);
       if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
       return next(input);

@@ -42,3 +42,8 @@ export interface ToolDefinition {
   /** The agent that the call hands the run over to; it has no activity either. */
   handoff?: string;
 }
+
+/** Whether a call may run a second time after an unknown outcome (I7). */
+export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempotent' | 'risk'>): boolean {
+  return idempotent || risk === 'read_only';
+}

@@ -10,6 +10,7 @@ import { gatedArguments, gatedValues } from '../core/gated-activity.ts';
 import { markPermit } from '../core/permit-mark.ts';
 import { sentences } from '../core/sentences.ts';
 import type { Json, ToolCall } from '../core/tool-call.ts';
+import { isRepeatable } from '../core/tool-call.ts';
 import { definitionChangedType } from '../core/tool-failure.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { ApprovalGate } from './approval-gate.ts';
@@ -211,13 +212,12 @@ function notRun(
 /** One attempt, unless a repeat does no harm (I7); what else the author says stays. */
 function optionsOf(activity: GatedDefinition, options: ActivityOptions, permit: Permit): ActivityOptions {
   const { callId, outcome, requestId, heartbeats } = permit;
-  const repeatable = activity.idempotent || activity.risk === 'read_only';
   const group = requestId === undefined ? [] : [createEventGroup(`approval of ${activity.name}`, { id: requestId })];
   return {
     ...options,
     summary: options.summary ?? `${outcome}: ${callId}`,
     eventGroups: [...(options.eventGroups ?? []), ...group],
-    ...(repeatable ? {} : { retry: { ...options.retry, maximumAttempts: 1 } }),
+    ...(isRepeatable(activity) ? {} : { retry: { ...options.retry, maximumAttempts: 1 } }),
     ...(heartbeats === true ? { heartbeatTimeout: activity.heartbeatTimeoutMs! } : {}),
   };
 }

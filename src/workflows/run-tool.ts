@@ -5,6 +5,7 @@ import type { Permit } from '../contract.ts';
 import type { Ran } from '../core/approval.ts';
 import { sentences } from '../core/sentences.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
+import { isRepeatable } from '../core/tool-call.ts';
 import { leftInMidCallTypes, payloadNotKeptType, payloadUnreadType, secondGateTypes } from '../core/tool-failure.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import { changedDefinitionOf } from './readmission.ts';
@@ -32,11 +33,10 @@ export async function runTool(
   args: JsonObject,
   eventGroups: EventGroupMarker[],
 ): Promise<ToolEnd> {
-  const repeatable = tool.idempotent || tool.risk === 'read_only';
   const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
     startToCloseTimeout: tool.timeoutMs,
     ...(tool.heartbeatTimeoutMs === null ? {} : { heartbeatTimeout: tool.heartbeatTimeoutMs }),
-    retry: { maximumAttempts: repeatable ? repeats : 1 },
+    retry: { maximumAttempts: isRepeatable(tool) ? repeats : 1 },
     summary: `${permit.outcome}: call ${permit.callId}`,
     eventGroups,
   });
