@@ -39,9 +39,14 @@ export function ranOf(error: unknown): Ran {
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened.
   if (!(cause instanceof ApplicationFailure)) return 'unknown';
   if (leftInMidCallTypes.includes(cause.type ?? '')) return 'unknown';
+  // Not the worker's: an operator failed the activity in its place.
+  if (cause.failure?.source !== workerSource) return 'unknown';
   const notStarted = cause.details?.[0] === refusedBySecondGate || cause.type === payloadUnreadType;
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';
 }
+
+/** How Temporal's TypeScript SDK marks the failures that its workers report. */
+const workerSource = 'TypeScriptSDK';
 
 /** The worker's own answer where it has no such activity; an author's error may have the same name. */
 function isUnregistered({ type, message }: ApplicationFailure): boolean {

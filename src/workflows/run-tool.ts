@@ -6,7 +6,13 @@ import type { Ran } from '../core/approval.ts';
 import { sentences } from '../core/sentences.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
 import { isRepeatable } from '../core/tool-call.ts';
-import { leftInMidCallTypes, payloadNotKeptType, payloadUnreadType, secondGateTypes } from '../core/tool-failure.ts';
+import {
+  leftInMidCallTypes,
+  payloadNotKeptType,
+  payloadUnreadType,
+  secondGateTypes,
+  toolFailedType,
+} from '../core/tool-failure.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import { changedDefinitionOf } from './readmission.ts';
 
@@ -71,8 +77,14 @@ function endOf(error: unknown): ToolEnd {
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const changed = changedDefinitionOf(cause);
-  const ran = notStarted.includes(cause.type ?? '') ? 'no' : 'yes';
+  const ran = ranOf(cause.type ?? '');
   return { content: sentences.failed(cause.message), isError: true, ran, ...(changed && { changed }) };
+}
+
+/** A failure of any other type is not the worker's: an operator failed the activity in the tool's place. */
+function ranOf(type: string): Ran {
+  if (notStarted.includes(type)) return 'no';
+  return type === toolFailedType ? 'yes' : 'unknown';
 }
 
 /** What the second gate answers, and the worker when it has no such tool. */

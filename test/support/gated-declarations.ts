@@ -7,5 +7,5 @@ export const gated = {
   order: {},
   shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
   fail: {},
-  hang: { heartbeat: { timeoutMs: 1_000 } },
+  hang: { heartbeat: { timeoutMs: 3_000 } },
 } satisfies Gated<GatedTestActivities>;

@@ -1,0 +1,48 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Agent } from '../../src/agents/define-agent.ts';
+import { defineAgent } from '../../src/agents/define-agent.ts';
+import type { ToolContext, ToolOptions } from '../../src/agents/define-tool.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import { promptScripted } from './prompt-scripted.ts';
+
+const input = z.object({ name: z.string() });
+type Options = Partial<ToolOptions<typeof input>>;
+
+/**
+ * An agent whose tools run until a test writes `FOLDER/release-NAME`, or `FOLDER/break-NAME` to make them fail. Each
+ * start, and each cancellation that a tool heeds, is a line in `FOLDER/ran.log`.
+ */
+export function operatorAgent(folder: string): Agent {
+  const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
+  const hold = async (name: string, signal?: AbortSignal): Promise<string> => {
+    note(`start ${name}`);
+    signal?.addEventListener('abort', () => note(`stop ${name}`));
+    while (!existsSync(join(folder, `release-${name}`))) {
+      if (existsSync(join(folder, `break-${name}`))) throw new Error('the bank is closed');
+      await sleep(20, undefined, { signal });
+    }
+    return `held ${name}`;
+  };
+  const tool = (toolName: string, options: Options, stops: boolean) =>
+    defineTool({
+      name: toolName,
+      description: 'Runs until it is released.',
+      input,
+      heartbeat: { timeoutMs: 5_000 },
+      ...options,
+      execute: ({ name }, { signal }: ToolContext) => hold(name, stops ? signal : undefined),
+    });
+  const tools = [
+    tool('hold', {}, true),
+    tool('hold_again', { idempotent: true }, true),
+    tool('hold_look', { risk: 'read_only' }, true),
+    // Goes on when it is cancelled.
+    tool('hold_on', {}, false),
+    // Sends no heartbeats; a lost worker is noticed by the start-to-close time-out.
+    tool('hold_silent', { heartbeat: false, timeoutMs: 2_000 }, false),
+  ];
+  return defineAgent({ name: 'tester', instructions: 'Play your script.', model: promptScripted(), tools });
+}

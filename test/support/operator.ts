@@ -1,0 +1,49 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { eventually } from './eventually.ts';
+import type { Ran } from './temporal-cli.ts';
+import { temporal } from './temporal-cli.ts';
+
+type Pending = NonNullable<Awaited<ReturnType<WorkflowHandle['describe']>>['raw']['pendingActivities']>[number];
+
+/** Waits until an activity of a type is pending and as `test` says. */
+async function pendingAs(what: string, handle: WorkflowHandle, type: string, test: (pending: Pending) => boolean) {
+  return eventually(`${type} is ${what}`, async () => {
+    const { raw } = await handle.describe();
+    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type);
+    return pending !== undefined && test(pending) && pending;
+  });
+}
+
+/** The server's `PENDING_ACTIVITY_STATE_PAUSED`: paused, and no worker runs it. */
+const pausedState = 4;
+
+/** Waits until the pending activity of a type is paused and no worker runs it. */
+export async function untilPaused(handle: WorkflowHandle, type: string): Promise<void> {
+  await pendingAs('paused', handle, type, ({ state }) => Number(state) === pausedState);
+}
+
+/** Waits until the pending activity of a type waits for its attempt of that number. */
+export async function untilAttempt(attempt: number, handle: WorkflowHandle, type: string): Promise<void> {
+  await pendingAs(`at attempt ${attempt}`, handle, type, (pending) => pending.attempt === attempt);
+}
+
+/** Runs `temporal activity COMMAND` for the pending activity of a type; fails if the command line does. */
+export async function onActivity(
+  command: string,
+  handle: WorkflowHandle,
+  type: string,
+  ...options: string[]
+): Promise<void> {
+  const { activityId } = await pendingAs('pending', handle, type, () => true);
+  const place = ['--workflow-id', handle.workflowId, '--activity-id', activityId!];
+  expectDone(await temporal(['activity', command, ...place, ...options]));
+}
+
+/** Runs `temporal workflow COMMAND` for one workflow; fails if the command line does. */
+export async function onWorkflow(command: string, handle: WorkflowHandle, ...options: string[]): Promise<void> {
+  expectDone(await temporal(['workflow', ...command.split(' '), '--workflow-id', handle.workflowId, ...options]));
+}
+
+export function expectDone({ exitCode, stdout, stderr }: Ran): void {
+  if (exitCode !== 0) throw new Error(`the command line exited with ${exitCode}: ${stderr}${stdout}`);
+}
