@@ -55,15 +55,19 @@ test('reset: it is cancelled, and ends as unknown without a second start', async
   expect(world.starts('reset')).toBe(1);
 });
 
-test('a batch reset: as a reset', async () => {
-  const run = await world.running('hold', 'batch');
-  const query = `WorkflowId = "${run.workflowId}"`;
+test('batches: none reaches the tool', async () => {
+  const run = await world.running('hold_on', 'batch');
+  const batch = ['--yes', '--query', `WorkflowId = "${run.workflowId}"`];
   await eventually('the run is listed', async () => {
-    const { stdout } = await temporal(['workflow', 'count', '--query', query]);
+    const { stdout } = await temporal(['workflow', 'count', ...batch.slice(1)]);
     return /Total: 1/.test(stdout);
   });
-  expectDone(await temporal(['activity', 'reset', '--yes', '--query', query]));
-  expect(await ended(run)).toEqual(unknown);
+  expectDone(await temporal(['activity', 'reset', ...batch]));
+  expectDone(await temporal(['activity', 'unpause', ...batch]));
+  const attempts = ['--retry-maximum-attempts', '5'];
+  expect(await temporal(['activity', 'update-options', ...attempts, ...batch])).toMatchObject({ exitCode: 1 });
+  world.release('batch');
+  expect(await ended(run)).toEqual({ output: 'held batch', ran: 'yes' });
   expect(world.starts('batch')).toBe(1);
 });
 
