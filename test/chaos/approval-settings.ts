@@ -1,14 +1,25 @@
+import { createHash } from 'node:crypto';
+import { publicKeyOf } from '../../src/client/reviewer-key.ts';
 import type { JsonObject } from '../../src/core/tool-call.ts';
 import type { PlannedChange, PlannedRun } from './schedule.ts';
 
 /** How long a request may wait in all, in milliseconds. */
 export const longestWaitMs = 120_000;
 
-/** The workers' policy: it leaves the rules to the runs, and lets nothing wait for ever. */
+const people = ['ann', 'bob', 'dan', 'eve'] as const;
+
+export const keyIdOf = (person: string): string => `${person}-key`;
+
+/** 32 bytes in base64, the same in every process. */
+export const privateKeyOf = (person: string): string => createHash('sha256').update(person).digest('base64');
+
+/** The workers' policy: it leaves the rules to the runs, lets nothing wait for ever, and says whose each key is. */
 export const ceiling = {
   version: 1,
   approval: { max_timeout: `${longestWaitMs}ms` },
   rules: [{ pattern: '*', action: 'allow' }],
+  directory: { people: Object.fromEntries(people.map((person) => [person, { keys: [keyIdOf(person)] }])) },
+  reviewer_keys: Object.fromEntries(people.map((person) => [keyIdOf(person), publicKeyOf(privateKeyOf(person))])),
 };
 
 /** What a run begins with: its reviewers, if it names any. */
@@ -28,6 +39,12 @@ function settingsOf({ timeoutMs }: PlannedRun): JsonObject {
   return { timeout: `${timeoutMs}ms`, max_retries_after_deny: 100 };
 }
 
-function asksOf({ reviewers }: PlannedRun): { ask?: { reviewers: string[] } } {
-  return reviewers.length === 0 ? {} : { ask: { reviewers } };
+function asksOf({ reviewers, votes, verified }: PlannedRun): { ask?: JsonObject } {
+  if (reviewers.length === 0) return {};
+  const counted = votes && { quorum: votes.quorum, veto: votes.veto, ...oneOfEach(votes.oneOfEach) };
+  return { ask: { reviewers, ...counted, ...(verified && { verified }) } };
+}
+
+function oneOfEach(names: string[]): { one_of_each?: string[] } {
+  return names.length === 0 ? {} : { one_of_each: names };
 }

@@ -2,6 +2,7 @@ import { definitionOf } from '../../src/agents/registry.ts';
 import { callDigest } from '../../src/core/digest.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { PlannedRun } from './schedule.ts';
+import { allRuns } from './all-runs.ts';
 
 export interface CallPlace {
   run: PlannedRun;
@@ -13,7 +14,7 @@ export interface CallPlace {
 export function callDirectory(runs: readonly PlannedRun[]): ReadonlyMap<string, CallPlace> {
   const definitions = new Map(chaosAgent('').tools.map((tool) => [tool.name, definitionOf(tool).definition]));
   return new Map(
-    runs.flatMap((run) =>
+    allRuns(runs).flatMap((run) =>
       run.turns.flatMap(({ calls }, turn) =>
         calls.map(({ tool, text }, call): [string, CallPlace] => [
           callDigest({ tool, args: { text }, definition: definitions.get(tool)! }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Agent } from '../../src/agents/define-agent.ts';
+import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { ToolContext } from '../../src/agents/define-tool.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
@@ -19,7 +20,10 @@ export interface RanLine {
 const slowMs = 600;
 const input = z.object({ text: z.string() });
 
-/** Its tools append a line to `FOLDER/ran.jsonl` each time they run: counted from outside, whatever is killed. */
+/**
+ * Its tools append a line to `FOLDER/ran.jsonl` each time they run: counted from outside, whatever is killed. The tool
+ * `helper` is an agent with the same tools.
+ */
 export function chaosAgent(folder: string): Agent {
   const tool = (name: string, execute: (context: ToolContext) => Promise<void>, more: object = {}) =>
     defineTool({
@@ -36,17 +40,15 @@ export function chaosAgent(folder: string): Agent {
       },
     });
   const slowly = async ({ signal }: ToolContext): Promise<void> => sleep(slowMs, undefined, { signal });
-  return defineAgent({
-    name: 'chaos',
-    instructions: 'Play your script.',
-    model: promptScripted(),
-    tools: [
-      tool('note', async () => undefined),
-      tool('slow', slowly),
-      tool('again', slowly, { idempotent: true }),
-      tool('look', async () => undefined, { risk: 'read_only' }),
-    ],
-  });
+  const tools = [
+    tool('note', async () => undefined),
+    tool('slow', slowly),
+    tool('again', slowly, { idempotent: true }),
+    tool('look', async () => undefined, { risk: 'read_only' }),
+  ];
+  const instructions = 'Play your script.';
+  const helper = defineAgent({ name: 'helper', instructions, model: promptScripted(), tools });
+  return defineAgent({ name: 'chaos', instructions, model: promptScripted(), tools: [...tools, agentTool(helper)] });
 }
 
 export function readRanLines(folder: string): RanLine[] {

@@ -5,11 +5,12 @@ import { createClient } from '../../src/client/client.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RanLine } from './chaos-agent.ts';
 import { readRanLines } from './chaos-agent.ts';
-import { gatherBooks } from './gather-books.ts';
+import { gatherBooks, runOf } from './gather-books.ts';
 import type { PlayOptions } from './play-schedule.ts';
 import { playSchedule } from './play-schedule.ts';
 import type { RunBook } from './run-book.ts';
 import type { ChaosSchedule } from './schedule.ts';
+import { openSenders } from './senders.ts';
 import { openStage } from './stage.ts';
 import type { Violation } from './verify.ts';
 import { verifyBook } from './verify.ts';
@@ -29,18 +30,24 @@ export interface ChaosOptions extends Partial<Pick<PlayOptions, 'progress' | 'ru
   bundlePath: string;
   signal?: AbortSignal;
   log?: (line: string) => void;
+  /** Replays every execution of the server, after all that was verified; gives what does not replay. */
+  replay: (server: { address: string; bundlePath: string }) => Promise<Violation[]>;
 }
 
 export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): Promise<ChaosOutcome> {
-  const { folder, bundlePath, signal = new AbortController().signal, log = () => undefined, progress } = options;
+  const { folder, bundlePath, signal = new AbortController().signal, log = () => undefined } = options;
+  const { progress, replay } = options;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'schedule.json'), `${JSON.stringify(schedule, undefined, 2)}\n`);
-  const stage = await openStage({ folder, bundlePath, log });
-  const client = await createClient({ address: stage.address });
+  const stage = await openStage({ folder, bundlePath, caches: schedule.caches, log });
+  const { address } = stage;
+  const client = await createClient({ address });
+  const senders = await openSenders(address);
   let disturbances = 0;
   try {
     const played = await playSchedule(schedule, {
       client,
+      senders: senders.all,
       stage,
       signal,
       ...(options.runLimitMs === undefined ? {} : { runLimitMs: options.runLimitMs }),
@@ -55,17 +62,21 @@ export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): 
     const nobody = await eventually('an empty inbox', async () => isEmpty(await client.approvals.list()), 15_000).catch(
       (error: Error) => error,
     );
+    log('Replaying the histories.');
+    const unreplayed = await replay({ address, bundlePath });
     return {
       books,
       disturbances,
       crashes: stage.crashes,
       violations: [
+        ...unreplayed,
         ...books.flatMap(verifyBook),
         ...strangers(readRanLines(folder), books),
         ...(nobody instanceof Error ? [general('nothing stays listed as open', nobody.message)] : []),
       ],
     };
   } finally {
+    await senders.close();
     await client.close();
     await stage.close();
   }
@@ -79,7 +90,7 @@ function isEmpty({ approvals, more }: { approvals: unknown[]; more: number }): b
 function strangers(lines: RanLine[], books: RunBook[]): Violation[] {
   const known = new Set(books.map(({ workflowId }) => workflowId));
   return lines
-    .filter(({ idempotencyKey }) => !known.has(idempotencyKey.split('/')[0]!))
+    .filter((line) => !known.has(runOf(line)))
     .map(({ idempotencyKey }) => general('nothing else runs (I1)', `${idempotencyKey} is of no run`));
 }
 

@@ -1,51 +1,80 @@
+import { WorkflowNotFoundError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import type { HistoryLink } from '../../src/client/history-chain.ts';
 import { journalIn, projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalDetails, Message, RunResult, RunStatus } from '../../src/contract.ts';
+import type { RanLine } from './chaos-agent.ts';
 import { readRanLines } from './chaos-agent.ts';
 import type { Played } from './play-schedule.ts';
 import type { RunBook } from './run-book.ts';
-import type { ChaosSchedule } from './schedule.ts';
+import type { ChaosSchedule, PlannedRun } from './schedule.ts';
+import { allRuns } from './all-runs.ts';
 
-/** Reads what became of every run, once all is quiet: histories, the runs' own answers, and what the tools wrote. */
+/**
+ * Reads what became of every run, once all is quiet: histories, the runs' own answers, and what the tools wrote. A
+ * nested run that was never started has no book.
+ */
 export async function gatherBooks(
   client: CountersignClient,
   { runs }: ChaosSchedule,
-  { workflowIds, sent, controls, changes }: Played,
+  played: Played,
   folder: string,
 ): Promise<RunBook[]> {
   const lines = readRanLines(folder);
-  const books: RunBook[] = [];
-  for (const plan of runs) {
-    const workflowId = workflowIds.get(plan.name);
-    if (workflowId === undefined) continue;
-    const newest = client.session.client.workflow.getHandle(workflowId);
-    const { status } = await newest.describe();
-    const { links } = await client.historyChain(workflowId);
-    const projection = projectHistories(links);
-    const own = await ownWords(
-      client,
-      links,
-      projection.requests.map(({ requestId }) => requestId),
-    );
-    const failure = whyFailed(links);
-    books.push({
-      plan,
-      workflowId,
-      status: status.name,
-      ...(failure === undefined ? {} : { failure }),
-      links: links.length,
-      entries: links.flatMap(({ events }) => events.flatMap(journalIn)),
-      projection,
-      ...own,
-      ...(status.name === 'COMPLETED' ? { result: ((await newest.result()) as RunResult).outcomes } : {}),
-      lines: lines.filter(({ idempotencyKey }) => idempotencyKey.startsWith(`${workflowId}/`)),
-      sent: sent.filter(({ run }) => run === plan.name),
-      controls: controls.filter(({ run }) => run === plan.name),
-      changes: changes.filter(({ run }) => run === plan.name),
-    });
+  const books = new Map<string, RunBook>();
+  for (const plan of allRuns(runs)) {
+    const workflowId = played.workflowIds.get(plan.name);
+    const book = workflowId === undefined ? undefined : await gatherBook(client, played, { plan, workflowId, lines });
+    if (book !== undefined) books.set(plan.name, book);
   }
-  return books;
+  for (const [name, book] of books) {
+    const slash = name.lastIndexOf('/');
+    const above = books.get(name.slice(0, Math.max(0, slash)));
+    if (above === undefined) continue;
+    book.above = above;
+    above.nested[name.slice(slash + 1)] = book.status;
+  }
+  return [...books.values()];
+}
+
+async function gatherBook(
+  client: CountersignClient,
+  { sent, controls, changes }: Played,
+  { plan, workflowId, lines }: { plan: PlannedRun; workflowId: string; lines: RanLine[] },
+): Promise<RunBook | undefined> {
+  const newest = client.session.client.workflow.getHandle(workflowId);
+  const found = await newest.describe().catch((error: unknown) => {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  });
+  if (found === undefined) return undefined;
+  const status = found.status.name;
+  const { links } = await client.historyChain(workflowId);
+  const projection = projectHistories(links);
+  const requestIds = projection.requests.map(({ requestId }) => requestId);
+  const own = await ownWords(client, links, requestIds);
+  const failure = whyFailed(links);
+  return {
+    plan,
+    nested: {},
+    workflowId,
+    status,
+    ...(failure === undefined ? {} : { failure }),
+    links: links.length,
+    entries: links.flatMap(({ events }) => events.flatMap(journalIn)),
+    projection,
+    ...own,
+    ...(status === 'COMPLETED' ? { result: ((await newest.result()) as RunResult).outcomes } : {}),
+    lines: lines.filter((line) => runOf(line) === workflowId),
+    sent: sent.filter(({ run }) => run === plan.name),
+    controls: controls.filter(({ run }) => run === plan.name),
+    changes: changes.filter(({ run }) => run === plan.name),
+  };
+}
+
+/** The workflow id of the run in which a tool ran. */
+export function runOf({ idempotencyKey }: RanLine): string {
+  return idempotencyKey.slice(0, idempotencyKey.lastIndexOf('/'));
 }
 
 type OwnWords = Pick<RunBook, 'ledger' | 'details' | 'told' | 'unread'>;

@@ -79,6 +79,7 @@ export function bookOf(entries: JournalEntry[], turns: ChaosTool[][], more: Part
     .toSorted((one, other) => (one.callId < other.callId ? -1 : 1));
   return {
     plan: { name: 'run-000', timeoutMs: 60_000, reviewers: [], turns: planned, end: { kind: 'itself' } },
+    nested: {},
     workflowId: 'w',
     status: 'COMPLETED',
     links: 1,

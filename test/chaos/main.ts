@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --runs N --seed S [--json] [--schedule]`: kills workers and the server under many runs with much to
- * decide, and checks every book afterwards. Progress on standard error, the summary on standard output; exit 1 when
+ * `npm run chaos -- --runs N --seed S [--at-once N] [--json] [--schedule]`: kills workers and the server under many runs
+ * with much to decide, checks every book afterwards, and replays every history. Progress on standard error, the summary on standard output; exit 1 when
  * something is wrong. `--schedule` prints what would be done, and does nothing.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,8 @@ import { parseArgs } from 'node:util';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { runChaos } from './chaos.ts';
 import { makeSchedule } from './make-schedule.ts';
-import { askedCalls } from './schedule.ts';
+import { replayExecutions } from './replay-executions.ts';
+import { allRuns, askedCalls } from './all-runs.ts';
 import { summaryOf } from './summary.ts';
 
 const shownViolations = 20;
@@ -18,6 +19,7 @@ const shownViolations = 20;
 const options = {
   runs: { type: 'string', default: '200' },
   seed: { type: 'string', default: '1' },
+  'at-once': { type: 'string', default: '30' },
   json: { type: 'boolean', default: false },
   schedule: { type: 'boolean', default: false },
 } as const;
@@ -25,7 +27,9 @@ const options = {
 const { values } = parseArgs({ options });
 const runs = whole('--runs', values.runs, 1);
 const seed = whole('--seed', values.seed, 0);
-const schedule = makeSchedule({ runs, seed });
+const concurrency = whole('--at-once', values['at-once'], 1);
+const schedule = makeSchedule({ runs, seed, concurrency });
+const again = `To play the same schedule again: npm run chaos -- --runs ${runs} --seed ${seed} --at-once ${concurrency}`;
 if (values.schedule) process.stdout.write(`${JSON.stringify(schedule, undefined, 2)}\n`);
 else process.exitCode = await play();
 
@@ -34,7 +38,9 @@ async function play(): Promise<number> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
-  log(`Seed ${seed}: ${runs} runs, ${askedCalls(schedule)} requests, ${schedule.disturbances.length} disturbances.`);
+  const nested = allRuns(schedule.runs).length - runs;
+  const planned = `${runs} runs, ${nested} nested ones, ${askedCalls(schedule)} requests`;
+  log(`Seed ${seed}: ${planned}, ${schedule.disturbances.length} disturbances, ${schedule.concurrency} at a time.`);
   const bundlePath = join(folder, 'workflows.js');
   writeFileSync(bundlePath, (await bundleWorkflows()).code);
   try {
@@ -44,6 +50,7 @@ async function play(): Promise<number> {
       bundlePath,
       log,
       signal: interrupted.signal,
+      replay: replayExecutions,
       progress: ({ ended, requests, sends, disturbances }) =>
         log(`${ended}/${runs} runs over, ${requests} requests, ${sends} answers, ${disturbances} disturbances`),
     });
@@ -59,12 +66,12 @@ async function play(): Promise<number> {
       return 0;
     }
     if (violations.length > shownViolations) log(`… and ${violations.length - shownViolations} more: see --json`);
-    log(`To play the same schedule again: npm run chaos -- --runs ${runs} --seed ${seed}`);
+    log(again);
     log(`The histories and what ran are in ${folder}: temporal server start-dev --db-filename ${folder}/temporal.db`);
     return 1;
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
-    log(`Interrupted. To play the same schedule again: npm run chaos -- --runs ${runs} --seed ${seed}`);
+    log(`Interrupted. ${again}`);
     rmSync(folder, { recursive: true, force: true });
     return 1;
   }

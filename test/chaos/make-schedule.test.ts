@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { longestWaitMs } from './approval-settings.ts';
 import { makeSchedule } from './make-schedule.ts';
-import type { ChaosSchedule, PlannedControl } from './schedule.ts';
-import { askedCalls, plannedSends } from './schedule.ts';
+import type { PlannedControl } from './planned-control.ts';
+import type { ChaosSchedule, PlannedSend } from './schedule.ts';
+import { allRuns, askedCalls, plannedSends } from './all-runs.ts';
+import { plainSender, senderCount } from './schedule.ts';
 
 const whole = makeSchedule({ runs: 200, seed: 1 });
-const sendsOf = ({ runs }: ChaosSchedule) => runs.flatMap(({ turns }) => turns.flatMap(({ sends }) => sends));
+const sendsOf = ({ runs }: ChaosSchedule) => allRuns(runs).flatMap(({ turns }) => turns.flatMap(({ sends }) => sends));
 const itemsOf = (schedule: ChaosSchedule) => sendsOf(schedule).flatMap(({ items }) => items);
-const controlsOf = ({ runs }: ChaosSchedule) => runs.flatMap(({ turns }) => turns.flatMap(({ controls }) => controls));
+const controlsOf = ({ runs }: ChaosSchedule) =>
+  allRuns(runs).flatMap(({ turns }) => turns.flatMap(({ controls }) => controls));
 const kindsOf = <Kind extends PlannedControl['kind']>(kind: Kind) =>
   controlsOf(whole).filter((each): each is Extract<PlannedControl, { kind: Kind }> => each.kind === kind);
 /** Messages that were sent more than once, by what they say. */
@@ -23,6 +26,16 @@ const misused = (controls: readonly PlannedControl[]): number => {
   }
   return [...said.values()].filter(({ size }) => size > 1).length;
 };
+/** Several senders, signals and updates, good ones and bad ones, all sent as one nested run ends. */
+const isCrowd = (sends: readonly PlannedSend[]): boolean => {
+  const sent = sends.filter(({ when }) => typeof when === 'object' && 'nested' in when);
+  const faults = sent.flatMap(({ items }) => items.map(({ fault }) => fault));
+  const [doors, senders] = [sent.map(({ door }) => door), sent.map(({ sender }) => sender)];
+  const isMixed = doors.includes('signal') && doors.includes('update') && new Set(senders).size >= 3;
+  return isMixed && faults.includes(undefined) && faults.some((fault) => fault !== undefined);
+};
+/** How each run decides: reviewers, quorum, one of each, veto, and whether only signed decisions count. */
+const panels = whole.runs.map(({ reviewers, votes, verified }) => ({ reviewers, ...votes, verified }));
 const namesOf = (names: readonly string[]): string[] => [...new Set(names)].toSorted();
 
 test('one seed gives one schedule, another seed another', () => {
@@ -41,24 +54,50 @@ describe('200 runs hold everything that the test is about', () => {
     [
       'every tool',
       namesOf(whole.runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ tool }) => tool)))),
-      ['again', 'look', 'note', 'slow'],
+      ['again', 'helper', 'look', 'note', 'slow'],
     ],
     ['every door', namesOf(sendsOf(whole).map(({ door }) => door)), ['client', 'signal', 'update']],
     [
       'every fault',
       namesOf(itemsOf(whole).flatMap(({ fault }) => fault ?? [])),
-      ['digest', 'misshapen', 'undecodable', 'unknown'],
+      ['altered', 'digest', 'elsewhere', 'forged', 'misshapen', 'undecodable', 'unknown', 'unsigned'],
     ],
     ['every end', namesOf(whole.runs.map(({ end }) => end.kind)), ['cancel', 'itself', 'terminate']],
     [
       'every time',
       namesOf(sendsOf(whole).map(({ when }) => (when === 'settled' ? when : Object.keys(when)[0]!))),
-      ['afterMs', 'beforeDeadlineMs', 'settled'],
+      ['afterMs', 'beforeDeadlineMs', 'nested', 'settled'],
     ],
     [
       'every disturbance',
       namesOf(whole.disturbances.map(({ kind }) => kind)),
-      ['kill_all_workers', 'kill_everything', 'kill_server', 'kill_worker', 'stop_worker'],
+      ['kill_all_workers', 'kill_everything', 'kill_server', 'kill_worker', 'stop_all_workers', 'stop_worker'],
+    ],
+    ['every cache of workers', namesOf(whole.caches.map(String)), ['0', '1', 'null']],
+    ['every sender', namesOf(sendsOf(whole).map(({ sender }) => String(sender))), ['0', '1', '2', '3']],
+    [
+      'undecodable bytes by signal and by update',
+      namesOf(
+        sendsOf(whole).flatMap(({ door, items }) => (items.some(({ fault }) => fault === 'undecodable') ? door : [])),
+      ),
+      ['signal', 'update'],
+    ],
+    ['nested runs', allRuns(whole.runs).length > whole.runs.length + 50, true],
+    [
+      'changes of policy above nested runs',
+      whole.runs.some(({ turns }) =>
+        turns.some(({ calls, changes }) => calls.some(({ nested }) => nested) && changes.length > 0),
+      ),
+      true,
+    ],
+    ['crowds as a nested run ends', whole.runs.some(({ turns }) => turns.some(({ sends }) => isCrowd(sends))), true],
+    ['quorums', namesOf(panels.map(({ quorum }) => String(quorum))), ['1', '2', '3', 'undefined']],
+    ['one of each', namesOf(panels.map(({ oneOfEach }) => String(oneOfEach))), ['', 'ann,bob', 'undefined']],
+    ['votes with a veto and without', namesOf(panels.map(({ veto }) => String(veto))), ['false', 'true', 'undefined']],
+    [
+      'runs in which only signed decisions count, with votes and without',
+      namesOf(panels.flatMap(({ verified, quorum }) => (verified ? String(quorum !== undefined) : []))),
+      ['false', 'true'],
     ],
     [
       'every change of policy',
@@ -109,7 +148,11 @@ describe('200 runs hold everything that the test is about', () => {
       namesOf(kindsOf('revoke').flatMap(({ grants }) => grants)),
       ['all', 'grant-1', 'grant-2', 'grant-3', 'grant-99'],
     ],
-    ['runs that name their reviewers', namesOf(whole.runs.map(({ reviewers }) => reviewers.join())), ['', 'ann,bob']],
+    [
+      'runs that name their reviewers',
+      namesOf(whole.runs.map(({ reviewers }) => reviewers.join())),
+      ['', 'ann,bob', 'ann,bob,dan'],
+    ],
     [
       'every grant, and standing denials',
       namesOf(
@@ -161,6 +204,13 @@ test('disturbances come in order, within the play, each kind before one comes ag
 });
 
 test('no two calls write the same text: what ran can be told apart', () => {
-  const texts = whole.runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ text }) => text)));
+  const texts = allRuns(whole.runs).flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ text }) => text)));
   expect(new Set(texts).size).toBe(texts.length);
+});
+
+test('a plain client has no client of ours to send through', () => {
+  expect(plainSender).toBe(senderCount - 1);
+  for (const { door, sender } of [...sendsOf(whole), ...controlsOf(whole)]) {
+    if (sender === plainSender) expect(door).not.toBe('client');
+  }
 });

@@ -1,12 +1,12 @@
 import { seededRandom } from '../support/seeded-random.ts';
-import { planDisturbances } from './plan-disturbances.ts';
+import { planCaches, planDisturbances } from './plan-disturbances.ts';
 import { planRun } from './plan-run.ts';
 import type { ChaosSchedule } from './schedule.ts';
 
 export interface ScheduleOptions {
   runs: number;
   seed: number;
-  /** Default 24. */
+  /** Default 30. */
   concurrency?: number;
 }
 
@@ -14,12 +14,14 @@ export interface ScheduleOptions {
  * Pure: one seed gives one schedule. The real timing of a play differs each time; the plan does not.
  * Six or seven asked calls a run: some end before they have asked all.
  */
-export function makeSchedule({ runs, seed, concurrency = 24 }: ScheduleOptions): ChaosSchedule {
+export function makeSchedule({ runs, seed, concurrency = 30 }: ScheduleOptions): ChaosSchedule {
   const random = seededRandom(seed);
+  const disturbances = Math.max(4, Math.round(runs / 4));
   return {
     seed,
     concurrency: Math.min(concurrency, runs),
     runs: Array.from({ length: runs }, (_, index) => planRun(random, index)),
-    disturbances: planDisturbances(random, Math.max(4, Math.round(runs / 10))),
+    disturbances: planDisturbances(random, disturbances),
+    caches: planCaches(random, disturbances),
   };
 }

@@ -1,13 +1,10 @@
-import type { Fault, PlannedItem, PlannedSend } from './schedule.ts';
+import { planCrowd } from './plan-crowd.ts';
+import type { PlannedItem, PlannedSend } from './schedule.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
 /** Who answers a turn's requests (`asked`: indices of its calls), and how badly. */
 export function planAnswers(planner: TurnPlanner, asked: readonly number[]): PlannedSend[] {
-  const { random, idPrefix, brief, granting, reviewers, soon, decision, send, scope } = planner;
-  const faulty = (call: number, fault: Fault): PlannedSend => ({
-    ...send(soon(), decision(call, { fault, approved: true })),
-    ...(fault === 'undecodable' ? { door: 'signal' as const } : {}),
-  });
+  const { random, idPrefix, brief, granting, reviewers, nested, soon, decision, send, faulty, scope } = planner;
   const forGood = (call: number, more: Partial<PlannedItem> = {}): PlannedItem => {
     const item = decision(call, more);
     return { ...item, always: scope(item.approved) };
@@ -47,10 +44,11 @@ export function planAnswers(planner: TurnPlanner, asked: readonly number[]): Pla
       ...random
         .shuffled(['digest', 'unknown', 'misshapen', 'undecodable'] as const)
         .slice(0, random.whole(1, 3))
-        .map((fault) => faulty(call, fault)),
+        .map((fault) => faulty(soon(), call, fault)),
       send({ afterMs: 700 }, decision(call)),
     ],
-    onlyBad: (call: number) => [faulty(call, 'misshapen'), faulty(call, 'digest')],
+    onlyBad: (call: number) => [faulty(soon(), call, 'misshapen'), faulty(soon(), call, 'digest')],
+    crowd: (call: number) => planCrowd(planner, [decision(call)]),
     atDeadline: (call: number) => [
       send({ beforeDeadlineMs: random.whole(-60, 60) }, decision(call)),
       send({ beforeDeadlineMs: random.whole(-300, 120) }, decision(call)),
@@ -75,10 +73,11 @@ export function planAnswers(planner: TurnPlanner, asked: readonly number[]): Pla
     never: () => [],
   };
   const usual: Partial<Record<keyof typeof ways, number>> = brief
-    ? { once: 3, opposite: 1, atDeadline: 4, never: 2, onlyBad: 1, late: 1, edited: 1, responded: 1 }
-    : { once: 4, withoutId: 1, twice: 3, opposite: 3, late: 2, badFirst: 2, edited: 1, responded: 1 };
+    ? { once: 3, crowd: 3, opposite: 1, atDeadline: 4, never: 2, onlyBad: 1, late: 1, edited: 1, responded: 1 }
+    : { once: 4, crowd: 3, withoutId: 1, twice: 3, opposite: 3, late: 2, badFirst: 2, edited: 1, responded: 1 };
   const weights = {
     ...usual,
+    ...(nested.length > 0 && { crowd: 12 }),
     ...(granting && { forGood: 4, neverAgain: 1, forGoodTwice: 1, oppositeForGood: 1 }),
     ...(reviewers.length > 0 && { stranger: 2 }),
   };
@@ -88,6 +87,15 @@ export function planAnswers(planner: TurnPlanner, asked: readonly number[]): Pla
     const spoilt = random.chance(0.5) ? [decision(asked[0]!, { fault: 'misshapen' })] : [];
     const answered = send(soon(), ...spoilt, ...items);
     return random.chance(0.5) ? [answered] : [answered, send(soon(), ...asked.map((call) => decision(call)))];
+  }
+  if (asked.length > 1 && random.chance(0.4)) {
+    // All at the same time, or all but the first, whose tool may end just then.
+    const first = random.chance(0.5) ? asked.slice(0, 1) : [];
+    const rest = asked.slice(first.length).map((call) => decision(call));
+    return [
+      ...first.map((call) => send({ afterMs: 0 }, decision(call, { approved: true }))),
+      ...planCrowd(planner, rest),
+    ];
   }
   return asked.flatMap((call) => ways[random.weighted(weights)](call));
 }

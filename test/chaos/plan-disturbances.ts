@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../support/seeded-random.ts';
-import type { Disturbance, DisturbanceKind } from './schedule.ts';
+import type { Disturbance, DisturbanceKind, WorkerCache } from './disturbance.ts';
 
 export const workerCount = 2;
 
@@ -9,6 +9,7 @@ const kinds: readonly DisturbanceKind[] = [
   'kill_everything',
   'stop_worker',
   'kill_all_workers',
+  'stop_all_workers',
   'kill_worker',
 ];
 
@@ -20,4 +21,9 @@ export function planDisturbances(random: SeededRandom, count: number): Disturban
     worker: random.whole(0, workerCount - 1),
     downMs: random.whole(0, 2_000),
   }));
+}
+
+/** For every worker process that the disturbances may start. */
+export function planCaches(random: SeededRandom, disturbances: number): WorkerCache[] {
+  return Array.from({ length: workerCount * (disturbances + 1) }, () => random.pick([0, 1, null]));
 }

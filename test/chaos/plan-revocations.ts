@@ -1,4 +1,4 @@
-import type { PlannedControl } from './schedule.ts';
+import type { PlannedControl } from './planned-control.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
 /** Takes grants away, those that are not there and those that are used up among them. */

@@ -1,21 +1,54 @@
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { planTurn } from './plan-turn.ts';
-import type { PlannedEnd, PlannedRun, PlannedTurn } from './schedule.ts';
+import type { TurnPlace } from './plan-turn.ts';
+import type { PlannedEnd, PlannedRun, PlannedTurn, PlannedVotes } from './schedule.ts';
 
 export function planRun(random: SeededRandom, index: number): PlannedRun {
   const name = `run-${String(index).padStart(3, '0')}`;
   // Brief requests meet their deadlines, some with nobody answering; the others have time for any disturbance.
   const brief = random.chance(0.35);
   const timeoutMs = brief ? random.pick([1_500, 3_000, 5_000]) : 90_000;
-  const reviewers = random.chance(0.3) ? ['ann', 'bob'] : [];
-  const granting = random.chance(0.4);
+  const panel = planPanel(random);
+  const granting = panel.votes === undefined && random.chance(0.4);
+  const { reviewers, votes } = panel;
+  const verified = panel.verified === true;
+  const place = { brief, granting, reviewers, votes, verified };
+  /** What binds this run binds those below it: they wait as long for the same reviewers. */
+  const nestedRun = (nestedName: string): PlannedRun => {
+    const nestedTurns = planTurns(random, random.whole(1, 3), { ...place, name: nestedName });
+    return { name: nestedName, timeoutMs, ...panel, turns: nestedTurns, end: planEnd(random, nestedTurns.length) };
+  };
+  const turns = planTurns(random, random.whole(6, 7), { ...place, name, nestedRun });
+  return { name, timeoutMs, ...panel, turns, end: planEnd(random, turns.length) };
+}
+
+/** The turns of a run that asks so many times. */
+function planTurns(random: SeededRandom, asks: number, place: Omit<TurnPlace, 'turn' | 'inTurn'>): PlannedTurn[] {
   const turns: PlannedTurn[] = [];
-  for (let asked = random.whole(6, 7); asked > 0;) {
+  for (let asked = asks; asked > 0;) {
     const inTurn = Math.min(asked, random.whole(1, 4));
-    turns.push(planTurn(random, { name, turn: turns.length, inTurn, brief, granting, reviewers }));
+    turns.push(planTurn(random, { ...place, turn: turns.length, inTurn }));
     asked -= inTurn;
   }
-  return { name, timeoutMs, reviewers, turns, end: planEnd(random, turns.length) };
+  return turns;
+}
+
+/** Who decides: anybody, two people, several who vote, or those alone who sign. */
+function planPanel(random: SeededRandom): Pick<PlannedRun, 'reviewers' | 'votes' | 'verified'> {
+  const verified = random.chance(0.35) ? { verified: true as const } : {};
+  const kinds = {
+    anybody: () => ({ reviewers: [] }),
+    two: () => ({ reviewers: ['ann', 'bob'], ...verified }),
+    several: () => ({ ...planVoters(random), ...verified }),
+  };
+  return kinds[random.weighted({ anybody: 5, two: 3, several: 2 })]();
+}
+
+function planVoters(random: SeededRandom): { reviewers: string[]; votes: PlannedVotes } {
+  const veto = random.chance(0.5);
+  return random.chance(0.6)
+    ? { reviewers: ['ann', 'bob', 'dan'], votes: { quorum: random.whole(2, 3), oneOfEach: [], veto } }
+    : { reviewers: ['ann', 'bob', 'dan'], votes: { quorum: 1, oneOfEach: ['ann', 'bob'], veto } };
 }
 
 function planEnd(random: SeededRandom, turns: number): PlannedEnd {

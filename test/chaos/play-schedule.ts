@@ -1,23 +1,23 @@
 /** Plays a schedule: starts the runs, answers what they ask, and disturbs the stage meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { watchInbox } from './watch-inbox.ts';
-import { policyOf } from './approval-settings.ts';
 import { callDirectory } from './call-directory.ts';
 import type { ChaosSchedule, PlannedRun } from './schedule.ts';
-import { plannedSends, sendsOfTurn } from './schedule.ts';
+import { plannedSends, sendsOfTurn } from './all-runs.ts';
 import type { Told } from './play-turn.ts';
 import { playTurn } from './play-turn.ts';
+import { isOver, startRun } from './run-calls.ts';
 import type { RunUnderWay } from './run-under-way.ts';
-import { runUnderWay } from './run-under-way.ts';
+import { runsUnderWay } from './run-under-way.ts';
+import type { Sender } from './senders.ts';
 import type { SentChange } from './sent-change.ts';
 import type { SentControl } from './sent-control.ts';
 import type { SentItem } from './sent-item.ts';
 import type { Stage } from './stage.ts';
 
 export interface Played {
-  /** Workflow ids, by the names of the runs. */
+  /** Workflow ids, by the names of the runs; of nested ones, whether they were started or not. */
   workflowIds: Map<string, string>;
   sent: SentItem[];
   controls: SentControl[];
@@ -27,7 +27,9 @@ export interface Played {
 }
 
 export interface PlayOptions {
+  /** Starts the runs and looks at them. */
   client: CountersignClient;
+  senders: readonly Sender[];
   stage: Stage;
   /** Ends the play early. */
   signal: AbortSignal;
@@ -38,7 +40,7 @@ export interface PlayOptions {
 }
 
 export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions): Promise<Played> {
-  const { client, stage, signal, progress, runLimitMs = 240_000 } = options;
+  const { client, senders, stage, signal, progress, runLimitMs = 600_000 } = options;
   const played: Played = { workflowIds: new Map(), sent: [], controls: [], changes: [], stuck: [] };
   const state = { ended: 0, requests: 0, sends: 0, disturbances: 0 };
   const over = new AbortController();
@@ -60,7 +62,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
       state.requests++;
       if (run.turnsSeen.has(place.turn)) continue;
       run.turnsSeen.add(place.turn);
-      turns.push(() => run.acts.push(playTurn(client, run, place.turn, told)));
+      turns.push(() => run.acts.push(playTurn(senders, run, place.turn, told)));
     }
     // Only now are the deadlines of all of a turn's requests known.
     for (const begin of turns) begin();
@@ -89,23 +91,30 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
   const telling = setInterval(() => progress(state), 1_000);
 
   async function playRun(plan: PlannedRun): Promise<void> {
-    const run = runUnderWay(plan, untilOver);
-    played.workflowIds.set(plan.name, run.workflowId);
-    underWay.set(run.workflowId, run);
+    const { run, all, close } = runsUnderWay(plan, untilOver);
+    for (const each of all) {
+      played.workflowIds.set(each.plan.name, each.workflowId);
+      underWay.set(each.workflowId, each);
+    }
     await startRun(client, run);
     const limitMs = Date.now() + runLimitMs;
-    while (!untilOver.aborted && !(await isOver(client, run.workflowId))) {
-      if (Date.now() > limitMs) {
-        played.stuck.push(plan.name);
-        break;
+    for (const { workflowId, plan: watched } of all) {
+      while (!untilOver.aborted && !(await isOver(client, workflowId))) {
+        if (Date.now() > limitMs) {
+          played.stuck.push(watched.name);
+          break;
+        }
+        await sleep(500);
       }
-      await sleep(500);
     }
-    run.close();
-    await Promise.all(run.acts);
-    underWay.delete(run.workflowId);
-    // What nobody could send, since its turn never came, is over too: the disturbances wait for none of it.
-    state.sends += plan.turns.reduce((sum, each, turn) => sum + (run.turnsSeen.has(turn) ? 0 : sendsOfTurn(each)), 0);
+    close();
+    for (const each of all) {
+      await Promise.all(each.acts);
+      underWay.delete(each.workflowId);
+      // What nobody could send, since its turn never came, is over too: the disturbances wait for none of it.
+      const unseen = each.plan.turns.filter((_turn, index) => !each.turnsSeen.has(index));
+      state.sends += unseen.reduce((sum, turn) => sum + sendsOfTurn(turn), 0);
+    }
     state.ended++;
   }
 
@@ -124,38 +133,4 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
     progress(state);
   }
   return played;
-}
-
-async function startRun({ session }: CountersignClient, { plan, workflowId, signal }: RunUnderWay): Promise<void> {
-  const turns = plan.turns.map(({ calls }) => ({
-    calls: calls.map(({ modelCallId: id, tool, text }) => ({ id, tool, args: { text } })),
-  }));
-  const input = {
-    agent: 'chaos',
-    input: JSON.stringify([...turns, { text: 'done' }]),
-    policy: policyOf(plan),
-  };
-  while (!signal.aborted) {
-    try {
-      await session.connection.withDeadline(Date.now() + 5_000, () =>
-        session.client.workflow.start('agentRun', { workflowId, taskQueue: 'countersign', args: [input] }),
-      );
-      return;
-    } catch (error) {
-      // The server took it, and died before it could say so.
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-      await sleep(250);
-    }
-  }
-}
-
-async function isOver({ session }: CountersignClient, workflowId: string): Promise<boolean> {
-  try {
-    const { status } = await session.connection.withDeadline(Date.now() + 5_000, () =>
-      session.client.workflow.getHandle(workflowId).describe(),
-    );
-    return status.name !== 'RUNNING';
-  } catch {
-    return false;
-  }
 }

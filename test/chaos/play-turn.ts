@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CountersignClient } from '../../src/client/client.ts';
 import { changedPolicyOf } from './approval-settings.ts';
 import type { RunUnderWay } from './run-under-way.ts';
-import type { PlannedChange, PlannedControl, PlannedSend, PlannedWhen } from './schedule.ts';
+import { repeatUntilAnswered } from './repeat-until-answered.ts';
+import type { PlannedControl } from './planned-control.ts';
+import type { PlannedChange, PlannedSend, PlannedWhen } from './schedule.ts';
+import type { Sender } from './senders.ts';
+import { writtenBy } from './senders.ts';
 import { sendControl } from './send-control.ts';
 import { sendDecision } from './send-decision.ts';
 import type { SentChange } from './sent-change.ts';
@@ -18,15 +21,14 @@ export interface Told {
 }
 
 /** Does to one turn, which was just seen to ask, what its plan says. */
-export async function playTurn(client: CountersignClient, run: RunUnderWay, turn: number, tell: Told): Promise<void> {
+export async function playTurn(senders: readonly Sender[], run: RunUnderWay, turn: number, tell: Told): Promise<void> {
   const { plan, workflowId, signal } = run;
   const { sends, controls, strays, changes } = plan.turns[turn]!;
   const seenAtMs = Date.now();
-  const handle = client.session.client.workflow.getHandle(workflowId);
-  const tryFor = (act: () => Promise<unknown>): Promise<boolean> =>
-    client.session.connection.withDeadline(Date.now() + 5_000, act).then(
-      () => true,
-      () => false,
+  const tryFor = ({ connection }: Sender, act: () => Promise<unknown>): Promise<void> =>
+    connection.withDeadline(Date.now() + 5_000, act).then(
+      () => undefined,
+      () => undefined,
     );
 
   const play = async (send: PlannedSend): Promise<void> => {
@@ -38,50 +40,59 @@ export async function playTurn(client: CountersignClient, run: RunUnderWay, turn
       const requestId = requestOf(run, turn, item.call)?.requestId;
       return requestId === undefined ? [] : [{ item, requestId }];
     });
-    const { door } = send;
-    const sending = { run: plan.name, workflowId, door, items, signal: untilGivenUp() };
-    tell.sent(items.length === 0 ? [] : await sendDecision(client, sending));
+    const sending = { plan, workflowId, door: send.door, items, signal: untilGivenUp() };
+    if (turn === plan.turns.length - 1) run.isEnding ||= items.some(({ item }) => item.fault === undefined);
+    tell.sent(items.length === 0 ? [] : await sendDecision(senders[send.sender]!, sending));
   };
   const playControl = async (control: PlannedControl): Promise<void> => {
     const calls = control.kind === 'revoke' ? [] : [control.call];
     await timeOf(control.when, calls);
     const [about] = calls.map((call) => requestOf(run, turn, call));
-    const sending = { run: plan.name, workflowId, control, ...(about && { about }), signal: untilGivenUp() };
+    const sending = { plan, workflowId, control, ...(about && { about }), signal: untilGivenUp() };
     const isPossible = control.kind === 'revoke' || about !== undefined;
-    tell.controlled(isPossible ? await sendControl(client, sending) : undefined);
+    tell.controlled(isPossible ? await sendControl(senders[control.sender]!, sending) : undefined);
   };
   /** One try is made after the end, too: what comes late must do no harm. */
   const untilGivenUp = (): AbortSignal =>
-    signal.aborted ? AbortSignal.timeout(3_000) : AbortSignal.any([AbortSignal.timeout(60_000), signal]);
+    signal.aborted ? AbortSignal.timeout(3_000) : AbortSignal.any([AbortSignal.timeout(longestSendMs), signal]);
   const timeOf = (when: PlannedWhen, calls: readonly number[]): Promise<void> =>
     waitUntil(when, calls, { run, turn, seenAtMs });
   const stray = async (): Promise<void> => {
-    for (let count = 0; count < strays && !signal.aborted; count++) await tryFor(() => handle.signal('stray', count));
+    for (let count = 0; count < strays && !signal.aborted; count++) {
+      const sender = senders[count % senders.length]!;
+      await tryFor(sender, () => sender.workflow.getHandle(workflowId).signal('stray', writtenBy(sender, count)));
+    }
   };
   const change = async (planned: PlannedChange): Promise<void> => {
     await pause(planned.afterMs, signal);
     if (signal.aborted) return;
     tell.changed({ run: plan.name, change: planned, sentAtMs: Date.now() });
     const { messageId, door } = planned;
-    const message = { policy: changedPolicyOf(plan, planned), by: 'eve', messageId };
-    const send = async (): Promise<boolean> =>
-      tryFor(() =>
-        door === 'signal'
-          ? handle.signal('setPolicy', message)
-          : handle.executeUpdate('setPolicy', { args: [message] }),
-      );
-    while (!signal.aborted && !(await send())) await pause(250, signal);
+    const sender = senders[planned.sender]!;
+    const message = writtenBy(sender, { policy: changedPolicyOf(plan, planned), by: 'eve', messageId });
+    const handle = sender.workflow.getHandle(workflowId);
+    await repeatUntilAnswered(sender, signal, () =>
+      door === 'signal' ? handle.signal('setPolicy', message) : handle.executeUpdate('setPolicy', { args: [message] }),
+    );
   };
   const end = async (): Promise<void> => {
     if (plan.end.kind === 'itself' || plan.end.turn !== turn) return;
     await pause(plan.end.afterMs, signal);
+    const sender = senders[0]!;
+    const handle = sender.workflow.getHandle(workflowId);
     while (!signal.aborted) {
-      await tryFor(() => (plan.end.kind === 'cancel' ? handle.cancel() : handle.terminate('the plan says so')));
+      const isCancelled = plan.end.kind === 'cancel';
+      await tryFor(sender, () => (isCancelled ? handle.cancel() : handle.terminate('the plan says so')));
       await pause(1_000, signal);
     }
   };
   await Promise.all([...sends.map(play), ...controls.map(playControl), ...changes.map(change), stray(), end()]);
 }
+
+/** A busy machine takes its time to answer. */
+const longestSendMs = 180_000;
+/** A nested run may never come to its last turn. */
+const longestNestedMs = 15_000;
 
 /** Waits until it is time, or the run is over. */
 async function waitUntil(
@@ -94,6 +105,12 @@ async function waitUntil(
     const ids = (): string[] => calls.flatMap((call) => requestOf(run, turn, call)?.requestId ?? []);
     const isOpen = (): boolean => run.looks <= looked + 1 || ids().some((id) => run.listed.has(id));
     while (isOpen() && !run.signal.aborted) await pause(50, run.signal);
+  } else if ('nested' in when) {
+    const nested = run.nested.get(`${run.plan.name}/${turn + 1}.${when.nested + 1}`);
+    const untilMs = seenAtMs + longestNestedMs;
+    const mayEnd = (): boolean => nested === undefined || nested.isEnding || Date.now() > untilMs;
+    while (!mayEnd() && !run.signal.aborted) await pause(10, run.signal);
+    await pause(when.afterNestedMs, run.signal);
   } else if ('afterMs' in when) {
     await pause(seenAtMs + when.afterMs - Date.now(), run.signal);
   } else {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import type { CountersignClient } from '../../src/client/client.ts';
 import { isProblemError } from '../../src/core/problem.ts';
+import type { Sender } from './senders.ts';
 
 const attemptMs = 8_000;
 const pauseMs = 250;
@@ -13,13 +13,13 @@ const pauseMs = 250;
  * server says.
  */
 export async function repeatUntilAnswered<T>(
-  { session }: CountersignClient,
+  { connection }: Pick<Sender, 'connection'>,
   signal: AbortSignal,
   send: () => Promise<T>,
 ): Promise<{ answer: T } | { refused: string } | undefined> {
   while (!signal.aborted) {
     try {
-      return { answer: await session.connection.withDeadline(Date.now() + attemptMs, send) };
+      return { answer: await connection.withDeadline(Date.now() + attemptMs, send) };
     } catch (error) {
       const refused = refusalOf(error);
       if (refused !== undefined) return { refused };

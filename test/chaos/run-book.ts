@@ -9,6 +9,10 @@ import type { SentItem } from './sent-item.ts';
 /** All that is known of one run after a chaos test, from every side. */
 export interface RunBook {
   plan: PlannedRun;
+  /** Of a nested run: the run that called it. */
+  above?: Pick<RunBook, 'plan' | 'changes'>;
+  /** How the nested runs ended that its calls started, by the ids of the calls. */
+  nested: Record<string, string>;
   workflowId: string;
   /** Temporal's name of how it ended, or `RUNNING`. */
   status: string;

@@ -1,3 +1,5 @@
+import type { Disturbance, WorkerCache } from './disturbance.ts';
+import type { PlannedControl } from './planned-control.ts';
 import type { GrantScope } from '../../src/contract.ts';
 
 /**
@@ -10,10 +12,15 @@ export interface ChaosSchedule {
   runs: PlannedRun[];
   /** In order of `atShare`. */
   disturbances: Disturbance[];
+  /** `maxCachedWorkflows` of each worker process, in the order in which they start; null is the default. */
+  caches: WorkerCache[];
 }
 
-/** `note` writes a line; `slow` takes a while over it; `again` may be repeated; `look` needs no approval. */
-export type ChaosTool = 'note' | 'slow' | 'again' | 'look';
+/**
+ * `note` writes a line; `slow` takes a while over it; `again` may be repeated; `look` needs no approval; `helper` is an
+ * agent, and a call of it starts a nested run.
+ */
+export type ChaosTool = 'note' | 'slow' | 'again' | 'look' | 'helper';
 
 export interface PlannedRun {
   name: string;
@@ -21,8 +28,19 @@ export interface PlannedRun {
   timeoutMs: number;
   /** Who may decide, and hand on their seat; nobody here: anyone decides. */
   reviewers: string[];
+  /** Only where one approval is not enough. */
+  votes?: PlannedVotes;
+  /** Only signed decisions count. */
+  verified?: true;
   turns: PlannedTurn[];
   end: PlannedEnd;
+}
+
+/** How many of the reviewers must approve, who of them in any case, and whether one denial settles. */
+export interface PlannedVotes {
+  quorum: number;
+  oneOfEach: string[];
+  veto: boolean;
 }
 
 /** `itself`: the model comes to an end. Else somebody ends it, so long after the turn of this index was seen to ask. */
@@ -43,13 +61,22 @@ export interface PlannedCall {
   tool: ChaosTool;
   /** What the tool writes down; no other call of the schedule has the same. */
   text: string;
+  /** Of `helper`: the run that the call starts. */
+  nested?: PlannedRun;
 }
 
 /**
  * When something is sent: so long after the turn was seen to ask, before (or, below zero, after) the deadline of the
- * first item's request, or once none of its requests is open any more.
+ * first item's request, so long after the nested run of call `nested` got the answer that lets it end, or once none of
+ * its requests is open any more.
  */
-export type PlannedWhen = { afterMs: number } | { beforeDeadlineMs: number } | 'settled';
+export type PlannedWhen =
+  { afterMs: number } | { beforeDeadlineMs: number } | { nested: number; afterNestedMs: number } | 'settled';
+
+/** How many send at a time. */
+export const senderCount = 4;
+/** Index of the one with a plain Temporal client: the last. */
+export const plainSender = senderCount - 1;
 
 /** `client` is the update that falls back to a signal. */
 export type Door = 'signal' | 'update' | 'client';
@@ -58,14 +85,18 @@ export type Door = 'signal' | 'update' | 'client';
 export interface PlannedSend {
   when: PlannedWhen;
   door: Door;
+  /** Index of the sender, each of whom has a connection of their own. */
+  sender: number;
   items: PlannedItem[];
 }
 
 /**
  * `digest`: of something else. `unknown`: for a request that does not exist. `misshapen`: not a decision.
- * `undecodable`: bytes that no converter reads, by signal only.
+ * `undecodable`: bytes that no converter reads. `forged`: signed with a key of somebody else's. `elsewhere`: signed for
+ * another run. `altered`: changed after it was signed. `unsigned`: in a run where only signed decisions count.
  */
-export type Fault = 'digest' | 'unknown' | 'misshapen' | 'undecodable';
+export type Fault = 'digest' | 'unknown' | 'misshapen' | 'undecodable' | SignatureFault;
+export type SignatureFault = 'forged' | 'elsewhere' | 'altered' | 'unsigned';
 
 export interface PlannedItem {
   /** Index in the turn's calls. */
@@ -83,70 +114,12 @@ export interface PlannedItem {
   always?: true | GrantScope;
 }
 
-/** What else is sent: more time for a request, a seat handed on, grants taken away. */
-export type PlannedControl = PlannedExtension | PlannedDelegation | PlannedRevocation;
-
-interface ControlFields {
-  when: PlannedWhen;
-  door: Door;
-  by: string;
-  /** The same for repetitions of one message; absent: the sender has none. */
-  messageId?: string;
-  /** As of a decision. `unknown` goes with a request; grants that do not exist are simply named. */
-  fault?: 'unknown' | 'misshapen';
-}
-
-export interface PlannedExtension extends ControlFields {
-  kind: 'extend';
-  /** Index in the turn's calls. */
-  call: number;
-  /** How long after the deadline with which the request was opened, in milliseconds. */
-  moreMs: number;
-}
-
-export interface PlannedDelegation extends ControlFields {
-  kind: 'delegate';
-  call: number;
-  to: string;
-}
-
-export interface PlannedRevocation extends ControlFields {
-  kind: 'revoke';
-  /** A run numbers its grants: `grant-1` is the first that it makes. */
-  grants: string[] | 'all';
-}
-
 /** The run's policy is replaced by one that says this of one tool, and nothing of the others. */
 export interface PlannedChange {
   afterMs: number;
   door: 'signal' | 'update';
+  sender: number;
   tool: ChaosTool;
   action: 'allow' | 'deny' | 'ask';
   messageId: string;
-}
-
-export type DisturbanceKind = 'kill_worker' | 'stop_worker' | 'kill_all_workers' | 'kill_server' | 'kill_everything';
-
-export interface Disturbance {
-  kind: DisturbanceKind;
-  /** Comes when this share of all that is planned to be sent has been sent, 0 to 1. */
-  atShare: number;
-  /** Which of the workers, where it is one. */
-  worker: number;
-  /** How long what was ended stays away, in milliseconds. */
-  downMs: number;
-}
-
-/** How many requests the runs would open if each came to its own end. */
-export function askedCalls({ runs }: Pick<ChaosSchedule, 'runs'>): number {
-  return runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls)).filter(({ tool }) => tool !== 'look').length;
-}
-
-/** Decisions (a batch is one) and controls, which are sent alike. */
-export function plannedSends({ runs }: Pick<ChaosSchedule, 'runs'>): number {
-  return runs.flatMap(({ turns }) => turns).reduce((sum, turn) => sum + sendsOfTurn(turn), 0);
-}
-
-export function sendsOfTurn({ sends, controls }: PlannedTurn): number {
-  return sends.length + controls.length;
 }

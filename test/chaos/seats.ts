@@ -1,5 +1,5 @@
 import type { RunBook } from './run-book.ts';
-import type { PlannedDelegation } from './schedule.ts';
+import type { PlannedDelegation } from './planned-control.ts';
 import type { SentControl } from './sent-control.ts';
 
 /** Who decides one request in whose place, told on from each delegation, without the product's own account of it. */

@@ -2,12 +2,16 @@ import type { CountersignClient } from '../../src/client/client.ts';
 import type { DelegateMessage, ExtendMessage, Receipt, RevokeMessage } from '../../src/contract.ts';
 import { inventedId } from './invented-id.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';
-import type { Door, PlannedControl } from './schedule.ts';
+import type { PlannedControl } from './planned-control.ts';
+import type { Door, PlannedRun } from './schedule.ts';
+import type { Sender } from './senders.ts';
+import { writtenBy } from './senders.ts';
 import type { SendAnswer } from './sent-item.ts';
 import type { SentControl } from './sent-control.ts';
+import { signedControl } from './sign-sent.ts';
 
 export interface ControlSending {
-  run: string;
+  plan: PlannedRun;
   workflowId: string;
   control: PlannedControl;
   /** The request that it is about, and the deadline with which that was opened; a revocation has none. */
@@ -17,18 +21,21 @@ export interface ControlSending {
 }
 
 /** Repeats under the same message id until there is an answer. Never throws for what the run or the server says. */
-export async function sendControl(client: CountersignClient, sending: ControlSending): Promise<SentControl> {
-  const { run, workflowId, control, about, signal } = sending;
+export async function sendControl(sender: Sender, sending: ControlSending): Promise<SentControl> {
+  const { plan, workflowId, control, about, signal } = sending;
   const { fault, messageId = '' } = control;
   const requestId = fault === 'unknown' ? inventedId(messageId) : (about?.requestId ?? '');
   const untilMs = control.kind === 'extend' && about !== undefined ? about.deadlineMs + control.moreMs : undefined;
-  const payload = payloadOf(control, requestId, untilMs);
+  const message = payloadOf(control, requestId, untilMs);
+  const signing = { person: control.by, workflowId, namespace: sender.namespace };
+  const signed = plan.verified === true ? signedControl(control.kind, message, signing) : message;
+  const payload = writtenBy(sender, signed);
   const sentAtMs = Date.now();
-  const found = await repeatUntilAnswered(client, signal, () =>
-    through[control.door](client, workflowId, control.kind, payload),
+  const found = await repeatUntilAnswered(sender, signal, () =>
+    through[control.door](sender, workflowId, control.kind, payload),
   );
   return {
-    run,
+    run: plan.name,
     control,
     requestId,
     ...(untilMs !== undefined && { untilMs }),
@@ -45,24 +52,22 @@ function answerOf(found: { answer: SendAnswer } | { refused: string } | undefine
 
 type Kind = PlannedControl['kind'];
 
-const through: Record<
-  Door,
-  (client: CountersignClient, workflowId: string, kind: Kind, payload: object) => Promise<SendAnswer>
-> = {
-  signal: async ({ session }, workflowId, kind, payload) => {
-    await session.client.workflow.getHandle(workflowId).signal(kind, payload);
-    return { kind: 'recorded' };
-  },
-  update: async ({ session }, workflowId, kind, payload) => {
-    const handle = session.client.workflow.getHandle(workflowId);
-    const receipt = await handle.executeUpdate<Receipt, [object]>(kind, { args: [payload] });
-    return { kind: 'receipt', receipt };
-  },
-  client: async (client, workflowId, kind, payload) => {
-    const receipt = await throughClient[kind](client, workflowId, payload);
-    return receipt.recorded === true ? { kind: 'recorded' } : { kind: 'receipt', receipt };
-  },
-};
+const through: Record<Door, (sender: Sender, workflowId: string, kind: Kind, payload: unknown) => Promise<SendAnswer>> =
+  {
+    signal: async ({ workflow }, workflowId, kind, payload) => {
+      await workflow.getHandle(workflowId).signal(kind, payload);
+      return { kind: 'recorded' };
+    },
+    update: async ({ workflow }, workflowId, kind, payload) => {
+      const handle = workflow.getHandle(workflowId);
+      const receipt = await handle.executeUpdate<Receipt, [unknown]>(kind, { args: [payload] });
+      return { kind: 'receipt', receipt };
+    },
+    client: async ({ client }, workflowId, kind, payload) => {
+      const receipt = await throughClient[kind](client!, workflowId, payload as object);
+      return receipt.recorded === true ? { kind: 'recorded' } : { kind: 'receipt', receipt };
+    },
+  };
 
 const timeoutMs = 3_000;
 

@@ -1,12 +1,14 @@
-import type { CountersignClient } from '../../src/client/client.ts';
 import type { Decision, Receipt } from '../../src/contract.ts';
 import { inventedId } from './invented-id.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';
-import type { Door, PlannedItem } from './schedule.ts';
+import type { Door, PlannedItem, PlannedRun } from './schedule.ts';
+import type { Sender } from './senders.ts';
+import { rawJson, writtenBy } from './senders.ts';
 import type { SendAnswer, SentItem } from './sent-item.ts';
+import { signedDecision } from './sign-sent.ts';
 
 export interface Sending {
-  run: string;
+  plan: PlannedRun;
   workflowId: string;
   door: Door;
   items: { item: PlannedItem; requestId: string }[];
@@ -15,13 +17,14 @@ export interface Sending {
 }
 
 /** Repeats under the same decision ids until there is an answer. Never throws for what the run or the server says. */
-export async function sendDecision(client: CountersignClient, sending: Sending): Promise<SentItem[]> {
-  const { run, door, items, signal } = sending;
+export async function sendDecision(sender: Sender, sending: Sending): Promise<SentItem[]> {
+  const { plan, door, items, signal } = sending;
   const sentAtMs = Date.now();
-  const found = await repeatUntilAnswered(client, signal, () => through[door](client, sending));
+  const payload = payloadOf(sender, sending);
+  const found = await repeatUntilAnswered(sender, signal, () => through[door](sender, { ...sending, payload }));
   const answeredAtMs = Date.now();
   return items.map(({ item, requestId }, index) => ({
-    run,
+    run: plan.name,
     item,
     door,
     requestId: targetOf(item, requestId),
@@ -33,48 +36,46 @@ export async function sendDecision(client: CountersignClient, sending: Sending):
 
 function answerOf(found: { answer: SendAnswer[] } | { refused: string } | undefined, index: number): SendAnswer {
   if (found === undefined) return { kind: 'none' };
-  return 'refused' in found ? { kind: 'refused', code: found.refused } : (found.answer[index] ?? { kind: 'none' });
+  if ('refused' in found) return { kind: 'refused', code: found.refused };
+  return found.answer[index] ?? { kind: 'none' };
 }
 
-const through: Record<Door, (client: CountersignClient, sending: Sending) => Promise<SendAnswer[]>> = {
-  signal: async ({ session }, { workflowId, items }) => {
-    if (items.length === 1 && items[0]!.item.fault === 'undecodable') {
-      const { connection, namespace } = session;
-      await connection.workflowService.signalWorkflowExecution({
-        namespace,
-        workflowExecution: { workflowId },
-        signalName: 'decide',
-        input: {
-          payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"requestId":') }],
-        },
-      });
-    } else await session.client.workflow.getHandle(workflowId).signal('decide', payloadOf(items));
+type Written = Sending & { payload: unknown };
+
+const through: Record<Door, (sender: Sender, sending: Written) => Promise<SendAnswer[]>> = {
+  signal: async ({ workflow }, { workflowId, payload, items }) => {
+    await workflow.getHandle(workflowId).signal('decide', payload);
     return items.map(() => ({ kind: 'recorded' }));
   },
-  update: async ({ session }, { workflowId, items }) => {
-    const handle = session.client.workflow.getHandle(workflowId);
-    const answer = await handle.executeUpdate<Receipt | Receipt[], [unknown]>('decide', { args: [payloadOf(items)] });
+  update: async ({ workflow }, { workflowId, payload }) => {
+    const handle = workflow.getHandle(workflowId);
+    const answer = await handle.executeUpdate<Receipt | Receipt[], [unknown]>('decide', { args: [payload] });
     return [answer].flat().map((receipt) => ({ kind: 'receipt', receipt }));
   },
-  client: async (client, { workflowId, items }) => {
-    const payload = payloadOf(items) as Decision;
-    const answer: Receipt | Receipt[] = await client.decide(payload, { workflowId, timeoutMs: 3_000 });
+  client: async ({ client }, { workflowId, payload }) => {
+    const answer: Receipt | Receipt[] = await client!.decide(payload as Decision, { workflowId, timeoutMs: 3_000 });
     return [answer]
       .flat()
-      .map((receipt) =>
-        receipt.accepted && receipt.outcome === undefined ? { kind: 'recorded' } : { kind: 'receipt', receipt },
-      );
+      .map((receipt) => (receipt.recorded === true ? { kind: 'recorded' } : { kind: 'receipt', receipt }));
   },
 };
 
-function payloadOf(items: Sending['items']): unknown {
-  const decisions = items.map(({ item, requestId }) => decisionOf(item, requestId));
-  return decisions.length === 1 ? decisions[0] : decisions;
+const undecodable = rawJson('{"requestId":');
+
+function payloadOf(sender: Sender, sending: Sending): unknown {
+  const decisions = sending.items.map(({ item, requestId }) => decisionOf(sender, sending, item, requestId));
+  if (decisions.length > 1) return writtenBy(sender, decisions);
+  return sending.items[0]?.item.fault === 'undecodable' ? undecodable : writtenBy(sender, decisions[0]);
 }
 
-function decisionOf(item: PlannedItem, requestId: string): object {
+function decisionOf(
+  { namespace }: Sender,
+  { plan, workflowId }: Sending,
+  item: PlannedItem,
+  requestId: string,
+): object {
   const { approved, reviewerId, decisionId, fault, edit, response, always } = item;
-  return {
+  const decision = {
     requestId: targetOf(item, requestId),
     approved: fault === 'misshapen' ? String(approved) : approved,
     reviewerId,
@@ -84,6 +85,9 @@ function decisionOf(item: PlannedItem, requestId: string): object {
     ...(always === undefined ? {} : { always }),
     ...(fault === 'digest' ? { digest: '0'.repeat(64) } : {}),
   };
+  const isSigned = fault === 'forged' || fault === 'elsewhere' || fault === 'altered' || plan.verified === true;
+  if (!isSigned || fault === 'unsigned') return decision;
+  return signedDecision(decision, fault, { person: reviewerId, workflowId, namespace });
 }
 
 function targetOf({ fault, decisionId = '' }: PlannedItem, requestId: string): string {

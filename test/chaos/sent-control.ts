@@ -1,4 +1,4 @@
-import type { PlannedControl } from './schedule.ts';
+import type { PlannedControl } from './planned-control.ts';
 import type { SendAnswer } from './sent-item.ts';
 
 /** One control as it was sent, and what its sender learned. Instants are milliseconds of this machine's clock. */

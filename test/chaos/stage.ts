@@ -7,7 +7,8 @@ import { signalGroup, spawnBound } from '../../src/dev-server/bound-child.ts';
 import { freePort } from '../../src/dev-server/free-port.ts';
 import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
-import type { Disturbance } from './schedule.ts';
+import type { Disturbance } from './disturbance.ts';
+import type { ChaosSchedule } from './schedule.ts';
 import { workerCount } from './plan-disturbances.ts';
 import type { WorkerSettings } from './worker.ts';
 
@@ -26,16 +27,22 @@ export interface StageOptions {
   folder: string;
   /** The file of the workflow bundle. */
   bundlePath: string;
+  caches: ChaosSchedule['caches'];
   log: (line: string) => void;
 }
 
-export async function openStage({ folder, bundlePath, log }: StageOptions): Promise<Stage> {
+export async function openStage({ folder, bundlePath, caches, log }: StageOptions): Promise<Stage> {
   const port = await freePort();
   const start = (): Promise<DevServer> =>
     startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db'), log });
   let server = await start();
-  const settings: WorkerSettings = { address: server.address, folder, bundlePath };
+  const { address } = server;
   const crashes: string[] = [];
+  let launched = 0;
+  const settings = (): WorkerSettings => {
+    const maxCachedWorkflows = caches[launched++ % caches.length] ?? undefined;
+    return { address, folder, bundlePath, ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }) };
+  };
   const workers = Array.from({ length: workerCount }, () => superviseWorker(settings, (why) => crashes.push(why)));
   await Promise.all(workers.map((each) => each.start()));
 
@@ -47,14 +54,14 @@ export async function openStage({ folder, bundlePath, log }: StageOptions): Prom
     server = await start();
   };
   return {
-    address: server.address,
+    address,
     crashes,
     disturb: async ({ kind, worker, downMs }) => {
       const alone = workers[worker % workers.length]!;
       const ended = kind === 'kill_worker' || kind === 'stop_worker' ? [alone] : kind === 'kill_server' ? [] : workers;
       const withServer = kind === 'kill_server' || kind === 'kill_everything';
       await Promise.all([
-        ...ended.map((each) => each.end(kind === 'stop_worker' ? 'SIGTERM' : 'SIGKILL')),
+        ...ended.map((each) => each.end(kind.startsWith('stop_') ? 'SIGTERM' : 'SIGKILL')),
         ...(withServer ? [killServer()] : []),
       ]);
       await sleep(downMs);
@@ -75,13 +82,13 @@ interface SupervisedWorker {
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 }
 
-function superviseWorker(settings: WorkerSettings, crashed: (why: string) => void): SupervisedWorker {
+function superviseWorker(settings: () => WorkerSettings, crashed: (why: string) => void): SupervisedWorker {
   const script = fileURLToPath(new URL('./worker.ts', import.meta.url));
   let wanted = false;
   let running: { child: BoundChild; gone: Promise<void> } | undefined;
 
   const launch = (): Promise<void> => {
-    const child = spawnBound(process.execPath, [script, JSON.stringify(settings)], {});
+    const child = spawnBound(process.execPath, [script, JSON.stringify(settings())], {});
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-2_000)));
     const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));

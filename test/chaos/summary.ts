@@ -6,6 +6,8 @@ import type { SendAnswer } from './sent-item.ts';
 /** Counts of what happened, by what happened: how much a chaos test has seen. */
 export interface ChaosSummary {
   runs: number;
+  /** Runs that calls of other runs started. */
+  nested: number;
   requests: number;
   /** How the runs ended, and how many links they had. */
   endings: Record<string, number>;
@@ -13,6 +15,8 @@ export interface ChaosSummary {
   outcomes: Record<string, number>;
   ran: Record<string, number>;
   decisions: number;
+  /** Decisions that counted and were signed. */
+  verified: number;
   /** What their senders learned. */
   answers: Record<string, number>;
   /** What came of controls, by kind. */
@@ -29,13 +33,16 @@ export function summaryOf({ books, disturbances, crashes, violations }: ChaosOut
   const controls = books.flatMap((book) => book.controls);
   const entries = books.flatMap((book) => orderedEntries(book.entries));
   return {
-    runs: books.length,
+    runs: books.filter(({ above }) => above === undefined).length,
+    nested: books.filter(({ above }) => above !== undefined).length,
     requests: books.reduce((sum, { projection }) => sum + projection.requests.length, 0),
     endings: counted(books.map(({ status }) => status)),
     continued: books.reduce((sum, { links }) => sum + links - 1, 0),
     outcomes: counted(books.flatMap(({ projection }) => projection.outcomes.map(({ outcome }) => outcome))),
     ran: counted(books.flatMap(({ projection }) => projection.outcomes.map(({ ran }) => ran))),
     decisions: sent.length,
+    verified: entries.filter(({ kind, identity }) => identity === 'verified' && ['vote', 'settled'].includes(kind))
+      .length,
     answers: counted(sent.map(learned)),
     controls: Object.fromEntries(
       (['extend', 'delegate', 'revoke'] as const).map((kind) => [
@@ -56,7 +63,7 @@ function learned({ answer }: { answer: SendAnswer }): string {
 }
 
 function lifecycleOf({ kind, by, layer, grantId }: JournalEntry): string[] {
-  if (['extended', 'delegated', 'grant', 'revoked'].includes(kind)) return [kind];
+  if (['vote', 'extended', 'delegated', 'grant', 'revoked'].includes(kind)) return [kind];
   if (kind === 'settled' && by === 'grant') return ['settled by a grant'];
   const isGranted = kind === 'ruling' && (layer === 'grant' || grantId !== undefined);
   return isGranted ? ['answered by a grant'] : [];

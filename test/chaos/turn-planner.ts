@@ -1,15 +1,8 @@
 import type { GrantScope } from '../../src/contract.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import type {
-  Door,
-  PlannedControl,
-  PlannedDelegation,
-  PlannedExtension,
-  PlannedItem,
-  PlannedRevocation,
-  PlannedSend,
-  PlannedWhen,
-} from './schedule.ts';
+import type { PlannedControl, PlannedDelegation, PlannedExtension, PlannedRevocation } from './planned-control.ts';
+import type { Door, Fault, PlannedItem, PlannedSend, PlannedVotes, PlannedWhen } from './schedule.ts';
+import { plainSender, senderCount } from './schedule.ts';
 
 export interface TurnTraits {
   /** `RUN.TURN`, from 1: makes the ids of this turn unlike those of any other. */
@@ -22,6 +15,12 @@ export interface TurnTraits {
   granting: boolean;
   /** Who may decide; empty: anyone. */
   reviewers: readonly string[];
+  /** How they vote, where one approval is not enough. */
+  votes: PlannedVotes | undefined;
+  /** Only signed decisions count. */
+  verified: boolean;
+  /** Indices of the turn's calls that start a nested run. */
+  nested: readonly number[];
 }
 
 /** What is sent because of one turn. */
@@ -37,6 +36,8 @@ export interface TurnPlanner extends TurnTraits {
   soon: () => PlannedWhen;
   decision: (call: number, more?: Partial<PlannedItem>) => PlannedItem;
   send: (when: PlannedWhen, ...items: PlannedItem[]) => PlannedSend;
+  /** A decision with something wrong with it. */
+  faulty: (when: PlannedWhen, call: number, fault: Fault) => PlannedSend;
   extend: (when: PlannedWhen, more: Partial<PlannedExtension> & { call: number; moreMs: number }) => PlannedExtension;
   delegate: (when: PlannedWhen, more: Partial<PlannedDelegation> & Seat) => PlannedDelegation;
   revoke: (when: PlannedWhen, grants: string[] | 'all', more?: Partial<PlannedRevocation>) => PlannedRevocation;
@@ -51,15 +52,27 @@ interface Seat {
 }
 
 const doors: readonly Door[] = ['signal', 'signal', 'update', 'client'];
+const rawDoors: readonly Door[] = ['signal', 'update'];
 const anybody: readonly string[] = ['ann', 'bob', 'eve'];
 
 export function turnPlanner(random: SeededRandom, traits: TurnTraits): TurnPlanner {
   const { idPrefix, texts, reviewers } = traits;
   const people = reviewers.length === 0 ? anybody : reviewers;
   let ids = 0;
+  const way = (doorsOf = doors): { door: Door; sender: number } => {
+    const door = random.pick(doorsOf);
+    return { door, sender: random.whole(0, senderCount - (door === 'client' ? 2 : 1)) };
+  };
+  const decision: TurnPlanner['decision'] = (call, more = {}) => ({
+    call,
+    approved: random.chance(0.6),
+    reviewerId: random.pick(people),
+    decisionId: `${idPrefix}-${++ids}`,
+    ...more,
+  });
   const fields = (when: PlannedWhen) => ({
     when,
-    door: random.pick(doors),
+    ...way(),
     by: random.pick(people),
     messageId: `${idPrefix}-message-${++ids}`,
   });
@@ -67,14 +80,14 @@ export function turnPlanner(random: SeededRandom, traits: TurnTraits): TurnPlann
     ...traits,
     random,
     soon: () => ({ afterMs: random.whole(0, 700) }),
-    decision: (call, more = {}) => ({
-      call,
-      approved: random.chance(0.6),
-      reviewerId: random.pick(people),
-      decisionId: `${idPrefix}-${++ids}`,
-      ...more,
+    decision,
+    send: (when, ...items) => ({ when, ...way(), items }),
+    faulty: (when, call, fault) => ({
+      when,
+      ...way(fault === 'undecodable' ? rawDoors : doors),
+      ...(fault === 'undecodable' && { sender: plainSender }),
+      items: [decision(call, { fault, approved: true })],
     }),
-    send: (when, ...items) => ({ when, door: random.pick(doors), items }),
     extend: (when, more) => ({ kind: 'extend', ...fields(when), ...more }),
     delegate: (when, more) => ({ kind: 'delegate', ...fields(when), ...more }),
     revoke: (when, grants, more = {}) => ({ kind: 'revoke', ...fields(when), grants, ...more }),

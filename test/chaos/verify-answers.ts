@@ -1,8 +1,10 @@
 import type { ProjectedRequest } from '../../src/core/journal.ts';
 import type { RunBook } from './run-book.ts';
+import type { Fault } from './schedule.ts';
 import { surelySeated } from './seats.ts';
 import type { SentItem } from './sent-item.ts';
-import { vainControls } from './verify-controls.ts';
+import { mayBeCancelled } from './verify-nested.ts';
+import { hasOtherVote, isCounted } from './verify-votes.ts';
 import { isGood, winners } from './winners.ts';
 
 /** Nothing is wrong with it, nor with who sent it. */
@@ -26,7 +28,8 @@ export function decidedBySomebody(book: RunBook): string[] {
     }
     // By a policy or a grant: that is looked at elsewhere.
     if (outcome === 'superseded') return [];
-    if (outcome === 'cancelled') return book.plan.end.kind === 'itself' ? [`${who} was cancelled by nobody`] : [];
+    if (outcome === 'cancelled')
+      return book.plan.end.kind !== 'itself' || mayBeCancelled(book) ? [] : [`${who} was cancelled by nobody`];
     if (!isDecided(request)) return [`${who} has an outcome that nothing here can give`];
     const possible = winners(book, request);
     if (possible.length === 0) return [`${who} was decided by nobody (${request.reviewerId}, ${request.decisionId})`];
@@ -42,6 +45,7 @@ export function decidedBySomebody(book: RunBook): string[] {
  * first, and somebody else may answer meanwhile.
  */
 export function firstOneWins(book: RunBook): string[] {
+  if (book.plan.votes !== undefined) return [];
   return book.projection.requests.filter(isDecided).flatMap((request) => {
     const possible = winners(book, request);
     const wonFromMs = Math.min(...possible.map(({ sentAtMs }) => sentAtMs));
@@ -67,7 +71,7 @@ function isAcknowledged({ answer }: SentItem): boolean {
 }
 
 export function nothingIsLost(book: RunBook): string[] {
-  if (book.status !== 'COMPLETED') return [];
+  if (book.status !== 'COMPLETED' || book.plan.votes !== undefined) return [];
   const byId = new Map(book.projection.requests.map((request) => [request.requestId, request]));
   return book.sent
     .filter((each) => isSound(book, each) && isAcknowledged(each))
@@ -88,8 +92,8 @@ export function nothingIsLost(book: RunBook): string[] {
     });
 }
 
-function changesBefore({ changes }: RunBook, atMs: number): boolean {
-  return changes.some(({ sentAtMs }) => sentAtMs <= atMs);
+function changesBefore({ changes, above }: RunBook, atMs: number): boolean {
+  return [...changes, ...(above?.changes ?? [])].some(({ sentAtMs }) => sentAtMs <= atMs);
 }
 
 function wishedBefore({ sent }: RunBook, atMs: number): boolean {
@@ -106,15 +110,19 @@ export function answersAreTrue(book: RunBook): string[] {
     const code = answer.kind === 'refused' ? answer.code : answer.kind === 'receipt' ? answer.receipt.code : undefined;
     const request = byId.get(requestId);
     if (answer.kind === 'receipt' && answer.receipt.accepted) {
-      const won = request !== undefined && winners(book, request).includes(each);
-      const same = answer.receipt.outcome === request?.outcome;
+      const isVote = book.plan.votes !== undefined;
+      const won = request !== undefined && (isVote ? isCounted(book, each) : winners(book, request).includes(each));
+      const same = answer.receipt.outcome === request?.outcome || (isVote && answer.receipt.outcome === undefined);
       return won && same ? [] : [`${name} was told '${answer.receipt.outcome}'; the request is ${request?.outcome}`];
     }
     if (code === undefined || code === 'run_closed') return [];
     const expected = codesFor(each, request, isSound(book, each));
+    if (book.plan.votes !== undefined && hasOtherVote(book, each)) expected.push('already_settled');
     return expected.includes(code) ? [] : [`${name} was refused as ${code}; the request is ${request?.outcome}`];
   });
 }
+
+const signatureFaults: readonly Fault[] = ['forged', 'elsewhere', 'altered', 'unsigned'];
 
 function codesFor(
   { item: { fault, edit } }: SentItem,
@@ -129,23 +137,8 @@ function codesFor(
     // One that came late is refused as late, however its request is settled in the end.
     'expired',
     ...(fault === 'digest' ? ['digest_mismatch'] : []),
+    ...(fault !== undefined && signatureFaults.includes(fault) ? ['unverified_reviewer'] : []),
     ...(isSeated ? [] : ['not_entitled']),
     ...(edit === undefined ? [] : ['rate_limited', 'denied_by_policy']),
   ];
-}
-
-/** Whatever was recorded and came to nothing, decision or control, is one of those that the run counted. */
-export function badOnesAreCounted(book: RunBook): string[] {
-  const { status, sent, ledger, unread, projection } = book;
-  if (status === 'TERMINATED' || unread !== undefined) return [];
-  const byId = new Map(projection.requests.map((request) => [request.requestId, request]));
-  const isVain = (each: SentItem): boolean => {
-    const request = byId.get(each.requestId);
-    return !isGood(each) || request === undefined || !winners(book, request).includes(each);
-  };
-  const bad = sent.filter((each) => each.answer.kind === 'recorded' && isVain(each)).length;
-  const vain = vainControls(book).length;
-  return ledger.refused >= bad + vain
-    ? []
-    : [`${bad} bad or late decisions and ${vain} such controls were recorded, the run counted ${ledger.refused}`];
 }

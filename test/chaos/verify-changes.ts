@@ -1,9 +1,15 @@
 import type { RunBook } from './run-book.ts';
+import type { SentChange } from './sent-change.ts';
 
-/** What a policy settled, and no person and no grant, is what a policy said that somebody sent before. */
-export function ruledByAChange({ changes, entries, projection }: RunBook): string[] {
+/**
+ * What a policy settled, and no person and no grant, is what a policy said that somebody sent before: to this run or to
+ * the one that called it. A nested run loosens nothing by itself (I10).
+ */
+export function ruledByAChange({ changes: own, above, entries, projection }: RunBook): string[] {
   const wasSent = (tool: string, action: string, before = Infinity): boolean =>
-    changes.some(({ change, sentAtMs }) => change.tool === tool && change.action === action && sentAtMs <= before);
+    binding(own, above?.changes, action).some(
+      ({ change, sentAtMs }) => change.tool === tool && change.action === action && sentAtMs <= before,
+    );
   const requests = projection.requests.flatMap(({ requestId, toolName, outcome, runs, by, settledAt }) => {
     if (outcome !== 'superseded' || by === 'grant') return [];
     const isRight = by === 'policy' && wasSent(toolName, runs === true ? 'allow' : 'deny', Date.parse(settledAt ?? ''));
@@ -14,10 +20,15 @@ export function ruledByAChange({ changes, entries, projection }: RunBook): strin
   );
   const calls = projection.outcomes.flatMap(({ callId, toolName, outcome }) => {
     const action = { allowed: 'allow', denied_by_policy: 'deny' }[outcome as string];
-    if (action === undefined || toolName === 'look' || granted.has(callId)) return [];
+    if (action === undefined || ['look', 'helper'].includes(toolName) || granted.has(callId)) return [];
     return wasSent(toolName, action)
       ? []
       : [`call ${callId} of ${toolName} is ${outcome} by a policy that nobody sent`];
   });
   return [...requests, ...calls];
+}
+
+function binding(own: readonly SentChange[], above: readonly SentChange[] | undefined, action: string) {
+  if (above === undefined) return own;
+  return action === 'allow' ? above : [...above, ...own];
 }

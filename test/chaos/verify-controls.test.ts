@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { JournalEntry } from '../../src/contract.ts';
 import { accepted, at, bookOf as madeBook, digest, ids, opened, sent, settled, startMs } from './made-book.ts';
 import type { RunBook } from './run-book.ts';
-import type { PlannedControl, PlannedItem } from './schedule.ts';
+import type { PlannedControl } from './planned-control.ts';
+import type { PlannedItem } from './schedule.ts';
 import type { SentControl } from './sent-control.ts';
 import type { SendAnswer, SentItem } from './sent-item.ts';
 import { verifyBook } from './verify.ts';
@@ -113,7 +114,7 @@ const goodSent = [dans, bobs(wish), late];
 
 type Planned = PlannedControl extends infer Each
   ? Each extends PlannedControl
-    ? Omit<Each, 'when' | 'door' | 'by'>
+    ? Omit<Each, 'when' | 'door' | 'sender' | 'by'>
     : never
   : never;
 const control = (
@@ -122,7 +123,7 @@ const control = (
   { seconds, requestId = '', until }: { seconds: number; requestId?: string; until?: number },
 ): SentControl => ({
   run: 'run-000',
-  control: { when: { afterMs: 0 }, door: 'signal', by: 'ann', ...planned },
+  control: { when: { afterMs: 0 }, door: 'signal', sender: 0, by: 'ann', ...planned },
   requestId,
   ...(until !== undefined && { untilMs: startMs + until * 1_000 }),
   sentAtMs: startMs + seconds * 1_000,

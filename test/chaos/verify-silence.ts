@@ -11,6 +11,14 @@ export function settledStaysSettled({ entries }: RunBook): string[] {
   });
 }
 
+/** What a bad decision says is nowhere in the journal. */
+export function refusedChangeNothing({ entries, sent }: RunBook): string[] {
+  const bad = new Set(sent.flatMap(({ item }) => (item.fault === undefined ? [] : (item.decisionId ?? []))));
+  return orderedEntries(entries)
+    .filter(({ kind, decisionId = '' }) => kind !== 'refused' && bad.has(decisionId))
+    .map(({ kind, requestId, decisionId }) => `request ${requestId}: ${decisionId} is no good, and left '${kind}'`);
+}
+
 /** The wish of the decision that settled a request is granted, and each request that this settled is named (I14). */
 export function grantsAreTold({ entries, sent }: RunBook): string[] {
   const ordered = orderedEntries(entries);

@@ -55,7 +55,7 @@ test('a run that was terminated before it could write everything down', () => {
 const denial = (seconds: number): SentChange => ({
   run: 'run-000',
   sentAtMs: startMs + seconds * 1_000,
-  change: { afterMs: 0, door: 'signal', tool: 'note', action: 'deny', messageId: 'm' },
+  change: { afterMs: 0, door: 'signal', sender: 0, tool: 'note', action: 'deny', messageId: 'm' },
 });
 const without = (seq: number): RunBook => bookOf(goodEntries.filter((each) => each.seq !== seq));
 const twiceSettled = [...goodEntries, { ...settled(8, 1, 'denied', 8), outcome: 'approved' as const }];

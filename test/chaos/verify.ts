@@ -2,14 +2,18 @@
  * What must hold of the books, whatever was killed. Pure: each rule takes one run's book and says in sentences what is
  * wrong with it. The numbers are those of the rules that never break (ARCHITECTURE.md).
  */
-import { answersAreTrue, badOnesAreCounted, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
+import { answersAreTrue, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
 import { ruledByAChange } from './verify-changes.ts';
 import { controlsAreFound, refusalsAreTrue } from './verify-controls.ts';
 import { deadlinesAreKept } from './verify-deadlines.ts';
 import { grantsAreKept } from './verify-grants.ts';
-import { eachCallAnswered, ledgerEqualsHistory, noGaps, oneOutcomeEach, toldTheTruth } from './verify-journal.ts';
+import { eachCallAnswered, ledgerEqualsHistory, noGaps, oneOutcomeEach } from './verify-journal.ts';
+import { badOnesAreCounted } from './verify-refusals.ts';
 import { seatsAreKept } from './verify-seats.ts';
-import { grantsAreTold, settledStaysSettled } from './verify-silence.ts';
+import { mayBeCancelled, nestedRunsAnswered } from './verify-nested.ts';
+import { grantsAreTold, refusedChangeNothing, settledStaysSettled } from './verify-silence.ts';
+import { toldTheTruth } from './verify-told.ts';
+import { votesAreCounted, votesAreKept } from './verify-votes.ts';
 import type { RunBook } from './run-book.ts';
 
 export interface Violation {
@@ -37,6 +41,10 @@ const rules: Readonly<Record<string, Rule>> = {
   'what came to nothing is counted (I4)': badOnesAreCounted,
   'deadlines move by what was sent, within the ceiling (I6)': deadlinesAreKept,
   'only who holds a seat is heard': seatsAreKept,
+  'a request is settled by the vote that makes them enough': votesAreCounted,
+  'no acknowledged vote is lost (I7)': votesAreKept,
+  'what is refused changes nothing (I4)': refusedChangeNothing,
+  'a call of an agent is answered by its nested run': nestedRunsAnswered,
   'a grant answers what it may, as often as it may': grantsAreKept,
   'what is settled stays settled (I3)': settledStaysSettled,
   'what a grant settles is told (I14)': grantsAreTold,
@@ -52,10 +60,12 @@ export function verifyBook(book: RunBook): Violation[] {
   );
 }
 
-function ended({ plan, status, failure }: RunBook): string[] {
+function ended(book: RunBook): string[] {
+  const { plan, status, failure } = book;
   const wanted = { itself: [], cancel: ['CANCELLED'], terminate: ['TERMINATED'] }[plan.end.kind];
   // Whoever ends a run may come too late.
-  return ['COMPLETED', ...wanted].includes(status) ? [] : [`it is ${[status, failure ?? []].flat().join(': ')}`];
+  const possible = ['COMPLETED', ...wanted, ...(mayBeCancelled(book) ? ['CANCELLED'] : [])];
+  return possible.includes(status) ? [] : [`it is ${[status, failure ?? []].flat().join(': ')}`];
 }
 
 const repeatable = ['again', 'look'];
@@ -75,6 +85,7 @@ function ranOnce({ plan, status, projection, lines, details }: RunBook): string[
     }
   }
   for (const { callId, toolName, outcome, ran } of projection.outcomes) {
+    if (toolName === 'helper') continue;
     const times = counts.get(callId) ?? 0;
     counts.delete(callId);
     const [least, most] = timesAllowed(ran, repeatable.includes(toolName));

@@ -7,17 +7,19 @@ export interface WorkerSettings {
   address: string;
   folder: string;
   bundlePath: string;
+  maxCachedWorkflows?: number;
 }
 
 /** As small as a worker takes them, so that runs continue as new with requests open. */
 const rollOver = { historyEvents: 40, updates: 10 };
 
-const { address, folder, bundlePath } = JSON.parse(process.argv[2]!) as WorkerSettings;
+const { address, folder, bundlePath, ...cache } = JSON.parse(process.argv[2]!) as WorkerSettings;
 const worker = await createWorker({
   address,
   agents: [chaosAgent(folder)],
   policy: ceiling,
   workflowBundle: { codePath: bundlePath },
+  ...cache,
   rollOver,
   shutdownGraceMs: 300,
   logLevel: 'ERROR',

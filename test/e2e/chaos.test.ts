@@ -4,27 +4,35 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { runChaos } from '../chaos/chaos.ts';
 import { makeSchedule } from '../chaos/make-schedule.ts';
+import { replayExecutions } from '../chaos/replay-executions.ts';
 import { summaryOf } from '../chaos/summary.ts';
 import { testBundle } from '../support/world.ts';
 
-/** The short version of `npm run chaos`: workers and a server of its own are killed under runs with much to decide. */
+/**
+ * The short version of `npm run chaos`: workers and a server of its own are killed under runs with much to decide, and
+ * every history is replayed.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-chaos-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('whatever is killed, each request has one outcome, and what was approved ran once', async () => {
-  const schedule = makeSchedule({ runs: 16, seed: 9 });
-  const outcome = await runChaos(schedule, { folder, bundlePath: testBundle() });
+  const schedule = makeSchedule({ runs: 12, seed: 12 });
+  const outcome = await runChaos(schedule, { folder, bundlePath: testBundle(), replay: replayExecutions });
   const { violations, crashes, disturbances } = outcome;
   expect(violations).toEqual([]);
   expect(crashes).toEqual([]);
   // What must have happened for this test to say anything.
-  const { requests, continued, outcomes, endings, controls, journaled } = summaryOf(outcome);
+  const { nested, requests, continued, outcomes, endings, controls, journaled, verified, answers } = summaryOf(outcome);
   expect(disturbances).toBe(schedule.disturbances.length);
+  expect(nested).toBeGreaterThan(0);
+  expect(verified).toBeGreaterThan(0);
   expect(requests).toBeGreaterThanOrEqual(75);
   expect(continued).toBeGreaterThan(0);
   expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(['allowed', 'approved', 'denied', 'expired']));
   for (const kind of ['extend', 'delegate', 'revoke']) expect(Object.keys(controls[kind]!)).not.toEqual([]);
-  expect(Object.keys(journaled)).toEqual(expect.arrayContaining(['delegated']));
+  expect(Object.keys(journaled)).toEqual(expect.arrayContaining(['delegated', 'vote']));
+  const refused = ['already_settled', 'invalid_decision', 'undecodable', 'unknown_request'];
+  expect(Object.keys(answers)).toEqual(expect.arrayContaining(refused));
   expect(Object.keys(endings)).toEqual(expect.arrayContaining(['COMPLETED']));
-}, 300_000);
+}, 900_000);

@@ -1,0 +1,41 @@
+import type { Fault, PlannedItem, PlannedSend, PlannedWhen } from './schedule.ts';
+import type { TurnPlanner } from './turn-planner.ts';
+
+const faults: readonly Fault[] = ['digest', 'unknown', 'misshapen', 'undecodable', 'forged'];
+const unverified: readonly Fault[] = ['elsewhere', 'altered', 'unsigned'];
+/** Milliseconds within which all of it comes. */
+const spread = 40;
+
+/**
+ * Good decisions, and refused ones beside them, by several senders at the same time, by signal and by update: where the
+ * turn has a nested run just when that ends, and where the requests are brief sometimes at their deadline. Some come
+ * again when the request is settled.
+ */
+export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): PlannedSend[] {
+  const { random, nested, reviewers, verified, decision, faulty, send } = planner;
+  const when = planMoment(planner);
+  const calls = [...new Set(good.map(({ call }) => call))];
+  const bad = calls.flatMap((call) => [
+    ...random
+      .shuffled([...faults, ...(verified ? unverified : [])])
+      .slice(0, random.whole(1, nested.length > 0 ? 4 : 3))
+      .map((fault) => faulty(when(), call, fault)),
+    ...(reviewers.length > 0 && random.chance(0.5) ? [send(when(), decision(call, { reviewerId: 'eve' }))] : []),
+  ]);
+  const late = calls.flatMap((call) =>
+    random.chance(0.3) ? [send('settled', decision(call)), faulty('settled', call, 'digest')] : [],
+  );
+  return [...random.shuffled([...bad, ...good.map((item) => send(when(), item))]), ...late];
+}
+
+function planMoment({ random, brief, nested }: TurnPlanner): () => PlannedWhen {
+  const at = random.whole(0, brief ? 300 : 700);
+  const later = (): number => random.whole(0, spread);
+  const [nestedCall] = random.shuffled(nested);
+  if (nestedCall !== undefined) {
+    const afterMs = random.whole(0, 250);
+    return () => ({ nested: nestedCall, afterNestedMs: afterMs + later() });
+  }
+  if (brief && random.chance(0.4)) return () => ({ beforeDeadlineMs: random.whole(-spread, spread) });
+  return () => ({ afterMs: at + later() });
+}

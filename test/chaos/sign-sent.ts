@@ -1,0 +1,32 @@
+import { signDecision, signMessage } from '../../src/client/sign-message.ts';
+import type { Decision } from '../../src/contract.ts';
+import type { SignedAction } from '../../src/core/signature.ts';
+import { keyIdOf, privateKeyOf } from './approval-settings.ts';
+import type { Fault } from './schedule.ts';
+
+interface Signing {
+  person: string;
+  workflowId: string;
+  namespace: string;
+}
+
+/** The decision as its reviewer signs it, or as somebody forges that. */
+export function signedDecision(decision: object, fault: Fault | undefined, signing: Signing): object {
+  const { person, workflowId, namespace } = signing;
+  const signed = signDecision(decision as Decision, {
+    keyId: keyIdOf(person),
+    privateKey: privateKeyOf(fault === 'forged' ? 'mallory' : person),
+    workflowId: fault === 'elsewhere' ? `${workflowId}-elsewhere` : workflowId,
+    namespace,
+  });
+  return fault === 'altered' ? { ...signed, approved: !signed.approved } : signed;
+}
+
+export function signedControl(
+  action: Exclude<SignedAction, 'decide'>,
+  message: object,
+  { person, workflowId, namespace }: Signing,
+): object {
+  const key = { keyId: keyIdOf(person), privateKey: privateKeyOf(person) };
+  return signMessage(action, message, { ...key, workflowId, namespace });
+}
