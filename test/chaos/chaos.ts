@@ -30,7 +30,7 @@ export interface ChaosOptions extends Partial<Pick<PlayOptions, 'progress' | 'ru
   bundlePath: string;
   signal?: AbortSignal;
   log?: (line: string) => void;
-  /** Replays every execution of the server, after all that was verified; gives what does not replay. */
+  /** Replays every execution of the server when its workers have ended; gives what does not replay. */
   replay: (server: { address: string; bundlePath: string }) => Promise<Violation[]>;
 }
 
@@ -63,6 +63,7 @@ export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): 
       (error: Error) => error,
     );
     log('Replaying the histories.');
+    await stage.stopWorkers();
     const unreplayed = await replay({ address, bundlePath });
     return {
       books,

@@ -89,11 +89,13 @@ async function ownWords({ session }: CountersignClient, links: HistoryLink[], re
   );
   const handle = session.client.workflow.getHandle(links[0]!.workflowId, worked?.runId);
   try {
-    const { outcomes, refused, counts } = await handle.query<RunStatus>('run');
-    const transcript = await handle.query<Message[]>('transcript');
+    const { outcomes, refused, counts } = await patiently(() => handle.query<RunStatus>('run'));
+    const transcript = await patiently(() => handle.query<Message[]>('transcript'));
     const details: RunBook['details'] = {};
     for (const requestId of requestIds) {
-      details[requestId] = await handle.query<ApprovalDetails | null, [object]>('approvals', { requestId });
+      details[requestId] = await patiently(() =>
+        handle.query<ApprovalDetails | null, [object]>('approvals', { requestId }),
+      );
     }
     return {
       ledger: { asks: counts.asks, open: counts.open, outcomes, refused: refused.total },
@@ -101,8 +103,14 @@ async function ownWords({ session }: CountersignClient, links: HistoryLink[], re
       told: transcript.flatMap((message) => (message.role === 'tool' ? [message.content] : [])),
     };
   } catch (error) {
-    return { ...nothing, unread: (error as Error).message };
+    const { message, cause } = error as Error;
+    return { ...nothing, unread: cause instanceof Error ? `${message}: ${cause.message}` : message };
   }
+}
+
+/** A busy worker may answer too late: only the third failure counts. */
+async function patiently<T>(query: () => Promise<T>): Promise<T> {
+  return query().catch(query).catch(query);
 }
 
 /** Why it failed, or why its tasks do. */

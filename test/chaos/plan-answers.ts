@@ -88,7 +88,7 @@ export function planAnswers(planner: TurnPlanner, asked: readonly number[]): Pla
     const answered = send(soon(), ...spoilt, ...items);
     return random.chance(0.5) ? [answered] : [answered, send(soon(), ...asked.map((call) => decision(call)))];
   }
-  if (asked.length > 1 && random.chance(0.4)) {
+  if (asked.length > 1 && random.chance(0.6)) {
     // All at the same time, or all but the first, whose tool may end just then.
     const first = random.chance(0.5) ? asked.slice(0, 1) : [];
     const rest = asked.slice(first.length).map((call) => decision(call));

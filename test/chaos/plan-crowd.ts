@@ -5,15 +5,18 @@ const faults: readonly Fault[] = ['digest', 'unknown', 'misshapen', 'undecodable
 const unverified: readonly Fault[] = ['elsewhere', 'altered', 'unsigned'];
 /** Milliseconds within which all of it comes. */
 const spread = 40;
+/** How long before that a refused signal comes, whose workflow task is over by then, if the machine is not busy. */
+const beforeMs = 150;
 
 /**
  * Good decisions, and refused ones beside them, by several senders at the same time, by signal and by update: where the
- * turn has a nested run just when that ends, and where the requests are brief sometimes at their deadline. Some come
- * again when the request is settled.
+ * turn has a nested run just when that ends, and where the requests are brief sometimes at their deadline. Before them
+ * comes a refused signal, whose workflow task has no command, and some come again when the request is settled.
  */
 export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): PlannedSend[] {
   const { random, nested, reviewers, verified, decision, faulty, send } = planner;
   const when = planMoment(planner);
+  const atOnce = (sent: PlannedSend): PlannedSend => ({ ...sent, door: random.pick(['signal', 'update']) });
   const calls = [...new Set(good.map(({ call }) => call))];
   const bad = calls.flatMap((call) => [
     ...random
@@ -25,17 +28,19 @@ export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): P
   const late = calls.flatMap((call) =>
     random.chance(0.3) ? [send('settled', decision(call)), faulty('settled', call, 'digest')] : [],
   );
-  return [...random.shuffled([...bad, ...good.map((item) => send(when(), item))]), ...late];
+  const first = { ...faulty(when(-beforeMs), calls[0]!, 'digest'), door: 'signal' as const };
+  return [first, ...random.shuffled([...bad, ...good.map((item) => send(when(), item))].map(atOnce)), ...late];
 }
 
-function planMoment({ random, brief, nested }: TurnPlanner): () => PlannedWhen {
-  const at = random.whole(0, brief ? 300 : 700);
+function planMoment({ random, brief, nested }: TurnPlanner): (shiftMs?: number) => PlannedWhen {
+  const at = beforeMs + random.whole(0, brief ? 300 : 700);
   const later = (): number => random.whole(0, spread);
   const [nestedCall] = random.shuffled(nested);
   if (nestedCall !== undefined) {
-    const afterMs = random.whole(0, 250);
-    return () => ({ nested: nestedCall, afterNestedMs: afterMs + later() });
+    const afterMs = beforeMs + random.whole(0, 250);
+    return (shiftMs = 0) => ({ nested: nestedCall, afterNestedMs: afterMs + later() + shiftMs });
   }
-  if (brief && random.chance(0.4)) return () => ({ beforeDeadlineMs: random.whole(-spread, spread) });
-  return () => ({ afterMs: at + later() });
+  if (brief && random.chance(0.4))
+    return (shiftMs = 0) => ({ beforeDeadlineMs: random.whole(-spread, spread) - shiftMs });
+  return (shiftMs = 0) => ({ afterMs: at + later() + shiftMs });
 }

@@ -26,7 +26,7 @@ export function planRun(random: SeededRandom, index: number): PlannedRun {
 function planTurns(random: SeededRandom, asks: number, place: Omit<TurnPlace, 'turn' | 'inTurn'>): PlannedTurn[] {
   const turns: PlannedTurn[] = [];
   for (let asked = asks; asked > 0;) {
-    const inTurn = Math.min(asked, random.whole(1, 4));
+    const inTurn = Math.min(asked, random.whole(1, 5));
     turns.push(planTurn(random, { ...place, turn: turns.length, inTurn }));
     asked -= inTurn;
   }

@@ -46,7 +46,7 @@ export function planVotes(planner: TurnPlanner, asked: readonly number[]): Plann
       ...asked.flatMap(inTheEnd),
     ];
   }
-  if (asked.length > 1 && random.chance(0.4)) {
+  if (asked.length > 1 && random.chance(0.6)) {
     const good = asked.flatMap((call) => everybody(call, divided));
     return [...planCrowd(planner, good), ...asked.flatMap(inTheEnd)];
   }

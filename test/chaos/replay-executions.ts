@@ -8,7 +8,7 @@ import { connect } from '../../src/client/connect.ts';
 import type { Violation } from './verify.ts';
 
 /** Git ignores it. */
-const keptIn = fileURLToPath(new URL('../../unreplayed-histories/', import.meta.url));
+const keptIn = fileURLToPath(new URL('../failed-replays/', import.meta.url));
 const rule = 'every history replays (I12)';
 
 export async function replayExecutions({

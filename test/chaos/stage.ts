@@ -19,6 +19,8 @@ export interface Stage {
   disturb(disturbance: Disturbance): Promise<void>;
   /** Worker processes that ended although nobody killed them; each was replaced. */
   crashes: string[];
+  /** Ends the workers for good. */
+  stopWorkers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,6 +69,9 @@ export async function openStage({ folder, bundlePath, caches, log }: StageOption
       await sleep(downMs);
       if (withServer) await restartServer();
       await Promise.all(ended.map((each) => each.start()));
+    },
+    stopWorkers: async () => {
+      await Promise.all(workers.map((each) => each.end('SIGTERM')));
     },
     close: async () => {
       await Promise.all(workers.map((each) => each.end('SIGKILL')));
