@@ -24,7 +24,7 @@ export interface TurnPlace extends Omit<TurnTraits, 'idPrefix' | 'texts' | 'nest
 export function planTurn(random: SeededRandom, place: TurnPlace): PlannedTurn {
   const { name, turn, inTurn, nestedRun, ...traits } = place;
   const tools: ChaosTool[] = Array.from({ length: inTurn }, () => random.weighted(toolWeights));
-  if (random.chance(0.3)) tools.splice(random.whole(0, tools.length), 0, 'look');
+  if (random.chance(0.4)) tools.splice(random.whole(0, tools.length), 0, 'look');
   if (nestedRun !== undefined && random.chance(0.2)) {
     // Two nested runs at once, now and then.
     for (let count = random.pick([1, 1, 2]); count > 0; count--)

@@ -10,6 +10,9 @@ interface Signing {
   namespace: string;
 }
 
+/** Always the same: a message that comes again is the same message, to its last character. */
+const signedAt = '2026-01-01T00:00:00.000Z';
+
 /** The decision as its reviewer signs it, or as somebody forges that. */
 export function signedDecision(decision: object, fault: Fault | undefined, signing: Signing): object {
   const { person, workflowId, namespace } = signing;
@@ -18,6 +21,7 @@ export function signedDecision(decision: object, fault: Fault | undefined, signi
     privateKey: privateKeyOf(fault === 'forged' ? 'mallory' : person),
     workflowId: fault === 'elsewhere' ? `${workflowId}-elsewhere` : workflowId,
     namespace,
+    signedAt,
   });
   return fault === 'altered' ? { ...signed, approved: !signed.approved } : signed;
 }
@@ -28,5 +32,5 @@ export function signedControl(
   { person, workflowId, namespace }: Signing,
 ): object {
   const key = { keyId: keyIdOf(person), privateKey: privateKeyOf(person) };
-  return signMessage(action, message, { ...key, workflowId, namespace });
+  return signMessage(action, message, { ...key, workflowId, namespace, signedAt });
 }
