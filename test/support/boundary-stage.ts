@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Worker,
+  bundleWorkflowCode,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
+import { eventually } from './eventually.ts';
+import type { HistoryEvent } from './history-tasks.ts';
+import { sharedAddress } from './shared-server.ts';
+
+/** A worker with the workflows of `boundary-workflows.ts`. */
+export interface BoundaryStage {
+  workflowBundle: WorkflowBundleWithSourceMap;
+  /** Runs the workflow to its end among refused updates; one of its tasks, the end of an activity, writes nothing. */
+  play(workflow: string): Promise<HistoryEvent[]>;
+  close(): Promise<void>;
+}
+
+export async function openBoundaryStage(): Promise<BoundaryStage> {
+  const taskQueue = `boundary-${randomUUID()}`;
+  const address = sharedAddress();
+  const workflowsPath = fileURLToPath(new URL('./boundary-workflows.ts', import.meta.url));
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const connection = await NativeConnection.connect({ address });
+  const client = new Client({ connection: await Connection.connect({ address }) });
+  const release = new Map<string, () => void>();
+  const hold = (name: string): Promise<void> => new Promise((resolve) => release.set(name, resolve));
+  const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities: { hold } });
+  const done = worker.run();
+  return {
+    workflowBundle,
+    play: async (workflow) => {
+      release.clear();
+      const handle = await client.workflow.start(workflow, { taskQueue, workflowId: `boundary-${randomUUID()}` });
+      const events = async (): Promise<HistoryEvent[]> =>
+        (JSON.parse(historyToJSON(await handle.fetchHistory())) as { events: HistoryEvent[] }).events;
+      const update = (value: string): Promise<unknown> =>
+        handle.executeUpdate<number, [string]>('value', { args: [value] }).catch((error: Error) => error.name);
+      const completed = (tasks: number): Promise<unknown> =>
+        eventually(`${tasks} completed tasks`, async () => {
+          const ended = (await events()).filter(({ eventType }) => eventType.endsWith('WORKFLOW_TASK_COMPLETED'));
+          return ended.length >= tasks;
+        });
+      await eventually('both activities', () => release.size === 2);
+      release.get('first')!();
+      await completed(2);
+      await handle.signal('more');
+      await completed(3);
+      // So that `readsClock` finds that time has passed.
+      const toldMs = Date.parse((await events()).at(-1)!.eventTime);
+      await eventually('more than a second', () => Date.now() > toldMs + 1_500);
+      await update('bad');
+      await handle.signal('value');
+      await completed(4);
+      await update('bad');
+      await update('good');
+      await update('good');
+      await eventually('the last activities', () => release.has('more') || workflow === 'ignoresBoundaries');
+      for (const end of release.values()) end();
+      await handle.result();
+      return events();
+    },
+    close: async () => {
+      worker.shutdown();
+      await done;
+      await connection.close();
+      await client.connection.close();
+    },
+  };
+}

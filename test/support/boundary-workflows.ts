@@ -1,0 +1,51 @@
+/** Workflows that do and do not depend on where their workflow tasks end, for the tests of the replay under placements. */
+import { condition, defineSignal, defineUpdate, proxyActivities, setHandler, upsertMemo } from '@temporalio/workflow';
+
+const { hold } = proxyActivities<{ hold: (name: string) => Promise<void> }>({ startToCloseTimeout: '1 minute' });
+
+/** Counts values, by signal and by update; an update with another value than `good` is refused. */
+function countValues(): void {
+  let count = 0;
+  const add = (): void => upsertMemo({ count: ++count });
+  setHandler(defineSignal('value'), add);
+  setHandler(
+    defineUpdate<number, [string]>('value'),
+    () => {
+      add();
+      return count;
+    },
+    {
+      validator: (value) => {
+        if (value !== 'good') throw new Error('refused');
+      },
+    },
+  );
+}
+
+/** Writes the same for each message, whatever else came with it. */
+export async function ignoresBoundaries(): Promise<void> {
+  countValues();
+  await Promise.all([hold('first'), hold('second')]);
+}
+
+/** Starts another activity on signal `more`, but only if `first` has ended by then. */
+export async function readsEnds(): Promise<void> {
+  let hasEnded = false;
+  countValues();
+  setHandler(defineSignal('more'), () => {
+    if (hasEnded) void hold('more');
+    else upsertMemo({ isEarly: true });
+  });
+  await Promise.all([hold('first').then(() => (hasEnded = true)), hold('second')]);
+}
+
+/** Starts another activity in the first task that comes a second after signal `more`, by the clock of its task. */
+export async function readsClock(): Promise<void> {
+  let toldMs = Number.POSITIVE_INFINITY;
+  countValues();
+  setHandler(defineSignal('more'), () => {
+    toldMs = Date.now();
+  });
+  void condition(() => Date.now() >= toldMs + 1_000).then(() => hold('more'));
+  await Promise.all([hold('first'), hold('second')]);
+}

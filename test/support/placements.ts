@@ -1,0 +1,74 @@
+import { placeEmptyTasks, type PickTime, type TaskChange } from './empty-task-placements.ts';
+import { tasksOf, type HistoryEvent } from './history-tasks.ts';
+import { textOf } from './scrub-history.ts';
+import { seededRandom, type SeededRandom } from './seeded-random.ts';
+
+export interface Placement {
+  name: string;
+  events: HistoryEvent[];
+}
+
+const earliest: PickTime = ([first]) => first!;
+const latest: PickTime = (times) => times.at(-1)!;
+
+const unchanged: TaskChange = { inserted: 0, isEarly: false, isDropped: false };
+
+/** The same change to all tasks. */
+const everywhere: Record<string, TaskChange> = {
+  'two empty tasks after each, as late as possible': { ...unchanged, inserted: 2 },
+  'an empty task after each, each before its events': { ...unchanged, inserted: 1, isEarly: true },
+  'two empty tasks after each, each before its events': { ...unchanged, inserted: 2, isEarly: true },
+  'no empty task': { ...unchanged, isDropped: true },
+  'no empty task, each before its events': { ...unchanged, isDropped: true, isEarly: true },
+};
+
+/**
+ * Legal placements of a history's empty tasks: each change everywhere, a refused update at the end, and one random
+ * placement for each seed. Those that are equal to the history, or to another one, are left out.
+ */
+export function placementsOf(events: readonly HistoryEvent[], seeds: readonly number[]): Placement[] {
+  const historyEvents = lengthLimit(events);
+  const last = tasksOf(events).tasks.length - 1;
+  const made = (name: string, changeOf: (index: number) => TaskChange, pickTime: PickTime = earliest): Placement[] => {
+    const placed = placeEmptyTasks(events, (_task, index) => changeOf(index), { historyEvents, pickTime });
+    return placed === undefined ? [] : [{ name, events: placed }];
+  };
+  const placements = [
+    ...Object.entries(everywhere).flatMap(([name, change]) =>
+      made(name, () => change, name.includes('late') ? latest : earliest),
+    ),
+    ...made('an empty task at the end', (index) => ({ ...unchanged, inserted: index === last ? 1 : 0 })),
+    ...seeds.flatMap((seed) => {
+      const random = seededRandom(seed);
+      // Long ones may not be legal: fewer changes are tried then.
+      for (const share of [random.pick([0.7, 0.4, 0.2]), 0.2, 0.1, 0.05]) {
+        const [placement] = made(
+          `seed ${seed}`,
+          () => randomChange(random, share),
+          (times) => random.pick(times),
+        );
+        if (placement !== undefined) return [placement];
+      }
+      return [];
+    }),
+  ];
+  const seen = new Set([JSON.stringify(events)]);
+  return placements.filter((placement) => {
+    const text = JSON.stringify(placement.events);
+    return !seen.has(text) && seen.add(text);
+  });
+}
+
+function randomChange(random: SeededRandom, share: number): TaskChange {
+  return {
+    inserted: random.chance(share) ? random.whole(1, 2) : 0,
+    isEarly: random.chance(share),
+    isDropped: random.chance(share),
+  };
+}
+
+/** The length at which this run continues as new, as its configuration says. */
+function lengthLimit(events: readonly HistoryEvent[]): number {
+  const [, limit] = /"rollOver":\{[^}]*"historyEvents":(\d+)/.exec(textOf(JSON.stringify(events))) ?? [];
+  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
+}

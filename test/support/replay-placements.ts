@@ -1,0 +1,36 @@
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { type HistoryEvent, attributesOf } from './history-tasks.ts';
+import type { Placement } from './placements.ts';
+
+type Bundle = NonNullable<ReplayWorkerOptions['workflowBundle']>;
+
+/** Replays each; the names of those that fail, with their error. */
+export async function replayPlacements(
+  workflowBundle: Bundle,
+  placements: readonly Placement[],
+): Promise<Map<string, string>> {
+  const failed = new Map<string, string>();
+  const histories = placements.map(({ events }) => ({
+    workflowId: String(startOf(events)['workflowId']),
+    history: historyFromJSON({ events }),
+  }));
+  let replayed = 0;
+  // Results come in the order of the histories; all placements of one have the same run id.
+  for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+    const { name, events } = placements[replayed++]!;
+    if (runId !== startOf(events)['originalExecutionRunId']) throw new Error(`${name} was replayed out of its turn`);
+    if (error !== undefined) failed.set(name, cause(error));
+  }
+  if (replayed !== placements.length) throw new Error(`${replayed} of ${placements.length} histories were replayed`);
+  return failed;
+}
+
+function startOf([first]: readonly HistoryEvent[]): Record<string, unknown> {
+  return attributesOf(first!);
+}
+
+/** What did not agree, without what the SDK writes around it. */
+function cause({ message }: Error): string {
+  return /\[TMPRL1100\] ([^"]*)"/.exec(message)?.[1] ?? message;
+}

@@ -1,0 +1,64 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
+import { bundleWorkflows } from '../../src/worker.ts';
+import { openBoundaryStage, type BoundaryStage } from '../support/boundary-stage.ts';
+import type { HistoryEvent } from '../support/history-tasks.ts';
+import { placementsOf } from '../support/placements.ts';
+import { replayPlacements } from '../support/replay-placements.ts';
+
+/**
+ * The SDK merges an empty workflow task with the next when it replays, and refused updates leave such tasks anywhere.
+ * Every stored history replays under other placements of its empty tasks, too (I12).
+ */
+
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+});
+
+const seeds = [1, 2];
+const folder = new URL('../histories/', import.meta.url);
+const supportPath = (file: string): string => fileURLToPath(new URL(`../support/${file}`, import.meta.url));
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+
+function eventsOf(file: string): HistoryEvent[] {
+  return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
+}
+
+test('every stored history replays under other placements of its empty tasks', async () => {
+  const bundle = await bundleWorkflows(supportPath('recorded-workflows.ts'));
+  const placements = files.flatMap((file) =>
+    placementsOf(eventsOf(file), seeds).map(({ name, events }) => ({ name: `${file}: ${name}`, events })),
+  );
+  expect(placements.length).toBeGreaterThan(3 * files.length);
+  expect(await replayPlacements(bundle, placements)).toEqual(new Map());
+}, 180_000);
+
+describe('the check can fail', () => {
+  let stage: BoundaryStage;
+  beforeAll(async () => {
+    stage = await openBoundaryStage();
+  });
+  afterAll(() => stage.close());
+
+  const failuresOf = async (workflow: string): Promise<string[]> => {
+    const placements = placementsOf(await stage.play(workflow), seeds);
+    return [...(await replayPlacements(stage.workflowBundle, placements)).keys()];
+  };
+
+  test('a workflow that ignores the boundaries of its tasks replays under each placement', async () => {
+    expect(await failuresOf('ignoresBoundaries')).toEqual([]);
+  });
+
+  test('a workflow in which the end of an activity matters to the next message does not', async () => {
+    expect(await failuresOf('readsEnds')).toEqual(
+      expect.arrayContaining(['no empty task', 'two empty tasks after each, each before its events']),
+    );
+  });
+
+  test('a workflow that acts on the clock of an empty task does not', async () => {
+    expect(await failuresOf('readsClock')).toContain('two empty tasks after each, as late as possible');
+  });
+});
