@@ -19,7 +19,11 @@ const shared = {
 const durableFolders = ['workflows', 'client', 'adapters', 'dev-server', 'e2e'];
 
 export default {
-  reporters: ['default', '<rootDir>/test/support/closing-line-reporter.cjs'],
+  reporters: [
+    'default',
+    '<rootDir>/test/support/replay-reporter.cjs',
+    '<rootDir>/test/support/closing-line-reporter.cjs',
+  ],
   maxWorkers: 2,
   projects: [
     {

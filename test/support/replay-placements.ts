@@ -1,6 +1,7 @@
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { type HistoryEvent, attributesOf } from './history-tasks.ts';
+import { nondeterminism } from './nondeterminism.ts';
 import type { Placement } from './placements.ts';
 
 type Bundle = NonNullable<ReplayWorkerOptions['workflowBundle']>;
@@ -20,7 +21,7 @@ export async function replayPlacements(
   for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
     const { name, events } = placements[replayed++]!;
     if (runId !== startOf(events)['originalExecutionRunId']) throw new Error(`${name} was replayed out of its turn`);
-    if (error !== undefined) failed.set(name, cause(error));
+    if (error !== undefined) failed.set(name, nondeterminism(error));
   }
   if (replayed !== placements.length) throw new Error(`${replayed} of ${placements.length} histories were replayed`);
   return failed;
@@ -28,9 +29,4 @@ export async function replayPlacements(
 
 function startOf([first]: readonly HistoryEvent[]): Record<string, unknown> {
   return attributesOf(first!);
-}
-
-/** What did not agree, without what the SDK writes around it. */
-function cause({ message }: Error): string {
-  return /\[TMPRL1100\] ([^"]*)"/.exec(message)?.[1] ?? message;
 }

@@ -1,0 +1,38 @@
+/**
+ * Replays, when all tests have run and their server still does, every history that they made (I12). What fails is named
+ * and counted as failed tests, and fails the session.
+ */
+'use strict';
+
+const { join } = require('node:path');
+
+class ReplayReporter {
+  async onRunComplete(_contexts, results) {
+    const { TEMPORAL_ADDRESS: address, COUNTERSIGN_TEST_BUNDLE: codePath } = process.env;
+    // Only the durable tests have a server.
+    if (address === undefined || codePath === undefined || results.wasInterrupted) return;
+    try {
+      const { replayLines, replayServer } = await import('./replay-server.ts');
+      const { testedBundles } = await import('./tested-bundles.ts');
+      const keepIn = join(__dirname, '..', 'failed-replays');
+      const report = await replayServer({ address, bundles: testedBundles(codePath), keepIn });
+      process.stderr.write(`${replayLines(report).join('\n')}\n`);
+      if (report.failed.length > 0)
+        this.#fail(results, report.failed.length, 'histories that tests made do not replay');
+    } catch (error) {
+      this.#fail(results, 1, error.message);
+    }
+  }
+
+  #fail(results, count, message) {
+    results.numFailedTests += count;
+    this.error = new Error(message);
+  }
+
+  /** Jest fails the session when a reporter has an error. */
+  getLastError() {
+    return this.error;
+  }
+}
+
+module.exports = ReplayReporter;

@@ -1,0 +1,123 @@
+/** The process that replays the histories of a server, for `replayServer`; prints its report as JSON. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { temporal } from '@temporalio/proto';
+import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { connect, type Session } from '../../src/client/connect.ts';
+import { grpcStatus, grpcStatusOf } from '../../src/client/server-error.ts';
+import { buildOf, type BuiltBundle } from './built-bundle.ts';
+import { nondeterminism } from './nondeterminism.ts';
+import type { ReplayOptions, ReplayReport } from './replay-server.ts';
+
+type History = temporal.api.history.v1.IHistory;
+
+interface Execution {
+  session: Session;
+  workflowId: string;
+  runId: string;
+  type: string;
+  /** Names the bundle of the worker that completed its last task; undefined if no worker completed any. */
+  buildId: string | undefined;
+}
+
+// Anything else on standard output would spoil the report.
+Runtime.install({
+  logger: new DefaultLogger('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
+  telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+});
+
+const options = JSON.parse(process.argv[2]!) as ReplayOptions;
+const startedMs = performance.now();
+const report: ReplayReport = { listed: 0, replayed: 0, skipped: {}, failed: [], seconds: 0 };
+const sessions = await connectAll();
+try {
+  const waiting = new Map<string, Execution[]>();
+  for (const session of sessions) {
+    for await (const info of session.client.workflow.list({ query: options.query ?? '' })) {
+      report.listed++;
+      const execution = executionOf(session, info);
+      if (execution.buildId === undefined) skip('no worker completed a task of it');
+      else waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
+    }
+  }
+  for (const bundle of options.bundles) {
+    if (waiting.size === 0) break;
+    const built = await buildOf(bundle);
+    await replay(built, waiting.get(built.buildId) ?? []);
+    waiting.delete(built.buildId);
+  }
+  for (const { type } of [...waiting.values()].flat()) skip(`made with a workflow bundle that is not given: ${type}`);
+} finally {
+  for (const { connection } of sessions) await connection.close();
+}
+report.seconds = Math.round((performance.now() - startedMs) / 100) / 10;
+process.stdout.write(JSON.stringify(report));
+
+async function connectAll(): Promise<Session[]> {
+  const first = await connect({ address: options.address, namespace: 'default', largePayloads: false });
+  const { namespaces } = await first.connection.workflowService.listNamespaces({});
+  const names = namespaces.map(({ namespaceInfo }) => namespaceInfo!.name!);
+  const others = names.filter((name) => name !== 'default' && name !== 'temporal-system');
+  const more = others.map((namespace) => connect({ address: options.address, namespace, largePayloads: false }));
+  return [first, ...(await Promise.all(more))];
+}
+
+function executionOf(
+  session: Session,
+  { workflowId, runId, type, searchAttributes }: WorkflowExecutionInfo,
+): Execution {
+  const buildIds = (searchAttributes['BuildIds'] ?? []) as string[];
+  return {
+    session,
+    workflowId,
+    runId,
+    type,
+    buildId: buildIds.findLast((id) => id !== 'unversioned')?.replace(/^[a-z]+:/, ''),
+  };
+}
+
+async function replay({ workflowBundle }: BuiltBundle, executions: readonly Execution[]): Promise<void> {
+  let current: { execution: Execution; history: History } | undefined;
+  async function* histories(): AsyncGenerator<{ workflowId: string; history: History }> {
+    for (const execution of executions) {
+      const history = await historyOf(execution);
+      if (history === undefined) skip('its history is gone');
+      else if (isStoredElsewhere(history)) skip('its payloads are in a folder that the test removed');
+      else {
+        current = { execution, history };
+        yield { workflowId: execution.workflowId, history };
+      }
+    }
+  }
+  // One at a time: the next history is read once the result of the one before is here.
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories())) {
+    if (error === undefined) report.replayed++;
+    else keep(current!.execution, current!.history, error);
+  }
+}
+
+async function historyOf({ session, workflowId, runId }: Execution): Promise<History | undefined> {
+  try {
+    return await session.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  } catch (error) {
+    if (grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
+    throw error;
+  }
+}
+
+function isStoredElsewhere(history: History): boolean {
+  return JSON.stringify(history).includes('"externalPayloads":[{');
+}
+
+function keep({ workflowId, runId }: Execution, history: History, error: Error): void {
+  mkdirSync(options.keepIn, { recursive: true });
+  const file = join(options.keepIn, `${runId}.json`);
+  writeFileSync(file, historyToJSON(history));
+  report.failed.push({ workflowId, runId, error: nondeterminism(error), file });
+}
+
+function skip(reason: string): void {
+  report.skipped[reason] = (report.skipped[reason] ?? 0) + 1;
+}

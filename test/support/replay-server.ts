@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The workflow code of some executions: a bundle, or a module that exports workflows. */
+export type ReplayBundle =
+  | { codePath: string }
+  | {
+      workflowsPath: string;
+      /** Bundled without Countersign's plugin. */
+      isBare?: true;
+    };
+
+export interface ReplayOptions {
+  address: string;
+  /** An execution is replayed with the bundle that it ran with; see `ReplayReport.skipped` for those of others. */
+  bundles: readonly ReplayBundle[];
+  /** A folder for histories that do not replay. Made if there are any. */
+  keepIn: string;
+  /** Only executions that this visibility query finds. Default: all. */
+  query?: string;
+}
+
+export interface FailedReplay {
+  workflowId: string;
+  runId: string;
+  error: string;
+  /** Holds the history, as `temporal workflow show --output json` writes it. */
+  file: string;
+}
+
+export interface ReplayReport {
+  /** Executions that the server listed, open and closed, in all namespaces. */
+  listed: number;
+  replayed: number;
+  /** How many were not replayed, by reason. */
+  skipped: Record<string, number>;
+  failed: FailedReplay[];
+  seconds: number;
+}
+
+/**
+ * Replays the histories of all executions of a server, open and closed, on a worker without a cache in a process of its
+ * own (I12). Reads one history at a time. Call it while the server runs and no worker of its runs does anything more:
+ *
+ *     const report = await replayServer({ address, bundles: [{ codePath }], keepIn: folder });
+ *     for (const line of replayLines(report)) log(line);
+ *     if (report.failed.length > 0) process.exitCode = 1;
+ */
+export async function replayServer(options: ReplayOptions): Promise<ReplayReport> {
+  const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4_000)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`the histories of ${options.address} were not replayed: ${errors.trim()}`);
+  return JSON.parse(output) as ReplayReport;
+}
+
+/** The report for people: a line of counts, then a line for each reason and each failure. */
+export function replayLines({ listed, replayed, skipped, failed, seconds }: ReplayReport): string[] {
+  const bySkips = Object.entries(skipped).toSorted(([, one], [, other]) => other - one);
+  const skips = bySkips.reduce((sum, [, count]) => sum + count, 0);
+  return [
+    `Histories: ${listed} read, ${replayed} replayed, ${failed.length} failed, ${skips} skipped, ${seconds} s.`,
+    ...bySkips.map(([reason, count]) => `  skipped ${count}: ${reason}`),
+    ...failed.map(({ workflowId, runId, error, file }) => `  ${workflowId} (${runId}): ${error}\n    ${file}`),
+  ];
+}

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import type { ReplayBundle } from './replay-server.ts';
+
+const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+/** The workflow code of the executions that tests start on the shared server; `codePath`: the bundle of most of them. */
+export function testedBundles(codePath: string): ReplayBundle[] {
+  return [
+    { codePath },
+    { workflowsPath: path('./gated-workflows.ts') },
+    { workflowsPath: path('./recorded-workflows.ts') },
+    { workflowsPath: path('./late-telling-workflows.ts') },
+    { workflowsPath: path('../../examples/order/workflows.ts') },
+    { workflowsPath: path('./foreign-workflows.ts'), isBare: true },
+    { workflowsPath: path('./boundary-workflows.ts'), isBare: true },
+  ];
+}
