@@ -8,6 +8,7 @@ import type { EventCounts } from './event-counts.ts';
 import { total } from './event-counts.ts';
 import type { EventRow } from './measure-events.ts';
 import { eventScripts, measureEvents } from './measure-events.ts';
+import { replayRuns } from './replay-runs.ts';
 import { openStage } from './stage.ts';
 
 /** What events are for, in the order of the table. */
@@ -31,6 +32,7 @@ try {
   const stage = await openStage({ address: server.address, scripts: eventScripts });
   const { once, rows } = await measureEvents(stage);
   await stage.close();
+  await replayRuns(server.address);
   if (process.argv.includes('--json')) console.log(JSON.stringify({ once, rows }, undefined, 2));
   else print(once, rows);
   if (rows.some(({ addedTotal, budget = Infinity }) => addedTotal > budget)) process.exitCode = 1;

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type { WorkflowHandle } from '@temporalio/client';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { replayRuns } from './replay-runs.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { openStage, type Stage } from './stage.ts';
 import { until } from './until.ts';
@@ -45,6 +46,7 @@ try {
     watched.push(await ours(stage, { share: Math.ceil(reads / pairs), answered }));
   }
   await stage.close();
+  await replayRuns(server.address);
   report({ alone, quiet, watched, reads: answered.reads });
 } finally {
   await server.stop();

@@ -12,6 +12,7 @@ import { createClient } from '../src/client/client.ts';
 import type { ApprovalRequest } from '../src/contract.ts';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
 import { bundleInto } from './bundle-into.ts';
+import { replayRuns } from './replay-runs.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { until } from './until.ts';
 import { waitingInput } from './waiting-agent.ts';
@@ -69,6 +70,7 @@ try {
   });
   await second.kill();
   await countersign.close();
+  await replayRuns(server.address, [codePath]);
   const ran = existsSync(ranFile) ? readFileSync(ranFile, 'utf8').trim().split('\n') : [];
   report({ ready: readyMs, decided: decidedMs, lost, ran, endedMs });
 } finally {

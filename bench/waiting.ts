@@ -13,6 +13,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { createClient } from '../src/client/client.ts';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
 import { bundleInto } from './bundle-into.ts';
+import { replayRuns } from './replay-runs.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { until } from './until.ts';
 import { benchAgent, waitingInput } from './waiting-agent.ts';
@@ -53,6 +54,7 @@ try {
     }
   }
   await countersign.close();
+  await replayRuns(server.address, [bundles.ours, bundles.bare]);
   report();
 } finally {
   await server.stop();

@@ -13,19 +13,24 @@ import { eventually } from './eventually.ts';
 import type { HistoryEvent } from './history-tasks.ts';
 import { sharedAddress } from './shared-server.ts';
 
+export const boundaryWorkflows = fileURLToPath(new URL('./boundary-workflows.ts', import.meta.url));
+
 /** A worker with the workflows of `boundary-workflows.ts`. */
 export interface BoundaryStage {
   workflowBundle: WorkflowBundleWithSourceMap;
-  /** Runs the workflow to its end among refused updates; one of its tasks, the end of an activity, writes nothing. */
+  /** Runs the workflow to its end; one of its tasks, the end of an activity, writes nothing. */
   play(workflow: string): Promise<HistoryEvent[]>;
+  /** Starts the workflow and waits until it waits for its activity `first`; `end` ends it. */
+  start(workflow: string): Promise<{ workflowId: string; end(): Promise<void> }>;
   close(): Promise<void>;
 }
 
-export async function openBoundaryStage(): Promise<BoundaryStage> {
+export async function openBoundaryStage(address = sharedAddress()): Promise<BoundaryStage> {
   const taskQueue = `boundary-${randomUUID()}`;
-  const address = sharedAddress();
-  const workflowsPath = fileURLToPath(new URL('./boundary-workflows.ts', import.meta.url));
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const workflowBundle = await bundleWorkflowCode({
+    workflowsPath: boundaryWorkflows,
+    logger: new DefaultLogger('ERROR'),
+  });
   const connection = await NativeConnection.connect({ address });
   const client = new Client({ connection: await Connection.connect({ address }) });
   const release = new Map<string, () => void>();
@@ -54,7 +59,6 @@ export async function openBoundaryStage(): Promise<BoundaryStage> {
       // So that `readsClock` finds that time has passed.
       const toldMs = Date.parse((await events()).at(-1)!.eventTime);
       await eventually('more than a second', () => Date.now() > toldMs + 1_500);
-      await update('bad');
       await handle.signal('value');
       await completed(4);
       await update('bad');
@@ -65,7 +69,22 @@ export async function openBoundaryStage(): Promise<BoundaryStage> {
       await handle.result();
       return events();
     },
+    start: async (workflow) => {
+      release.clear();
+      const handle = await client.workflow.start(workflow, { taskQueue, workflowId: `boundary-${randomUUID()}` });
+      await eventually('its activity', () => release.has('first'));
+      return {
+        workflowId: handle.workflowId,
+        end: async () => {
+          await eventually('its end', async () => {
+            for (const end of release.values()) end();
+            return (await handle.describe()).status.name === 'COMPLETED';
+          });
+        },
+      };
+    },
     close: async () => {
+      for (const end of release.values()) end();
       worker.shutdown();
       await done;
       await connection.close();

@@ -1,5 +1,14 @@
-/** Workflows that do and do not depend on where their workflow tasks end, for the tests of the replay under placements. */
-import { condition, defineSignal, defineUpdate, proxyActivities, setHandler, upsertMemo } from '@temporalio/workflow';
+/** Workflows that do and do not depend on where their workflow tasks end, and one that never replays. */
+import {
+  condition,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+  sleep,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
 
 const { hold } = proxyActivities<{ hold: (name: string) => Promise<void> }>({ startToCloseTimeout: '1 minute' });
 
@@ -48,4 +57,10 @@ export async function readsClock(): Promise<void> {
   });
   void condition(() => Date.now() >= toldMs + 1_000).then(() => hold('more'));
   await Promise.all([hold('first'), hold('second')]);
+}
+
+/** Makes other commands in a replay than before. */
+export async function differsOnReplay(): Promise<void> {
+  if (workflowInfo().unsafe.isReplaying) void sleep(1);
+  await hold('first');
 }

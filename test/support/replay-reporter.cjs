@@ -7,6 +7,10 @@
 const { join } = require('node:path');
 
 class ReplayReporter {
+  constructor(_config, { keepIn = join(__dirname, '..', 'failed-replays') } = {}) {
+    this.keepIn = keepIn;
+  }
+
   async onRunComplete(_contexts, results) {
     const { TEMPORAL_ADDRESS: address, COUNTERSIGN_TEST_BUNDLE: codePath } = process.env;
     // Only the durable tests have a server.
@@ -14,8 +18,7 @@ class ReplayReporter {
     try {
       const { replayLines, replayServer } = await import('./replay-server.ts');
       const { testedBundles } = await import('./tested-bundles.ts');
-      const keepIn = join(__dirname, '..', 'failed-replays');
-      const report = await replayServer({ address, bundles: testedBundles(codePath), keepIn });
+      const report = await replayServer({ address, bundles: testedBundles(codePath), keepIn: this.keepIn });
       process.stderr.write(`${replayLines(report).join('\n')}\n`);
       if (report.failed.length > 0)
         this.#fail(results, report.failed.length, 'histories that tests made do not replay');

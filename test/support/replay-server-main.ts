@@ -7,7 +7,7 @@ import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import { connect, type Session } from '../../src/client/connect.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/client/server-error.ts';
-import { buildOf, type BuiltBundle } from './built-bundle.ts';
+import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
 import { nondeterminism } from './nondeterminism.ts';
 import type { ReplayOptions, ReplayReport } from './replay-server.ts';
 
@@ -22,14 +22,9 @@ interface Execution {
   buildId: string | undefined;
 }
 
-// Anything else on standard output would spoil the report.
-Runtime.install({
-  logger: new DefaultLogger('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
-  telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-});
-
 const options = JSON.parse(process.argv[2]!) as ReplayOptions;
 const startedMs = performance.now();
+let isLoggerInstalled = false;
 const report: ReplayReport = { listed: 0, replayed: 0, skipped: {}, failed: [], seconds: 0 };
 const sessions = await connectAll();
 try {
@@ -43,10 +38,14 @@ try {
     }
   }
   for (const bundle of options.bundles) {
-    if (waiting.size === 0) break;
+    const types = [...waiting.values()].flat().map(({ type }) => type);
+    if (!mayHold(bundle, types)) continue;
     const built = await buildOf(bundle);
-    await replay(built, waiting.get(built.buildId) ?? []);
+    const executions = waiting.get(built.buildId);
+    if (executions === undefined) continue;
     waiting.delete(built.buildId);
+    installLogger();
+    await replay(built, executions);
   }
   for (const { type } of [...waiting.values()].flat()) skip(`made with a workflow bundle that is not given: ${type}`);
 } finally {
@@ -54,6 +53,16 @@ try {
 }
 report.seconds = Math.round((performance.now() - startedMs) / 100) / 10;
 process.stdout.write(JSON.stringify(report));
+
+/** Anything else on standard output would spoil the report. A runtime that no worker uses would keep the process alive. */
+function installLogger(): void {
+  if (isLoggerInstalled) return;
+  isLoggerInstalled = true;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
+    telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  });
+}
 
 async function connectAll(): Promise<Session[]> {
   const first = await connect({ address: options.address, namespace: 'default', largePayloads: false });
@@ -78,7 +87,7 @@ function executionOf(
   };
 }
 
-async function replay({ workflowBundle }: BuiltBundle, executions: readonly Execution[]): Promise<void> {
+async function replay({ workflowBundle, plugins }: BuiltBundle, executions: readonly Execution[]): Promise<void> {
   let current: { execution: Execution; history: History } | undefined;
   async function* histories(): AsyncGenerator<{ workflowId: string; history: History }> {
     for (const execution of executions) {
@@ -92,7 +101,7 @@ async function replay({ workflowBundle }: BuiltBundle, executions: readonly Exec
     }
   }
   // One at a time: the next history is read once the result of the one before is here.
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories())) {
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle, plugins }, histories())) {
     if (error === undefined) report.replayed++;
     else keep(current!.execution, current!.history, error);
   }

@@ -7,8 +7,8 @@ export type ReplayBundle =
   | { codePath: string }
   | {
       workflowsPath: string;
-      /** Bundled without Countersign's plugin. */
-      isBare?: true;
+      /** What its worker has: Countersign's plugin (default), another one beside it, or none. */
+      plugins?: 'none' | 'with ai-sdk' | 'with openai-agents';
     };
 
 export interface ReplayOptions {

@@ -11,7 +11,9 @@ export function testedBundles(codePath: string): ReplayBundle[] {
     { workflowsPath: path('./recorded-workflows.ts') },
     { workflowsPath: path('./late-telling-workflows.ts') },
     { workflowsPath: path('../../examples/order/workflows.ts') },
-    { workflowsPath: path('./foreign-workflows.ts'), isBare: true },
-    { workflowsPath: path('./boundary-workflows.ts'), isBare: true },
+    { workflowsPath: path('../../examples/ai-sdk/workflows.ts'), plugins: 'with ai-sdk' },
+    { workflowsPath: path('../../examples/openai-agents/workflows.ts'), plugins: 'with openai-agents' },
+    { workflowsPath: path('./foreign-workflows.ts'), plugins: 'none' },
+    { workflowsPath: path('./boundary-workflows.ts'), plugins: 'none' },
   ];
 }

@@ -1,11 +1,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { openBoundaryStage, type BoundaryStage } from '../support/boundary-stage.ts';
 import type { HistoryEvent } from '../support/history-tasks.ts';
 import { placementsOf } from '../support/placements.ts';
+import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { replayPlacements } from '../support/replay-placements.ts';
 
 /**
@@ -13,10 +13,7 @@ import { replayPlacements } from '../support/replay-placements.ts';
  * Every stored history replays under other placements of its empty tasks, too (I12).
  */
 
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-});
+installQuietRuntime();
 
 const seeds = [1, 2];
 const folder = new URL('../histories/', import.meta.url);

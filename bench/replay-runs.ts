@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url';
+import { bundledPath } from '../src/bundled-path.ts';
+import { replayLines, replayServer } from '../test/support/replay-server.ts';
+
+/**
+ * Replays all runs that a benchmark has made, before it reports: figures of runs that do not replay are worth nothing
+ * (I12). Throws if one does not. `codePaths`: bundles that its workers read from files.
+ */
+export async function replayRuns(address: string, codePaths: readonly string[] = []): Promise<void> {
+  const report = await replayServer({
+    address,
+    bundles: [
+      ...codePaths.map((codePath) => ({ codePath })),
+      { workflowsPath: bundledPath('index') },
+      { workflowsPath: fileURLToPath(new URL('./bare-workflows.ts', import.meta.url)), plugins: 'none' },
+    ],
+    keepIn: fileURLToPath(new URL('../test/failed-replays', import.meta.url)),
+  });
+  process.stderr.write(`${replayLines(report).join('\n')}\n`);
+  if (report.failed.length > 0) throw new Error(`${report.failed.length} histories do not replay`);
+}
