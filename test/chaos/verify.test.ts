@@ -50,6 +50,10 @@ test('a run that was terminated before it could write everything down', () => {
     sent: [goodSent[0]!],
   });
   expect(verifyBook(book)).toEqual([]);
+  const [, extended] = ids;
+  const later = { ...book, details: { ...open, [extended]: { ...open[extended]!, deadline: at(70) } } };
+  expect(verifyBook(later)).toEqual([]);
+  expect(verifyBook({ ...later, plan: good.plan, status: 'COMPLETED' })).not.toEqual([]);
 });
 
 const denial = (seconds: number): SentChange => ({
