@@ -19,15 +19,15 @@ import {
   readRevoke,
   readSetPolicy,
 } from '../core/control.ts';
-import { type Problem, ProblemError, isProblemError, isTransient } from '../core/problem.ts';
+import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
 import type { SignedAction } from '../core/signature.ts';
 import type { Session } from './connect.ts';
+import { acceptedReceipt, deliver, runClosed } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun } from './query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
-import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
-import { type Sent, sendByUpdate } from './send-by-update.ts';
+import { recordedReceipt } from './recorded-receipt.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
 export interface SendOptions {
@@ -52,7 +52,7 @@ export async function extendRequest(
 ): Promise<Receipt> {
   const extension = sound(readExtend(message), message);
   const workflowId = options.workflowId ?? (await findRequest(session, extension.requestId));
-  return sendControl(session, { workflowId, name: messageNames.extend, payload: extension }, 'extension', options);
+  return sendControl(session, workflowId, messageNames.extend, extension, options);
 }
 
 export async function delegateRequest(
@@ -62,7 +62,7 @@ export async function delegateRequest(
 ): Promise<Receipt> {
   const delegation = sound(readDelegate(message), message);
   const workflowId = options.workflowId ?? (await findRequest(session, delegation.requestId));
-  return sendControl(session, { workflowId, name: messageNames.delegate, payload: delegation }, 'delegation', options);
+  return sendControl(session, workflowId, messageNames.delegate, delegation, options);
 }
 
 export async function revokeGrants(
@@ -72,7 +72,7 @@ export async function revokeGrants(
   options: SendOptions = {},
 ): Promise<Receipt> {
   const payload = sound(readRevoke(message), message);
-  return sendControl(session, { workflowId, name: messageNames.revoke, payload }, 'revocation', options);
+  return sendControl(session, workflowId, messageNames.revoke, payload, options);
 }
 
 export async function setPolicyOf(
@@ -82,7 +82,7 @@ export async function setPolicyOf(
   options: SendOptions = {},
 ): Promise<Receipt> {
   const payload = sound(readSetPolicy(message), message);
-  return sendControl(session, { workflowId, name: messageNames.setPolicy, payload }, 'policy', options);
+  return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
 }
 
 /** By signal alone, then one look: a run that ends has no time to answer an update. */
@@ -100,43 +100,27 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   }
 }
 
-/**
- * By update; where that gives no answer by signal, and one look. Both carry the same message id, so that the run takes
- * the message once, whichever comes first, and however late the other.
- */
+/** Signs a message for its run, if it is to be signed, and delivers it. */
 async function sendControl(
   session: Session,
-  unsigned: Sent & { name: Exclude<SignedAction, 'decide'>; payload: object },
-  what: string,
-  { timeoutMs = 5_000, sign }: SendOptions,
+  workflowId: string,
+  name: Exclude<SignedAction, 'decide'>,
+  unsigned: Signed & { requestId?: string },
+  { timeoutMs, sign }: SendOptions,
 ): Promise<Receipt> {
-  const { workflowId, name } = unsigned;
   const { namespace } = session;
-  const sent: Sent =
-    sign === undefined
-      ? unsigned
-      : { ...unsigned, payload: signMessage(name, unsigned.payload, { ...sign, workflowId, namespace }) };
-  const answered = await sendByUpdate(session, sent, timeoutMs).catch((error: unknown) => {
-    if (!isProblemError(error) || !isTransient(error.code)) throw error;
-    // The refusal may be an earlier one, which the server repeats.
-    return sendByUpdate(session, { ...sent, isAgain: true }, timeoutMs);
-  });
-  if ('answer' in answered) return answered.answer as Receipt;
-  const message = sent.payload as Signed & { requestId?: string };
-  const { requestId } = message;
-  const [standing] = requestId === undefined ? [] : await standingsOf(session, workflowId, [requestId], answered);
-  if (standing === 'unknown') throw unknownIn(workflowId, requestId!);
-  // A closed run keeps what it answered: the same message again gets its receipt.
-  const open = await recordBySignal(session, sent);
-  const seen = answered.silent && open ? undefined : await glanceAtReceipt(session, workflowId, messageIdOf(message));
-  if (seen !== undefined) return seen;
-  if (!open) throw runClosed(workflowId);
-  return recordedReceipt(what, answered, {
-    workflowId,
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(standing === undefined ? {} : { standing }),
-  });
+  const message = sign === undefined ? unsigned : signMessage(name, unsigned, { ...sign, workflowId, namespace });
+  const route = {
+    name,
+    what: words[name],
+    look: () => glanceAtReceipt(session, workflowId, messageIdOf(message)),
+  };
+  const [receipt] = await deliver(session, workflowId, route, [message], { timeoutMs });
+  return acceptedReceipt(receipt);
 }
+
+/** What receipts call these messages. */
+const words = { extend: 'extension', delegate: 'delegation', revoke: 'revocation', setPolicy: 'policy' } as const;
 
 async function glanceAtReceipt(
   session: Session,
@@ -164,11 +148,4 @@ function sound<Message extends { messageId?: string; signature?: unknown }>(
   }
   const { message } = read;
   return message.signature === undefined ? { messageId: randomUUID(), ...message } : message;
-}
-
-function runClosed(workflowId: string): ProblemError {
-  return new ProblemError({
-    code: 'run_closed',
-    message: `Run '${workflowId}' is closed: nothing reaches it any more.`,
-  });
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Decision, type Receipt, decideName } from '../contract.ts';
+import type { Decision, Receipt } from '../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decision.ts';
-import { type Problem, ProblemError, isProblemError, isTransient } from '../core/problem.ts';
 import type { Session } from './connect.ts';
 import type { RequestOptions } from './control-run.ts';
-import { decideBySignal } from './decide-by-signal.ts';
+import { acceptedReceipt, deliver, refusal, refusalFor } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
+import { decisionRoute } from './look-at-decision.ts';
 import { repeatUnknown } from './repeat-unknown.ts';
-import { sendByUpdate, unreadable } from './send-by-update.ts';
 import { signDecision } from './sign-message.ts';
 
 type Keyed = ParsedDecision & { decisionId: string };
@@ -18,11 +17,7 @@ type Keyed = ParsedDecision & { decisionId: string };
  */
 export async function decideOne(session: Session, decision: Decision, options: RequestOptions = {}): Promise<Receipt> {
   const [receipt] = await decideMany(session, [decision], options);
-  if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
-  if (receipt.code !== undefined && !receipt.accepted) {
-    throw new ProblemError({ code: receipt.code, message: receipt.message });
-  }
-  return receipt;
+  return acceptedReceipt(receipt);
 }
 
 /**
@@ -46,7 +41,7 @@ export async function decideMany(
     for (let from = 0; from < all.length; from += maxDecisions) {
       const group = all.slice(from, from + maxDecisions);
       const send = (some: Keyed[], isAgain?: boolean): Promise<Receipt[]> =>
-        decideInRun(session, workflowId, some, options, isAgain);
+        deliver(session, workflowId, decisionRoute, some, { timeoutMs: options.timeoutMs, isAgain });
       const wanted = group.map(({ decision }) => decision);
       // Without a run's id the request was found in the index, so that the run has finished the task that asked.
       const answers =
@@ -81,49 +76,4 @@ async function place(
   } catch (error) {
     return { refused: refusalFor(decision, error) };
   }
-}
-
-/** What is refused for the moment only is sent once more: the refusal may be an earlier one, which the server repeats. */
-async function decideInRun(
-  session: Session,
-  workflowId: string,
-  decisions: Keyed[],
-  options: RequestOptions,
-  isAgain = false,
-): Promise<Receipt[]> {
-  const receipts = await askRun(session, workflowId, decisions, options, isAgain);
-  const again = isAgain ? [] : decisions.filter((_decision, index) => isTransient(receipts[index]?.code));
-  if (again.length === 0) return receipts;
-  const answers = await askRun(session, workflowId, again, options, true);
-  return receipts.map((receipt, index) => answers[again.indexOf(decisions[index]!)] ?? receipt);
-}
-
-async function askRun(
-  session: Session,
-  workflowId: string,
-  decisions: Keyed[],
-  options: RequestOptions,
-  isAgain: boolean,
-): Promise<Receipt[]> {
-  try {
-    const payload = decisions.length === 1 ? decisions[0] : decisions;
-    const sent = { workflowId, name: decideName, payload, isAgain };
-    const answered = await sendByUpdate(session, sent, options.timeoutMs ?? 5_000);
-    if (!('answer' in answered)) return await decideBySignal(session, workflowId, decisions, answered);
-    const receipts = [answered.answer].flat();
-    if (receipts.length !== decisions.length) throw unreadable(workflowId);
-    return receipts;
-  } catch (error) {
-    return decisions.map((decision) => refusalFor(decision, error));
-  }
-}
-
-function refusalFor(decision: Keyed, error: unknown): Receipt {
-  if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
-  return refusal(decision, error);
-}
-
-function refusal(decision: unknown, { code, message }: Problem): Receipt {
-  const { requestId } = (decision ?? {}) as { requestId?: unknown };
-  return { requestId: typeof requestId === 'string' ? requestId : '', accepted: false, code, message };
 }

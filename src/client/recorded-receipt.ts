@@ -4,7 +4,6 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { knowsRequest } from './knows-request.ts';
 import { describeRun, memoRows } from './memo-rows.ts';
-import type { RecordedDecision } from './recorded-before.ts';
 import type { Unanswered } from './send-by-update.ts';
 
 /**
@@ -20,15 +19,16 @@ export type Standing = 'known' | 'unknown' | 'unlisted';
 export async function standingsOf(
   session: Session,
   workflowId: string,
-  requestIds: readonly string[],
+  requestIds: readonly (string | undefined)[],
   { silent }: Pick<Unanswered, 'silent'>,
 ): Promise<Standing[]> {
+  if (requestIds.every((requestId) => requestId === undefined)) return requestIds.map(() => 'known');
   const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
   const { rows } = memoRows(run);
   return Promise.all(
     requestIds.map(async (requestId) => {
       // Nothing is recorded in a closed run, and what it answered before is looked at afterwards.
-      if (!run.isRunning || rows.some((row) => row.requestId === requestId)) return 'known';
+      if (requestId === undefined || !run.isRunning || rows.some((row) => row.requestId === requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
     }),
@@ -39,32 +39,21 @@ export function unknownIn(workflowId: string, requestId: string): ProblemError {
   return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** What the sender learns of a message that is in the run's history and that no worker has applied. */
+/** What the sender learns of a message that is in the run's history and that no worker has applied. `before`: a sentence. */
 export function recordedReceipt(
   what: string,
   { reason }: Pick<Unanswered, 'reason'>,
-  about: { requestId?: string; workflowId?: string; standing?: Standing; before?: readonly RecordedDecision[] } = {},
+  about: { requestId?: string; workflowId?: string; standing?: Standing; before?: string } = {},
 ): Receipt {
-  const { requestId = '', workflowId, standing, before = [] } = about;
+  const { requestId = '', workflowId, standing, before = '' } = about;
   const doubt =
     standing !== 'unlisted'
       ? ''
       : ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
-  const [first] = before;
-  const earlier =
-    first === undefined
-      ? ''
-      : ` An earlier decision about it (${wordsOf(first)}) was recorded before and is applied first: the first valid decision wins.`;
   return {
     requestId,
     accepted: true,
     recorded: true,
-    message: `The ${what} is recorded, not yet applied: ${reason}.${doubt}${earlier}`,
+    message: `The ${what} is recorded, not yet applied: ${reason}.${doubt}${before}`,
   };
-}
-
-function wordsOf({ decision, at }: RecordedDecision): string {
-  const { approved, response, reviewerId } = decision;
-  const word = response !== undefined ? 'answered' : approved ? 'approved' : 'denied';
-  return `${word} by ${reviewerId ?? 'somebody without a name'} at ${at}`;
 }

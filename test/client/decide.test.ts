@@ -169,7 +169,7 @@ describe('decide, with no worker', () => {
     await run.handle.terminate('enough');
     await expect(world.client.decide({ requestId: ids[0]!, approved: true }, { workflowId })).rejects.toMatchObject({
       code: 'run_closed',
-      message: `Run '${workflowId}' is closed: request ${ids[0]} can no longer be decided.`,
+      message: `Run '${workflowId}' is closed: nothing reaches it any more.`,
     });
   });
 });

@@ -1,0 +1,130 @@
+import type { Receipt } from '../contract.ts';
+import { type Problem, ProblemError, isProblemError, isTransient } from '../core/problem.ts';
+import type { Session } from './connect.ts';
+import { recordBySignal } from './record-by-signal.ts';
+import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
+import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
+
+/** One kind of message on its way to a run. */
+export interface MessageRoute<Message> {
+  /** The name of its update, which is that of its signal as well. */
+  name: string;
+  /** What a receipt calls it. */
+  what: string;
+  /** Looks once at what became of a message; undefined where the run says nothing of it. */
+  look: (session: Session, workflowId: string, message: Message) => Promise<Receipt | undefined>;
+  /** Reads what is recorded in the run and not applied; gives what that means for a message, as a sentence or ''. */
+  readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
+}
+
+export interface DeliverOptions {
+  /** How long the run may take to answer before the messages are recorded by signal, in milliseconds. Default 5 seconds. */
+  timeoutMs?: number | undefined;
+  /** True: the run is to look at the messages once more, whatever it answered before. */
+  isAgain?: boolean | undefined;
+}
+
+/**
+ * The one way of messages to a run: by update; where that gives no answer by signal, and one look. Both carry the same
+ * ids, so that the run takes each message once, whichever comes first, and however late the other. Gives a receipt for
+ * each, refusals too; `recorded` in one means: durable, and not yet applied. Throws only `server_unreachable`.
+ */
+export async function deliver<Message extends { requestId?: string }>(
+  session: Session,
+  workflowId: string,
+  route: MessageRoute<Message>,
+  messages: readonly Message[],
+  options: DeliverOptions = {},
+): Promise<Receipt[]> {
+  const { isAgain = false } = options;
+  const receipts = await send(session, workflowId, route, messages, options);
+  // The refusal may be an earlier one, which the server repeats.
+  const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
+  if (again.length === 0) return receipts;
+  const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
+  return receipts.map((receipt, index) => answers[again.indexOf(messages[index]!)] ?? receipt);
+}
+
+export function refusal(message: unknown, { code, message: sentence }: Problem): Receipt {
+  const { requestId } = (message ?? {}) as { requestId?: unknown };
+  return { requestId: typeof requestId === 'string' ? requestId : '', accepted: false, code, message: sentence };
+}
+
+export function refusalFor(message: unknown, error: unknown): Receipt {
+  if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
+  return refusal(message, error);
+}
+
+/** The receipt of a message sent alone; a refusal is thrown as a `ProblemError` with its code. */
+export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
+  if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
+  if (receipt.code === undefined || receipt.accepted) return receipt;
+  throw new ProblemError({ code: receipt.code, message: receipt.message });
+}
+
+async function send<Message extends { requestId?: string }>(
+  session: Session,
+  workflowId: string,
+  route: MessageRoute<Message>,
+  messages: readonly Message[],
+  { timeoutMs = 5_000, isAgain = false }: DeliverOptions,
+): Promise<Receipt[]> {
+  try {
+    const sent = { workflowId, name: route.name, payload: payloadOf(messages), isAgain };
+    const answered = await sendByUpdate(session, sent, timeoutMs);
+    if (!('answer' in answered)) return await record(session, workflowId, route, messages, answered);
+    const receipts = [answered.answer].flat();
+    if (receipts.length !== messages.length) throw unreadable(workflowId);
+    return receipts;
+  } catch (error) {
+    return messages.map((message) => refusalFor(message, error));
+  }
+}
+
+/** Writes messages into the run's history, where they wait for a worker; none about a request that the run says it lacks. */
+async function record<Message extends { requestId?: string }>(
+  session: Session,
+  workflowId: string,
+  { name, what, look, readUnapplied }: MessageRoute<Message>,
+  messages: readonly Message[],
+  unanswered: Unanswered,
+): Promise<Receipt[]> {
+  const ids = messages.map(({ requestId }) => requestId);
+  const standings = await standingsOf(session, workflowId, ids, unanswered);
+  const sent = messages.filter((_message, index) => standings[index] !== 'unknown');
+  const isOpen = sent.length === 0 || (await recordBySignal(session, { workflowId, name, payload: payloadOf(sent) }));
+  let isSilent = unanswered.silent && isOpen;
+  let unapplied: Promise<(message: Message) => string> | undefined;
+  const receipts: Receipt[] = [];
+  for (const [index, message] of messages.entries()) {
+    const { requestId = '' } = message;
+    const standing = standings[index]!;
+    if (standing === 'unknown') {
+      receipts.push(refusal(message, unknownIn(workflowId, requestId)));
+      continue;
+    }
+    // A closed run keeps what it answered: the same message again gets its receipt.
+    const seen = isSilent ? undefined : await look(session, workflowId, message);
+    isSilent ||= seen === undefined && isOpen;
+    if (seen !== undefined) receipts.push(seen);
+    else if (!isOpen) receipts.push(refusal(message, runClosed(workflowId)));
+    else {
+      unapplied ??= readUnapplied?.(session, workflowId);
+      const before = (await unapplied)?.(message) ?? '';
+      receipts.push(recordedReceipt(what, unanswered, { requestId, workflowId, standing, before }));
+    }
+  }
+  return receipts;
+}
+
+/** One message alone, several as a list. */
+function payloadOf<Message>(messages: readonly Message[]): unknown {
+  return messages.length === 1 ? messages[0] : messages;
+}
+
+export function runClosed(workflowId: string): ProblemError {
+  return new ProblemError({
+    code: 'run_closed',
+    message: `Run '${workflowId}' is closed: nothing reaches it any more.`,
+  });
+}

@@ -1,0 +1,55 @@
+import { type ApprovalDetails, type Receipt, decideName } from '../contract.ts';
+import type { ParsedDecision } from '../core/decision.ts';
+import { settledReceipt, votedReceipt } from '../core/settled-receipt.ts';
+import type { Session } from './connect.ts';
+import type { MessageRoute } from './deliver.ts';
+import { glanceAtApproval } from './get-approval.ts';
+import { type RecordedDecision, recordedBefore, unappliedDecisions } from './recorded-before.ts';
+
+/** How long one look at a request may take, in milliseconds. */
+const glanceMs = 2_000;
+
+/** How decisions go to a run. The decision id keeps a repetition harmless. */
+export const decisionRoute: MessageRoute<ParsedDecision> = {
+  name: decideName,
+  what: 'decision',
+  look: async (session, workflowId, decision) => {
+    const seen = await glanceAtApproval(session, workflowId, decision.requestId, glanceMs);
+    return seen === undefined ? undefined : receiptFrom(decision, seen);
+  },
+  readUnapplied: async (session: Session, workflowId: string) => {
+    const unapplied = await unappliedDecisions(session, workflowId);
+    return (decision) => {
+      const [first] = recordedBefore(unapplied, decision);
+      if (first === undefined) return '';
+      return ` An earlier decision about it (${wordsOf(first)}) was recorded before and is applied first: the first valid decision wins.`;
+    };
+  },
+};
+
+function wordsOf({ decision, at }: RecordedDecision): string {
+  const { approved, response, reviewerId } = decision;
+  const word = response !== undefined ? 'answered' : approved ? 'approved' : 'denied';
+  return `${word} by ${reviewerId ?? 'somebody without a name'} at ${at}`;
+}
+
+/** What a look at the request says of a decision about it; undefined where it is open and does not hold it. */
+function receiptFrom(
+  decision: ParsedDecision,
+  { settled, votes = [], approvals }: ApprovalDetails,
+): Receipt | undefined {
+  const { requestId, decisionId, approved } = decision;
+  const isOurs = (said: { decisionId?: string }): boolean =>
+    said.decisionId !== undefined && said.decisionId === decisionId;
+  const isCounted = votes.some((vote) => isOurs(vote) && vote.approved === approved);
+  if (settled === undefined) {
+    if (!isCounted || approvals === undefined) return undefined;
+    return votedReceipt(requestId, approvals);
+  }
+  const { outcome, reviewerId, by, byId } = settled;
+  if (isCounted) {
+    const successor = by === 'edit' && typeof byId === 'string' ? { successor: byId } : {};
+    return { requestId, accepted: true, outcome, ...successor, message: `request ${requestId}: ${outcome}` };
+  }
+  return settledReceipt(requestId, outcome, reviewerId);
+}
