@@ -99,6 +99,7 @@ describe('what no reader could type is found', () => {
     ['temporal workflow reset --workflow-id ID --type LastWorkflowTask', /required flag\(s\) "reason"/],
     ['temporal workflow rewind --workflow-id ID', /unknown flag/],
     ['temporal workflow rewind', /unknown command/],
+    ['temporal workflow', /unknown command/],
     ['npm run nothing', /there is no script 'nothing'/],
     ['npm install && npm run nothing', /there is no script 'nothing'/],
     ['docker compose up', /no test runs 'docker'/],
@@ -108,6 +109,10 @@ describe('what no reader could type is found', () => {
 
   test('in a sentence too, but for arguments that it leaves out', async () => {
     expect(await told('Say `countersign aprove`.')).toEqual([expect.stringMatching(/unknown command/)]);
+    expect(await told('Each `temporal workflow` command, and `temporal wirkflow`.')).toEqual([
+      undefined,
+      expect.stringMatching(/unknown flag/),
+    ]);
     expect(await told('Say `countersign approve` or `temporal workflow reset`, but not `countersign`.')).toEqual([
       undefined,
       undefined,

@@ -20,11 +20,18 @@ export function temporal(args: string[]): Promise<Ran> {
  * nobody listens, so what it takes it cannot do. `isWhole`: flags that it requires may not be left out.
  */
 export async function temporalProblem(words: readonly string[], isWhole: boolean): Promise<string | undefined> {
+  // A sentence may name a group of commands.
+  if (!isWhole && words.length === 1 && (await isGroup(words[0]!))) return undefined;
   const { exitCode, stdout, stderr } = await runTemporal([...words, '--address', '127.0.0.1:1']);
   const [, problem = ''] = /^Error: (.*)$/m.exec(stderr) ?? [];
   if (problem.startsWith('failed reaching server')) return undefined;
   if (!isWhole && problem.startsWith('required flag(s)')) return undefined;
   return problem || `it did not ask a server (exit ${exitCode}): ${stdout.slice(0, 80)}`;
+}
+
+/** The help of an unknown word is that of the program. */
+async function isGroup(word: string): Promise<boolean> {
+  return (await runTemporal([word, '--help'])).stdout.includes(`temporal ${word} [command]`);
 }
 
 async function runTemporal(args: string[]): Promise<Ran> {
