@@ -118,7 +118,7 @@ async function record<Message extends { requestId?: string }>(
 }
 
 /** One message alone, several as a list. */
-function payloadOf<Message>(messages: readonly Message[]): unknown {
+function payloadOf(messages: readonly unknown[]): unknown {
   return messages.length === 1 ? messages[0] : messages;
 }
 

@@ -19,7 +19,7 @@ class ReplayReporter {
       const { replayLines, replayServer } = await import('./replay-server.ts');
       const { testedBundles } = await import('./tested-bundles.ts');
       const report = await replayServer({ address, bundles: testedBundles(codePath), keepIn: this.keepIn });
-      process.stderr.write(`${replayLines(report).path.join('\n')}\n`);
+      process.stderr.write(`${replayLines(report).join('\n')}\n`);
       if (report.failed.length > 0)
         this.#fail(results, report.failed.length, 'histories that tests made do not replay');
     } catch (error) {
