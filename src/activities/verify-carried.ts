@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import proto from '@temporalio/proto';
 import type { temporal } from '@temporalio/proto';
 import { type Execution, firstEvent, lastEvent, thisExecution } from './recorded-events.ts';
@@ -18,6 +18,9 @@ export interface RecordedPast {
   before?: { started: Started; continued: ContinuedAsNew | undefined };
 }
 
+/** Attempts before an execution that the server does not show counts as gone: a minute, by the intervals of the retries. */
+const attemptsToFind = 10;
+
 const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
 
 /**
@@ -25,10 +28,17 @@ const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
  * exactly the arguments that the execution before it wrote (docs/decisions/0022). Fails for good where it was not (I1).
  */
 export const verifyCarried: VerifyCarried = async () => {
-  const execution = thisExecution();
-  const problem = pastProblem(await recordedPast(execution));
-  if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, 'forbidden');
+  const past = await recordedPast(thisExecution());
+  const problem = pastProblem(past);
+  if (problem === undefined) return;
+  const nonRetryable = isWhole(past) || activityInfo().attempt >= attemptsToFind;
+  throw ApplicationFailure.create({ message: problem, type: 'forbidden', nonRetryable });
 };
+
+/** A server that starts again, or a shard that moves, may not show for a while what it has. */
+function isWhole({ started, before }: RecordedPast): boolean {
+  return started.workflowType != null && (before !== undefined || !started.continuedExecutionRunId);
+}
 
 async function recordedPast(execution: Execution): Promise<RecordedPast> {
   const started = (await firstEvent(execution))?.workflowExecutionStartedEventAttributes ?? {};

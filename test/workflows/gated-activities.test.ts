@@ -155,9 +155,12 @@ describe('a call that is asked about', () => {
       const before = (await handle.describe()).runId;
       await handle.signal('roll');
       await eventually(`link ${link}`, async () => (await handle.describe()).runId !== before);
-      expect(await eventually('the open request', () => handle.query<ApprovalRequest[]>('approvals'))).toEqual([
-        request,
-      ]);
+      // None is listed before the execution has verified what it carries.
+      const listed = await eventually('the open request', async () => {
+        const open = await handle.query<ApprovalRequest[]>('approvals');
+        return open.length > 0 && open;
+      });
+      expect(listed).toEqual([request]);
     }
     await world.client.decide({ requestId: request!.requestId, approved: true });
     expect(await world.client.session.client.workflow.getHandle(handle.workflowId).result()).toEqual({
