@@ -21,7 +21,7 @@ export async function playRandomRun(world: World, random: SeededRandom, name: st
   const calls = random.shuffled([...holds.map(held), pay(`${name}-a`), pay(`${name}-b`), nested]);
   const turns = [{ calls }, { calls: [pay(`${name}-c`), pay(`${name}-d`)] }, last] as Turns;
   const policy = { ...rule('hold', 'allow'), approval: { timeout: random.pick(['1h', '1h', '4s']) } };
-  const run = await world.start(turns, { policy: policy as never });
+  const run = await world.start(turns, { policy });
   const inner = world.run(`${run.workflowId}/1.${calls.indexOf(nested) + 1}`);
   const unreleased = new Set(holds);
   const release = (each: string): void => {
