@@ -23,6 +23,7 @@ class ReplayReporter {
       if (report.failed.length > 0)
         this.#fail(results, report.failed.length, 'histories that tests made do not replay');
     } catch (error) {
+      process.stderr.write(`Histories: ${error.message}\n`);
       this.#fail(results, 1, error.message);
     }
   }

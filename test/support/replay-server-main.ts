@@ -91,7 +91,12 @@ async function replay({ workflowBundle, plugins }: BuiltBundle, executions: read
   let current: { execution: Execution; history: History } | undefined;
   async function* histories(): AsyncGenerator<{ workflowId: string; history: History }> {
     for (const execution of executions) {
-      const history = await historyOf(execution);
+      const history = await historyOf(execution).catch((error: unknown) => {
+        const { workflowId, runId } = execution;
+        report.failed.push({ workflowId, runId, error: `its history cannot be read: ${String(error)}`, file: '' });
+        return null;
+      });
+      if (history === null) continue;
       if (history === undefined) skip('its history is gone');
       else if (isStoredElsewhere(history)) skip('its payloads are in a folder that the test removed');
       else {
