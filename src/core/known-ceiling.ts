@@ -1,17 +1,20 @@
+import { conditionReads } from './condition-reads.ts';
 import type { Policy, Rule } from './policy.ts';
 
-/** What a tool's worker cannot know of the run that sends it a call; in conditions (policy section 1). */
-const unknownThere = /\b(metadata|counts|severity)\b/;
+/** What a tool's worker cannot know of the run that sends it a call. */
+const unknownThere = ['metadata', 'counts', 'severity'] as const;
 
 /**
- * The ceiling as the second gate applies it. A rule whose condition looks at what only the run knows might match or
- * not, so it stands there as an ask: it lifts a deny before it, as it may have done in the run, and denies nothing.
+ * The ceiling as the second gate applies it. A rule whose condition reads what only the run knows may have matched there
+ * or not. If it allows or asks, it stands here as an ask: it lifts a deny before it, as it may have done in the run. If it
+ * denies, it is left out: it lifted nothing in the run, and a call that it denied there never comes here.
  */
 export function knownCeiling(ceiling: Policy): Policy {
-  return { ...ceiling, rules: ceiling.rules.map(knownRule) };
+  return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
 }
 
-function knownRule({ when, ...rule }: Rule): Rule {
-  if (when === undefined) return rule;
-  return unknownThere.test(when) ? { ...rule, action: 'ask' } : { ...rule, when };
+function knownRule({ when, ...rule }: Rule): Rule[] {
+  if (when === undefined) return [rule];
+  if (!conditionReads(when, unknownThere)) return [{ ...rule, when }];
+  return rule.action === 'deny' ? [] : [{ ...rule, action: 'ask' }];
 }

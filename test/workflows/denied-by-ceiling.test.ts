@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { callDigest, definitionDigest } from '../../src/core/digest.ts';
+import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
+import { testAgent } from '../support/test-agent.ts';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** A worker of one's own that forges permits does not run what the operator's ceiling denies (I1). */
+
+let foreign: ForeignWorker;
+beforeAll(async () => {
+  foreign = await startForeignWorker();
+}, 60_000);
+afterAll(() => foreign.close());
+
+async function forge(policy: string, tool: string, args: object, more: object = {}): Promise<unknown> {
+  const world: World = await openWorld({ policy });
+  try {
+    const workflowId = `foreign-${randomUUID()}`;
+    const { description, schema } = testAgent(world.folder).tools.find(({ name }) => name === tool)!;
+    const definition = definitionDigest({ name: tool, description, schema });
+    const digest = callDigest({ tool, args: args as never, definition });
+    const permit = { workflowId, callId: '1.1', digest, definition, outcome: 'approved', agent: 'tester', ...more };
+    const told = await world.client.session.client.workflow.execute('agentRun', {
+      workflowId,
+      taskQueue: foreign.taskQueue,
+      args: [{ tool, taskQueue: world.taskQueue, args: [permit, args] }],
+    });
+    return { told, ran: world.ran() };
+  } finally {
+    await world.close();
+  }
+}
+
+const denied = { told: { type: 'denied_by_policy', nonRetryable: true }, ran: [] };
+const pay = { to: 'mallory', amount: 1 };
+
+describe('what the ceiling denies', () => {
+  test('also where a later deny depends on what only the run knows', async () => {
+    const policy = `version: 1
+rules:
+  - { pattern: "pay:mallory", action: deny }
+  - { pattern: "*", when: 'has(metadata.frozen)', action: deny }
+`;
+    expect(await forge(policy, 'pay', pay)).toEqual(denied);
+  }, 60_000);
+
+  test('also where an argument is called severity', async () => {
+    const policy = `version: 1
+rules:
+  - { pattern: echo, action: allow }
+  - { pattern: echo, when: 'args.severity == "page everybody"', action: deny }
+`;
+    expect(await forge(policy, 'echo', { severity: 'page everybody' })).toEqual(denied);
+  }, 60_000);
+
+  test('also where a text of the condition is metadata', async () => {
+    const policy = `version: 1
+rules:
+  - { pattern: echo, action: allow }
+  - { pattern: echo, when: 'args.table == "metadata"', action: deny }
+`;
+    expect(await forge(policy, 'echo', { table: 'metadata' })).toEqual(denied);
+  }, 60_000);
+});
