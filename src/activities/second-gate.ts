@@ -10,7 +10,7 @@ import { callDigest } from '../core/digest.ts';
 import type { GatedDefinition } from '../core/gated-activity.ts';
 import { gatedArguments } from '../core/gated-activity.ts';
 import { knownCeiling } from '../core/known-ceiling.ts';
-import { isMarkedPermit } from '../core/permit-mark.ts';
+import { isReceivedPermit } from '../core/permit-mark.ts';
 import type { Policy } from '../core/policy.ts';
 import { compilePolicy, evaluate } from '../core/ruling.ts';
 import { notSplit } from '../core/shell-parts.ts';
@@ -76,7 +76,7 @@ export function secondGate({
       // Before every refusal, which would say that the call did not run.
       if (called !== undefined && !isRepeatable(called)) refuseSecondStart(called.name);
       if (called === undefined && !activityType.startsWith('countersign.')) {
-        if (!isMarkedPermit(input.args[0])) return next(input);
+        if (!isReceivedPermit(input.args[0])) return next(input);
         throw refused(
           'forbidden',
           `'${activityType}' is gated in its workflow and not on this worker: name it in 'gated'`,
@@ -100,7 +100,7 @@ export function secondGate({
       if (called === undefined) return next(input);
       const permit = permitShape.safeParse(input.args[0]);
       const isGates = permit.success && permit.data.workflowId === workflowExecution.workflowId;
-      if (!isGates || (activity !== undefined && !isMarkedPermit(input.args[0]))) {
+      if (!isGates || (activity !== undefined && !isReceivedPermit(input.args[0]))) {
         throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate`);
       }
       const { digest, definition, agent, caller, heartbeats = false } = permit.data;

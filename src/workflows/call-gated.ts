@@ -105,6 +105,8 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
   const requestId = admit(gated, wished, again);
   // An allowed call is scheduled in this very step, in the order in which it was made.
   const admitted = requestId === undefined ? wished : await answered(gated, wished, requestId);
+  // Between the answer and this step somebody may have handed the call to the next execution, which takes it up.
+  if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
   const { call, values, definition = activity.definition } = admitted;
   const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
   const proof = gate.permit(call, { ...activity, definition }, requestId);

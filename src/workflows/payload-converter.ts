@@ -7,7 +7,7 @@ import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
 import { jsonPlace } from '../core/json-place.ts';
-import { isMarkedPermit, markPermit, permitMetadata, saysPermit } from '../core/permit-mark.ts';
+import { isMarkedPermit, markReceived, permitMetadata, saysPermit } from '../core/permit-mark.ts';
 import { strictJsonProblem } from '../core/strict-json.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../core/undecodable.ts';
 import { isStrict } from './strict-payloads.ts';
@@ -35,7 +35,7 @@ class BrandingPayloadConverter implements PayloadConverter {
     if (ambiguous !== undefined) return ambiguous as T;
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload);
-      return saysPermit(payload.metadata) && typeof value === 'object' && value !== null ? markPermit(value) : value;
+      return saysPermit(payload.metadata) && typeof value === 'object' && value !== null ? markReceived(value) : value;
     } catch {
       return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
     }

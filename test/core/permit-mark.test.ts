@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isMarkedPermit, markPermit, saysPermit } from '../../src/core/permit-mark.ts';
+import { isReceivedPermit, markPermit, saysPermit } from '../../src/core/permit-mark.ts';
 import { payloadConverter } from '../../src/workflows/payload-converter.ts';
 
 /** The mark of a permit travels beside its JSON, where no argument can write it. */
@@ -11,7 +11,12 @@ test('a marked permit arrives marked, and says the same', () => {
   expect(saysPermit(payload.metadata)).toBe(true);
   const arrived = payloadConverter.fromPayload(payload);
   expect(arrived).toEqual(permit);
-  expect(isMarkedPermit(arrived)).toBe(true);
+  expect(isReceivedPermit(arrived)).toBe(true);
+});
+
+test('one that was received is not handed on as one', () => {
+  const arrived = payloadConverter.fromPayload(payloadConverter.toPayload(markPermit({ ...permit })));
+  expect(saysPermit(payloadConverter.toPayload(arrived).metadata)).toBe(false);
 });
 
 test.each<[string, unknown]>([
@@ -22,7 +27,7 @@ test.each<[string, unknown]>([
 ])('%s is not one', (_name, value) => {
   const payload = payloadConverter.toPayload(value);
   expect(saysPermit(payload.metadata)).toBe(false);
-  expect(isMarkedPermit(payloadConverter.fromPayload(payload))).toBe(false);
+  expect(isReceivedPermit(payloadConverter.fromPayload(payload))).toBe(false);
 });
 
 test('metadata that says something else is none', () => {

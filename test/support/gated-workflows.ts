@@ -190,3 +190,23 @@ export async function leavesWhenTold(): Promise<string> {
   await gate.until(() => enough);
   return 'done';
 }
+
+/** Hands its argument to an activity that is not gated. */
+export async function handsOn(given: unknown): Promise<unknown> {
+  await openGate();
+  return told(activities.free(given));
+}
+
+/** Continues as new so many promises after its call was settled. */
+export async function rollsLate(hops: number, carried?: CarriedGate): Promise<unknown> {
+  const gate = new ApprovalGate();
+  const { pay } = gate.wrap(activities, gated);
+  await gate.load({ agent: 'tester' }, carried);
+  const paying = told(pay('a', 1));
+  if (carried !== undefined) return paying;
+  await gate.until(() => gate.ledger.settled.length > 0);
+  for (let hop = 0; hop < hops; hop++) await Promise.resolve();
+  if (gate.busy) return paying;
+  const { memo, carried: next } = gate.carry();
+  return makeContinueAsNewFunc<typeof rollsLate>({ memo })(hops, next);
+}

@@ -62,6 +62,8 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'leaves',
         'leavesWhenTold',
         'thinksAgain',
+        'handsOn',
+        'rollsLate',
       ],
       workflowBundle: { code },
       shutdownGraceMs: 500,

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openGatedWorld, type GatedWorld } from '../support/gated-world.ts';
+
+/** What a starter marks is no permit, and a call that is handed to the next execution starts there only (I1, I7). */
+
+let world: GatedWorld;
+beforeAll(async () => {
+  world = await openGatedWorld({
+    policy: {
+      version: 1,
+      rules: [
+        { pattern: 'pay', action: 'ask' },
+        { pattern: 'free', action: 'allow' },
+      ],
+    },
+  });
+}, 60_000);
+afterAll(() => world.close());
+
+test('an argument that a starter marked as a permit is none', async () => {
+  const workflowId = `hands-${randomUUID()}`;
+  const entry = {
+    seq: 1,
+    at: '2030-01-01T00:00:00.000Z',
+    engine: 1,
+    kind: 'settled',
+    requestId: '0'.repeat(32),
+    outcome: 'approved',
+    reviewerId: 'boss',
+  };
+  await world.client.session.connection.workflowService.startWorkflowExecution({
+    namespace: 'default',
+    workflowId,
+    requestId: randomUUID(),
+    workflowType: { name: 'handsOn' },
+    taskQueue: { name: world.taskQueue },
+    input: {
+      payloads: [
+        {
+          metadata: { encoding: Buffer.from('json/plain'), countersign: Buffer.from('permit') },
+          data: Buffer.from(JSON.stringify({ journal: [entry] })),
+        },
+      ],
+    },
+  });
+  const handle = world.client.session.client.workflow.getHandle(workflowId);
+  const result = await handle.result();
+  const { events } = await handle.fetchHistory();
+  const scheduled = events!.filter(
+    ({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name === 'free',
+  );
+  const metadata = scheduled[0]?.activityTaskScheduledEventAttributes?.input?.payloads?.[0]?.metadata ?? {};
+  expect(Object.keys(metadata)).toEqual(['encoding']);
+  expect(result).toEqual({ result: { journal: [entry] } });
+});
+
+test.each(Array.from({ length: 5 }, (_, hops) => hops))(
+  'one approval is one start, %d promises after it',
+  async (hops) => {
+    world.ran();
+    const handle = await world.start('rollsLate', hops);
+    const [request] = await world.open(handle);
+    await handle.signal('decide', { requestId: request!.requestId, approved: true });
+    await handle.result();
+    const { links } = await world.client.historyChain(handle.workflowId);
+    const scheduled = links.map(
+      ({ events }) =>
+        events.filter(({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name === 'pay').length,
+    );
+    const ran = world.ran();
+    expect(ran).toEqual(['pay a 1']);
+    expect(scheduled.reduce((sum, each) => sum + each, 0)).toBe(1);
+  },
+);
