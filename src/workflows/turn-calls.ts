@@ -174,7 +174,9 @@ export class TurnCalls {
     each.state = 'running';
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
-    const permit = tool.agent === undefined ? this.#gate.permit(call, tool, requestId) : undefined;
+    // The definition that passed the gate, also where it is no longer kept: the second gate then refuses the call (I8).
+    const { admitted: definition = tool.definition } = each;
+    const permit = tool.agent === undefined ? this.#gate.permit(call, { ...tool, definition }, requestId) : undefined;
     const ending =
       permit !== undefined
         ? runTool(tool, permit, call.args, groups)
