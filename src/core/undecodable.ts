@@ -38,7 +38,10 @@ export function isUndecodable(value: unknown): value is Undecodable {
 
 /** Bytes of what could not be decoded, else characters of a value's JSON: all that is kept of what is refused (I4). */
 export function sizeOf(value: unknown): number {
-  return isUndecodable(value) ? value.size : (JSON.stringify(value)?.length ?? 0);
+  if (isUndecodable(value)) return value.size;
+  // Text with a number for each byte would take seconds to write.
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  return JSON.stringify(value)?.length ?? 0;
 }
 
 /** Values nested deeper than this are refused: reading them is safe, writing them again overflows the stack. */

@@ -59,7 +59,7 @@ export function registerUpdate(
 /** Temporal buffers a signal that nobody handles in silence: it is counted as refused instead. */
 export function rejectUnknownSignals(queue: MessageQueue): void {
   setDefaultSignalHandler((_name, ...payloads) => {
-    const unread = payloads.find(isUndecodable);
+    const unread = payloads.find((each) => isUndecodable(each) || ArrayBuffer.isView(each));
     const payload = unread ?? (payloads.length > 1 ? payloads : payloads[0]);
     queue.add({ kind: unknownSignals, payload, eventId: '', receivedAtMs: Date.now() });
   });

@@ -173,6 +173,9 @@ function read(
   if (isUndecodable(payload)) {
     return { problem: { code: payload.code, message: `the message could not be decoded: ${payload.why}` } };
   }
+  // Parsed, each byte would be a member of an object, and some megabytes would take longer than a task may (I5).
+  if (ArrayBuffer.isView(payload))
+    return { problem: { code: 'undecodable', message: 'the message is bytes, not JSON' } };
   const found = kind.parse(payload, eventId);
   const problem = 'problem' in found ? undefined : canonicalJsonProblem(found.message);
   return problem === undefined ? found : { problem: { code: 'invalid_decision', message: problem } };

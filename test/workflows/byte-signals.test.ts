@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { type World, openWorld } from '../support/world.ts';
+
+/** Signals whose payload is bytes are refused before each byte becomes a member of an object (I5). */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+}, 60_000);
+afterAll(() => world.close());
+
+test.each([
+  ['decide', [1_900_000]],
+  ['noise', [950_000, 950_000]],
+])(
+  'twenty signals %s with megabytes of bytes, which come together, hold up nothing',
+  async (signalName, sizes) => {
+    const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
+    const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'done' }];
+    const run = await world.start(turns, { policy });
+    const [request] = await run.open();
+    await world.stopWorker();
+    const metadata = { encoding: Buffer.from('binary/plain') };
+    for (let count = 0; count < 20; count++) {
+      await world.client.session.connection.workflowService.signalWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId: run.workflowId },
+        signalName,
+        requestId: randomUUID(),
+        input: { payloads: sizes.map((size) => ({ metadata, data: Buffer.alloc(size, 7) })) },
+      });
+    }
+    await world.startWorker();
+    await eventually('all are refused', async () => (await run.status()).refused.total === 20, 60_000);
+    await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+    expect(await run.result()).toMatchObject({ status: 'completed' });
+  },
+  120_000,
+);
