@@ -63,7 +63,10 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
 }
 
 /** The definition, with the greater of its own risk and another's. */
-export function withGreaterRisk(own: GatedDefinition, { risk }: GatedDefinition): GatedDefinition {
+export function withGreaterRisk<Definition extends ToolDefinition>(
+  own: Definition,
+  { risk }: Pick<ToolDefinition, 'risk'>,
+): Definition {
   const rank = (each: Risk): number => risks.findIndex((known) => known === each);
   return rank(risk) > rank(own.risk) ? { ...own, risk } : own;
 }

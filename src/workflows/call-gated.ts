@@ -124,7 +124,7 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
     // Cancelled in the task that made it, it was never sent, nor were the entries in its permit; seen twice, they are one.
     if (isCancellation(error)) gate.putBackJournal(permit.journal ?? []);
     gate.finished(call.callId, ranOf(error));
-    const changed = changedDefinitionOf(error instanceof ActivityFailure ? error.cause : error);
+    const changed = changedDefinitionOf(error instanceof ActivityFailure ? error.cause : error, activity.name);
     if (changed === undefined || gated.hasEnded()) throw error;
     return { changed, admitted, permit };
   }

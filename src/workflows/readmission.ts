@@ -13,12 +13,15 @@ import { agentOf } from './run-state.ts';
 /** Definitions kept; a call that was admitted under an older one is asked about without the old one's words. */
 const formerKept = 10;
 
-/** What the second gate said of a tool that has changed; undefined for every other failure. */
-export function changedDefinitionOf(cause: unknown): ChangedDefinition | undefined {
+/** What the second gate said of tool `name`, which has changed; undefined for every other failure. */
+export function changedDefinitionOf(cause: unknown, name: string): ChangedDefinition | undefined {
   if (!(cause instanceof ApplicationFailure) || cause.type !== definitionChangedType) return undefined;
   const [by, change] = (cause.details ?? []) as [unknown, Partial<ChangedDefinition> | undefined];
   const isWhole = typeof change?.definition?.definition === 'string';
-  return by === refusedBySecondGate && isWhole ? (change as ChangedDefinition) : undefined;
+  // Whoever may fail activities can write the same: no other tool changes by it.
+  return by === refusedBySecondGate && isWhole && change?.definition?.name === name
+    ? (change as ChangedDefinition)
+    : undefined;
 }
 
 /**

@@ -55,13 +55,13 @@ export async function runTool(
       ran: 'yes',
     };
   } catch (error) {
-    return endOf(error);
+    return endOf(error, tool.name);
   }
 }
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-function endOf(error: unknown): ToolEnd {
+function endOf(error: unknown, tool: string): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
     return { content: sentences.failed('the tool was not started in time'), isError: true, ran: 'no' };
@@ -76,7 +76,7 @@ function endOf(error: unknown): ToolEnd {
   }
   // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
-  const changed = changedDefinitionOf(cause);
+  const changed = changedDefinitionOf(cause, tool);
   const ran = ranOf(cause.type ?? '');
   return { content: sentences.failed(cause.message), isError: true, ran, ...(changed && { changed }) };
 }

@@ -7,6 +7,7 @@ import type { ChangedDefinition } from '../activities/changed-definition.ts';
 import type { ModelCall } from '../activities/model-turn.ts';
 import type { ApprovalRequest, Message } from '../contract.ts';
 import { changesTooOften, mostDefinitionChanges } from '../core/definition-change.ts';
+import { withGreaterRisk } from '../core/gated-activity.ts';
 import { sentences } from '../core/sentences.ts';
 import { inlineLimits } from '../core/size-limits.ts';
 import type { ToolCall, ToolDefinition } from '../core/tool-call.ts';
@@ -183,8 +184,10 @@ export class TurnCalls {
         : this.#nested.run(call, tool.agent!, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
     void ending.then(({ content, isError, ran, unread, changed }) => {
       this.#running--;
-      if (unread === true) each.unread = (each.unread ?? 0) + 1;
-      if (unread === true && each.unread! < startsForUnread) {
+      // Without a payload folder nothing is unread: whoever says so had the activity failed while the tool runs (I7).
+      const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
+      if (isUnread) each.unread = (each.unread ?? 0) + 1;
+      if (isUnread && each.unread! < startsForUnread) {
         each.state = 'ready';
         return;
       }
@@ -202,7 +205,7 @@ export class TurnCalls {
   /** The tool has changed since the call was admitted: the call goes through the gate again, about the tool as it is now (I8). */
   #holdAgain(each: TurnCall, tool: ToolDefinition, changed: ChangedDefinition, requestId: string | undefined): void {
     this.#gate.noteRuling();
-    takeDefinition(this.#state, tool, changed.definition);
+    takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
     if ((each.changes ?? 0) >= mostDefinitionChanges) {
       Object.assign(each, { state: 'done', content: changesTooOften(tool.name), isError: true });
       return;
