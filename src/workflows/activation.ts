@@ -9,7 +9,7 @@ import { isUndecodable } from '../core/undecodable.ts';
 import { noteArguments } from './carried.ts';
 import { endGuarded, guardOutbound } from './guarded-activities.ts';
 import { ofThisRun } from './of-this-run.ts';
-import { askingQueries, markStrict } from './strict-payloads.ts';
+import { askingQueries, markExcess, markStrict } from './strict-payloads.ts';
 import { unreadPayloadOf } from './unread-payload.ts';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
@@ -59,6 +59,7 @@ export function interceptors(): WorkflowInterceptors {
           // Not a failure of the run: its task is tried again until a worker reads it, and what is there then counts.
           if (unread !== undefined) throw new Error(unread);
           markStrict(jobs);
+          markExcess(jobs, workflowInfo().workflowType === workflowType);
           // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
           if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
           state.number++;

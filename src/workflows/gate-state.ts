@@ -12,6 +12,9 @@ import { activation } from './activation.ts';
 /** Signatures that an execution verifies before it continues as new: its replay verifies them all again, in under a second. */
 export const checksOfExecution = 50;
 
+/** Lookups of messages (new policies, edits) after which an execution continues as new: each one is seven events or so. */
+export const lookupsOfExecution = 50;
+
 /** What continue-as-new carries of a gate (I11). */
 export interface GateSnapshot {
   ledger: Ledger;
@@ -33,6 +36,8 @@ export class GateState {
   updates = 0;
   /** Signatures that this execution verified (messages/authenticate.ts). */
   checks = 0;
+  /** Activities that this execution scheduled to find something out about a message. */
+  lookups = 0;
   /** How all grants were last revoked: an edit that was in flight then leaves none. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   /** Who belongs to which group, by the policies in force. */
@@ -140,7 +145,8 @@ export class GateState {
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
     const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;
-    return isLong || this.updates >= budget.updates || this.checks >= checksOfExecution;
+    const isBusy = this.checks >= checksOfExecution || this.lookups >= lookupsOfExecution;
+    return isLong || isBusy || this.updates >= budget.updates;
   }
 }
 

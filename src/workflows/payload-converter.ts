@@ -10,7 +10,7 @@ import { jsonPlace } from '../core/json-place.ts';
 import { isMarkedPermit, markReceived, permitMetadata, saysPermit } from '../core/permit-mark.ts';
 import { strictJsonProblem } from '../core/strict-json.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../core/undecodable.ts';
-import { isStrict } from './strict-payloads.ts';
+import { isExcess, isStrict, maxSignalBytes } from './strict-payloads.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
   toPayload(value: unknown): Payload {
@@ -29,6 +29,10 @@ class BrandingPayloadConverter implements PayloadConverter {
     const data = payload.data ?? new Uint8Array();
     if (isUnread(payload)) {
       return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, { unread: true }) as T;
+    }
+    if (isExcess(payload)) {
+      const why = `more than ${maxSignalBytes} bytes of signals came at once: send it again`;
+      return new Undecodable(data.length, why) as T;
     }
     if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
     const ambiguous = isStrict(payload) && hasEncoding(payload, 'json/plain') ? ambiguityOf(data) : undefined;

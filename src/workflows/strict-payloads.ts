@@ -5,12 +5,16 @@
  */
 import type { Payload } from '@temporalio/common';
 import type { ActivateInput } from '@temporalio/workflow';
-import { messageNames, queryNames, workflowType } from '../contract.ts';
+import { messageNames, parentsChangedName, queryNames, workflowType } from '../contract.ts';
 
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
 const metadataKey = 'countersign.strict';
+const excessKey = 'countersign.excess';
 const mark = new Uint8Array();
+
+/** Bytes of signals that one activation reads: reading more takes longer than a workflow task may (I5). */
+export const maxSignalBytes = 8_000_000;
 
 /** The queries of ours that take an argument. */
 export const askingQueries: readonly string[] = [queryNames.approvals, queryNames.receipt];
@@ -18,6 +22,25 @@ const messages: readonly string[] = Object.values(messageNames);
 
 export function isStrict({ metadata }: Payload): boolean {
   return metadata?.[metadataKey] != null;
+}
+
+/** True of a signal that came with too many others at once; it is refused without being read. */
+export function isExcess({ metadata }: Payload): boolean {
+  return metadata?.[excessKey] != null;
+}
+
+/**
+ * Marks the signals past `maxSignalBytes`, in the order in which they came, those of a calling run aside. An agent run
+ * handles signals of every name; in another workflow only ours are counted.
+ */
+export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
+  let bytes = 0;
+  for (const { signalWorkflow } of jobs) {
+    const name = signalWorkflow?.signalName ?? '';
+    if (signalWorkflow == null || name === parentsChangedName || !(isAgentRun || messages.includes(name))) continue;
+    bytes += (signalWorkflow.input ?? []).reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
+    if (bytes > maxSignalBytes) signalWorkflow.input = marked(signalWorkflow.input, excessKey);
+  }
 }
 
 /**
@@ -49,6 +72,6 @@ function isFromClient(start: NonNullable<Job['initializeWorkflow']>): boolean {
   return initiator !== byTheRunItself;
 }
 
-function marked(payloads: Payload[] | null | undefined): Payload[] {
-  return (payloads ?? []).map((payload) => ({ ...payload, metadata: { ...payload.metadata, [metadataKey]: mark } }));
+function marked(payloads: Payload[] | null | undefined, key = metadataKey): Payload[] {
+  return (payloads ?? []).map((payload) => ({ ...payload, metadata: { ...payload.metadata, [key]: mark } }));
 }

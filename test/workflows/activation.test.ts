@@ -14,7 +14,7 @@ const timer: Job = { fireTimer: { seq: 2 } };
 const begun: Job = { initializeWorkflow: { workflowType: 'agentRun' } };
 
 // As within a run: its state is the run's (of-this-run.ts).
-Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: {} });
+Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: { info: { workflowType: 'agentRun' } } });
 const interceptor = interceptors().internals![0]!;
 
 /** What the SDK is handed, and whether the gate waits meanwhile and goes on afterwards. */

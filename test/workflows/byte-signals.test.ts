@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
+import { maxSignalBytes } from '../../src/workflows/strict-payloads.ts';
 import { type World, openWorld } from '../support/world.ts';
 
 /** Signals whose payload is bytes are refused before each byte becomes a member of an object (I5). */
@@ -39,3 +40,35 @@ test.each([
   },
   120_000,
 );
+
+test('36 signals with megabytes of JSON, which come together: the first are read, and all are refused', async () => {
+  const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
+  const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 2 } }] }, { text: 'done' }];
+  const run = await world.start(turns, { policy });
+  const [request] = await run.open();
+  await world.stopWorker();
+  const members = Array.from({ length: 120_000 }, (_, index) => `"k${index}":${index % 10}`);
+  const data = Buffer.from(`{${members.join(',')}}`);
+  const count = 36;
+  for (let sent = 0; sent < count; sent++) {
+    await world.client.session.connection.workflowService.signalWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: run.workflowId },
+      signalName: 'decide',
+      requestId: randomUUID(),
+      input: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data }] },
+    });
+  }
+  await world.startWorker();
+  // An execution that has just continued as new counts none before it has verified what it carries.
+  const { last } = await eventually('all are refused', async () => {
+    const { refused } = await run.status();
+    return refused.total === count && refused;
+  });
+  const codes = last.map(({ code }) => code);
+  const read = codes.filter((code) => code === 'invalid_decision').length;
+  expect(read).toBe(Math.floor(maxSignalBytes / data.length));
+  expect(codes.filter((code) => code === 'undecodable')).toHaveLength(count - read);
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+  expect(await run.result()).toMatchObject({ status: 'completed' });
+}, 120_000);

@@ -24,6 +24,8 @@ export interface Lookup {
   find(): Promise<() => Receipt>;
   /** True if the messages behind it wait for the result. */
   blocks: boolean;
+  /** True if it is made however many there were: what it says must not be missed. Default false. */
+  isRequired?: boolean;
   /** The request that does not expire meanwhile, for a lookup that does not block. */
   holds?: string;
   /** What the sender is told if the activity fails. */

@@ -47,6 +47,7 @@ export function parentsChangedMessages(
     },
     apply: ({ value, eventId }) => ({
       blocks: true,
+      isRequired: true,
       failed: 'the policies of the calling run could not be read',
       ended: 'the run ended before it took the policies of the calling run',
       find: async () => {

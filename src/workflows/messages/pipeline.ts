@@ -9,7 +9,7 @@ import type { Policy } from '../../core/policy.ts';
 import type { Problem } from '../../core/problem.ts';
 import { isUndecodable, sizeOf } from '../../core/undecodable.ts';
 import type { Deadlines } from '../deadlines.ts';
-import type { GateState } from '../gate-state.ts';
+import { lookupsOfExecution, type GateState } from '../gate-state.ts';
 import type { ScheduledTask } from '../scheduler.ts';
 import { authenticate, claimed } from './authenticate.ts';
 import { earlierReceipt, identityOf, keepReceipt, misused, type MessageIdentity } from './idempotency.ts';
@@ -18,6 +18,13 @@ import type { Lookup, MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 import type { MessageQueue, Received } from './message-queue.ts';
 import type { RecordedTimes } from './recorded-times.ts';
+
+/** While something keeps an execution from continuing as new, it looks up as many messages again, and no further. */
+const maxLookups = 2 * lookupsOfExecution;
+const tooManyLookups: Problem = {
+  code: 'rate_limited',
+  message: 'this run was sent too many edits or policies: repeat the message once it has continued as new',
+};
 
 export class MessagePipeline implements ScheduledTask {
   readonly #state: GateState;
@@ -103,8 +110,10 @@ export class MessagePipeline implements ScheduledTask {
     const proven = authenticate(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
     const applied = kind.apply(message, proven, atMs);
-    if ('find' in applied) this.#lookUp(received, applied, requestIdOf(message), identity);
-    else this.#answer(received, applied, identity);
+    if (!('find' in applied)) this.#answer(received, applied, identity);
+    else if (this.#state.lookups >= maxLookups && applied.isRequired !== true) {
+      this.#answer(received, refused(requestIdOf(message), tooManyLookups));
+    } else this.#lookUp(received, applied, requestIdOf(message), identity);
   }
 
   /** When it was sent; undefined while the recorded time is being read. An unknown time misses every deadline (I2). */
@@ -139,6 +148,7 @@ export class MessagePipeline implements ScheduledTask {
 
   #lookUp(received: Received, lookup: Lookup, requestId: string, identity: MessageIdentity | undefined): void {
     this.#state.noteCommand();
+    this.#state.lookups++;
     void this.#inFlight.keep(
       {
         id: identity?.id,
