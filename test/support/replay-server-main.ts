@@ -1,7 +1,7 @@
 /** The process that replays the histories of a server, for `replayServer`; prints its report as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
@@ -12,6 +12,7 @@ import { nondeterminism } from './nondeterminism.ts';
 import type { ReplayOptions, ReplayReport } from './replay-server.ts';
 
 type History = temporal.api.history.v1.IHistory;
+type ListedExecution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 interface Execution {
   session: Session;
@@ -30,7 +31,7 @@ const sessions = await connectAll();
 try {
   const waiting = new Map<string, Execution[]>();
   for (const session of sessions) {
-    for await (const info of session.client.workflow.list({ query: options.query ?? '' })) {
+    for await (const info of executionsOf(session)) {
       report.listed++;
       const execution = executionOf(session, info);
       if (execution.buildId === undefined) skip('no worker completed a task of it');
@@ -73,16 +74,25 @@ async function connectAll(): Promise<Session[]> {
   return [first, ...(await Promise.all(more))];
 }
 
-function executionOf(
-  session: Session,
-  { workflowId, runId, type, searchAttributes }: WorkflowExecutionInfo,
-): Execution {
-  const buildIds = (searchAttributes['BuildIds'] ?? []) as string[];
+/** As the server lists them: the SDK would read memos, which starters may fill with what cannot be read. */
+async function* executionsOf({ connection, namespace }: Session): AsyncGenerator<ListedExecution> {
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const query = options.query ?? '';
+    const page = await connection.workflowService.listWorkflowExecutions({ namespace, query, nextPageToken });
+    yield* page.executions;
+    ({ nextPageToken } = page);
+  } while (nextPageToken !== undefined && nextPageToken.length > 0);
+}
+
+function executionOf(session: Session, { execution, type, searchAttributes }: ListedExecution): Execution {
+  const stored = searchAttributes?.indexedFields?.['BuildIds'];
+  const buildIds = stored == null ? [] : (defaultPayloadConverter.fromPayload<string[]>(stored) ?? []);
   return {
     session,
-    workflowId,
-    runId,
-    type,
+    workflowId: execution!.workflowId!,
+    runId: execution!.runId!,
+    type: type!.name!,
     buildId: buildIds.findLast((id) => id !== 'unversioned')?.replace(/^[a-z]+:/, ''),
   };
 }

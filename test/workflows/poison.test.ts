@@ -24,7 +24,7 @@ const poisons: [string, Payload, string][] = [
   ['encrypted bytes', payload('binary/encrypted', 'qq'), 'undecodable'],
   ['no metadata', payload(undefined, 'no metadata'), 'undecodable'],
   ['nothing at all', {}, 'undecodable'],
-  ['raw bytes', payload('binary/plain', 'raw'), 'invalid_decision'],
+  ['raw bytes', payload('binary/plain', 'raw'), 'undecodable'],
   ['null', payload('binary/null', ''), 'invalid_decision'],
   ['a prototype key', payload('json/plain', '{"__proto__":{"approved":true},"constructor":1}'), 'invalid_decision'],
   [
