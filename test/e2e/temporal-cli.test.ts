@@ -207,7 +207,7 @@ test('a wrong --input changes nothing, and a good decision after it counts', asy
     [['--input', 'approve', '--input-meta', 'encoding=text/plain'], 'undecodable'],
     [['--input', '{}', '--input-meta', 'encoding=json/protobuf'], 'undecodable'],
     [['--input', '{}', '--input-meta', 'encoding=binary/encrypted'], 'undecodable'],
-    [['--input-base64', '--input', 'e30=', '--input-meta', 'encoding=binary/plain'], 'invalid_decision'],
+    [['--input-base64', '--input', 'e30=', '--input-meta', 'encoding=binary/plain'], 'undecodable'],
   ];
   for (const [options] of wrong) expect(await signal(workflowId, ...options)).toMatchObject({ exitCode: 0 });
   const { refused } = await plain.workflow.getHandle(workflowId).query<RunStatus>('run');
