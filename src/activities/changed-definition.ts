@@ -2,7 +2,7 @@ import type { GatedDefinition } from '../core/gated-activity.ts';
 import type { ToolDefinition } from '../core/tool-call.ts';
 import type { CheckEditResult } from './check-edit.ts';
 
-/** What the second gate tells the workflow of a tool that is not the one that was admitted. */
+/** The second gate's answer about a tool that changed after its call was admitted. */
 export interface ChangedDefinition {
   /** The tool as the worker has it, which refused to start it. */
   definition: ToolDefinition | GatedDefinition;

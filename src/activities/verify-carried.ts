@@ -10,7 +10,7 @@ type Payloads = temporal.api.common.v1.IPayloads;
 
 export type VerifyCarried = () => Promise<void>;
 
-/** What the server recorded of an execution and of the one that it continues. */
+/** The start and the end of an execution's predecessor, and its own start, as the server recorded them. */
 export interface RecordedPast {
   runId: string;
   started: Started;

@@ -119,7 +119,7 @@ async function sendControl(
   return acceptedReceipt(receipt);
 }
 
-/** What receipts call these messages. */
+/** The nouns that receipts use for these messages. */
 const words = { extend: 'extension', delegate: 'delegation', revoke: 'revocation', setPolicy: 'policy' } as const;
 
 async function glanceAtReceipt(

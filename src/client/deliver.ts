@@ -9,7 +9,7 @@ import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
 export interface MessageRoute<Message> {
   /** The name of its update, which is that of its signal as well. */
   name: string;
-  /** What a receipt calls it. */
+  /** The noun that receipts use for the message. */
   what: string;
   /** Looks once at what became of a message; undefined where the run says nothing of it. */
   look: (session: Session, workflowId: string, message: Message) => Promise<Receipt | undefined>;

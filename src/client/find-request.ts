@@ -93,7 +93,7 @@ async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
 
 type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** Of the executions of one workflow id the running one counts. */
+/** If several executions have one workflow id, the running one counts. */
 function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }

@@ -33,7 +33,7 @@ function wordsOf({ decision, at }: RecordedDecision): string {
   return `${word} by ${reviewerId ?? 'somebody without a name'} at ${at}`;
 }
 
-/** What a look at the request says of a decision about it; undefined where it is open and does not hold it. */
+/** The receipt that follows from a look at the request; undefined if the request is open and lacks this decision. */
 function receiptFrom(
   decision: ParsedDecision,
   { settled, votes = [], approvals }: ApprovalDetails,
