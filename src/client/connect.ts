@@ -4,6 +4,7 @@ import { ProblemError, isProblemError } from '../core/problem.ts';
 import { type LargePayloads, folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import { unreadReferences } from '../unread-references.ts';
 import type { AttributeNames, AttributeWishes } from '../core/attribute-names.ts';
+import { askPast } from './ask-past.ts';
 import { attributeNamesOf } from './attribute-names.ts';
 import { type ServerOptions, connectionSettings } from './connection-settings.ts';
 import { repeatedCalls } from './repeated-calls.ts';
@@ -85,5 +86,6 @@ export async function openSession(
     externalStorage:
       largePayloads === undefined ? unreadReferences : await folderStorage(largePayloads, namespace, 'unread'),
   };
-  return { connection, client: new Client({ connection, namespace, dataConverter }), address, namespace, attributes };
+  const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow: [askPast] } });
+  return { connection, client, address, namespace, attributes };
 }

@@ -1,6 +1,7 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
 import { ProblemError } from '../core/problem.ts';
 import { isUndecodable } from '../core/undecodable.ts';
+import { isNotTakenUp } from './ask-past.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
 import { grpcStatus, grpcStatusOf, serverWords, translateServerError, unreadAnswer } from './server-error.ts';
@@ -23,6 +24,10 @@ export async function queryRun<Answer>(
     if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
+    if (isNotTakenUp(error)) {
+      const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+    }
     if (error instanceof QueryNotRegisteredError) {
       throw new ProblemError(
         { code: 'run_not_found', message: `'${workflowId}' does not answer as a run of Countersign: ${error.message}` },

@@ -13,6 +13,7 @@ export const sentences = {
     `Denied: This run may make at most ${most} calls that cannot be undone.`,
   cancelled: (reason?: string): string => `Cancelled: ${reason ?? 'the run was cancelled'}`,
   tooManyPending: 'Denied: Too many pending approval requests.',
+  notTakenUp: 'The run is continuing as new and does not know its past yet: ask again.',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
   failed: (message: string): string => `Error: ${message}`,
 } as const;

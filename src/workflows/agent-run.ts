@@ -83,7 +83,7 @@ class AgentRun {
     this.#gate = gate;
     this.#nested = new NestedRuns(input, gate);
     setHandler(runQuery, () => this.#status());
-    setHandler(transcriptQuery, () => this.#loaded?.messages ?? []);
+    setHandler(transcriptQuery, () => this.#transcript());
     gate.onClose(() => {
       this.#asking?.cancel();
       this.#nested.cancel();
@@ -259,7 +259,13 @@ class AgentRun {
     return { status, output, usage: this.#state.usage, outcomes, journal: this.#gate.takeJournal() };
   }
 
+  #transcript(): Message[] {
+    this.#gate.requirePast();
+    return this.#loaded?.messages ?? [];
+  }
+
   #status(): RunStatus {
+    this.#gate.requirePast();
     const { turn = 0, links = 1, usage = { inputTokens: 0, outputTokens: 0 } } = this.#loaded ?? {};
     const { counts, open, outcomes, refused } = this.#gate.ledger;
     return {

@@ -118,6 +118,7 @@ export class ApprovalGate {
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     this.#change = change;
     this.#inForce = new RulesInForce(options, change);
+    this.#state.begin();
     this.#state.directories = this.#inForce.directories;
     this.#state.agent = options.agent;
     this.#state.showsArguments = this.limits.includeArguments;
@@ -133,6 +134,11 @@ export class ApprovalGate {
   /** What binds the calls at present. */
   get policies(): PolicyLayers {
     return this.#rules.policies;
+  }
+
+  /** For answers to queries: throws in an execution that has not taken up yet what it continues. */
+  requirePast(): void {
+    this.#state.requirePast();
   }
 
   get ledger(): Ledger {

@@ -1,4 +1,4 @@
-import { workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { Receipt } from '../core/approval.ts';
 import { hideInEntry } from '../core/hidden-arguments.ts';
 import type { JournalEntry } from '../core/journal-entry.ts';
@@ -7,7 +7,9 @@ import { emptyLedger, reduce } from '../core/ledger.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { engine } from '../core/ruling.ts';
 import type { PolicyChange } from '../core/run-side.ts';
+import { sentences } from '../core/sentences.ts';
 import { activation } from './activation.ts';
+import { isContinued } from './carried.ts';
 
 /** Signatures that an execution verifies before it continues as new: its replay verifies them all again, in under a second. */
 export const checksOfExecution = 50;
@@ -48,6 +50,8 @@ export class GateState {
   showsArguments = false;
   /** Why the run is closing; undefined while it is not. */
   closing: string | undefined;
+  /** False until a continued execution has taken up what the one before it carried. */
+  #knowsPast = !isContinued();
   #grown = growth();
   #writtenIn = 0;
 
@@ -56,6 +60,17 @@ export class GateState {
     this.#ledger = ledger;
     this.#journal = journal;
     this.closing = closing;
+    this.#knowsPast = true;
+  }
+
+  /** Says that the execution has begun: with what it took up, or with nothing. */
+  begin(): void {
+    this.#knowsPast = true;
+  }
+
+  /** Throws where an answer would say that there is nothing, only because the past is not known yet. */
+  requirePast(): void {
+    if (!this.#knowsPast) throw ApplicationFailure.nonRetryable(sentences.notTakenUp, 'no_worker');
   }
 
   get ledger(): Ledger {

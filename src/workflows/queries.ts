@@ -18,10 +18,12 @@ const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 /** Answers what reviewers ask of a run: its open requests, one request whole, its grants. */
 export function answerQueries(state: GateState): void {
   setHandler(grantsQuery, () => {
+    state.requirePast();
     const { grants } = state.ledger;
     return grants.map((grant) => shownGrant(grant, state.showsArguments));
   });
   setHandler(approvalsQuery, (filter) => {
+    state.requirePast();
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
     if (requestId === undefined) return state.ledger.open.map((booked) => listed(view(booked)));
     const found = typeof requestId === 'string' ? findRequest(state.ledger, requestId) : undefined;

@@ -1,7 +1,9 @@
 /** One whole chaos test: a stage of its own, the play, and what the books say afterwards. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createClient } from '../../src/client/client.ts';
+import { replayLines, replayServer, type FailedReplay } from '../support/replay-server.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RanLine } from './chaos-agent.ts';
 import { readRanLines } from './chaos-agent.ts';
@@ -14,6 +16,9 @@ import { openSenders } from './senders.ts';
 import { openStage } from './stage.ts';
 import type { Violation } from './verify.ts';
 import { verifyBook } from './verify.ts';
+
+/** Git ignores it. */
+const failedReplays = fileURLToPath(new URL('../failed-replays/', import.meta.url));
 
 export interface ChaosOutcome {
   violations: Violation[];
@@ -30,13 +35,11 @@ export interface ChaosOptions extends Partial<Pick<PlayOptions, 'progress' | 'ru
   bundlePath: string;
   signal?: AbortSignal;
   log?: (line: string) => void;
-  /** Replays every execution of the server when its workers have ended; gives what does not replay. */
-  replay: (server: { address: string; bundlePath: string }) => Promise<Violation[]>;
 }
 
 export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): Promise<ChaosOutcome> {
   const { folder, bundlePath, signal = new AbortController().signal, log = () => undefined } = options;
-  const { progress, replay } = options;
+  const { progress } = options;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'schedule.json'), `${JSON.stringify(schedule, undefined, 2)}\n`);
   const stage = await openStage({ folder, bundlePath, caches: schedule.caches, log });
@@ -64,13 +67,14 @@ export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): 
     );
     log('Replaying the histories.');
     await stage.stopWorkers();
-    const unreplayed = await replay({ address, bundlePath });
+    const replay = await replayServer({ address, bundles: [{ codePath: bundlePath }], keepIn: failedReplays });
+    for (const line of replayLines(replay)) log(line);
     return {
       books,
       disturbances,
       crashes: stage.crashes,
       violations: [
-        ...unreplayed,
+        ...replay.failed.map(unreplayed),
         ...books.flatMap(verifyBook),
         ...strangers(readRanLines(folder), books),
         ...(nobody instanceof Error ? [general('nothing stays listed as open', nobody.message)] : []),
@@ -93,6 +97,10 @@ function strangers(lines: RanLine[], books: RunBook[]): Violation[] {
   return lines
     .filter((line) => !known.has(runOf(line)))
     .map(({ idempotencyKey }) => general('nothing else runs (I1)', `${idempotencyKey} is of no run`));
+}
+
+function unreplayed({ workflowId, error, file }: FailedReplay): Violation {
+  return { rule: 'every history replays (I12)', workflowId, run: '', what: `${error} (${file})` };
 }
 
 function general(rule: string, what: string): Violation {

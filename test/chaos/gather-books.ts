@@ -83,11 +83,9 @@ const nothing: OwnWords = { ledger: { asks: 0, open: 0, outcomes: [], refused: 0
 
 /** What a worker answers for the run, from its history: no answer means that the run cannot be replayed. */
 async function ownWords({ session }: CountersignClient, links: HistoryLink[], requestIds: string[]): Promise<OwnWords> {
-  // The last link that ever worked: the one of a run that was terminated may have had no time to.
-  const worked = links.findLast(({ events }) =>
-    events.some((event) => event.workflowTaskCompletedEventAttributes != null),
-  );
-  const handle = session.client.workflow.getHandle(links[0]!.workflowId, worked?.runId);
+  // A run that was terminated may not have had the time to take up what its last link continues.
+  const begun = links.findLast(hasBegun);
+  const handle = session.client.workflow.getHandle(links[0]!.workflowId, begun?.runId);
   try {
     const { outcomes, refused, counts } = await patiently(() => handle.query<RunStatus>('run'));
     const transcript = await patiently(() => handle.query<Message[]>('transcript'));
@@ -106,6 +104,13 @@ async function ownWords({ session }: CountersignClient, links: HistoryLink[], re
     const { message, cause } = error as Error;
     return { ...nothing, unread: cause instanceof Error ? `${message}: ${cause.message}` : message };
   }
+}
+
+/** True if a task was completed, and where the link continues another one, one after it had read what that one carried. */
+function hasBegun({ events }: HistoryLink): boolean {
+  const isContinued = Boolean(events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
+  const from = isContinued ? events.findIndex((event) => event.activityTaskCompletedEventAttributes != null) : 0;
+  return from >= 0 && events.slice(from).some((event) => event.workflowTaskCompletedEventAttributes != null);
 }
 
 /** A busy worker may answer too late: only the third failure counts. */

@@ -10,7 +10,6 @@ import { parseArgs } from 'node:util';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { runChaos } from './chaos.ts';
 import { makeSchedule } from './make-schedule.ts';
-import { replayExecutions } from './replay-executions.ts';
 import { allRuns, askedCalls } from './all-runs.ts';
 import { summaryOf } from './summary.ts';
 
@@ -50,7 +49,6 @@ async function play(): Promise<number> {
       bundlePath,
       log,
       signal: interrupted.signal,
-      replay: replayExecutions,
       progress: ({ ended, requests, sends, disturbances }) =>
         log(`${ended}/${runs} runs over, ${requests} requests, ${sends} answers, ${disturbances} disturbances`),
     });

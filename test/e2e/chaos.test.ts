@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { runChaos } from '../chaos/chaos.ts';
 import { makeSchedule } from '../chaos/make-schedule.ts';
-import { replayExecutions } from '../chaos/replay-executions.ts';
 import { summaryOf } from '../chaos/summary.ts';
 import { testBundle } from '../support/world.ts';
 
@@ -18,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('whatever is killed, each request has one outcome, and what was approved ran once', async () => {
   const schedule = makeSchedule({ runs: 12, seed: 32 });
-  const outcome = await runChaos(schedule, { folder, bundlePath: testBundle(), replay: replayExecutions });
+  const outcome = await runChaos(schedule, { folder, bundlePath: testBundle() });
   const { violations, crashes, disturbances } = outcome;
   expect(violations).toEqual([]);
   expect(crashes).toEqual([]);

@@ -135,7 +135,7 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
         const open = await handle.query<ApprovalRequest[]>('approvals');
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
-    status: () => handle.query<RunStatus>('run'),
+    status: () => client.run(workflowId).status(),
     result: () => client.run(workflowId).result(),
   };
 }

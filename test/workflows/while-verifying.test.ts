@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from '@temporalio/client';
 import { projectHistories } from '../../src/client/journal-of.ts';
-import { activityNames, type Receipt } from '../../src/contract.ts';
+import { activityNames, queryNames, type Receipt } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
-import type { World } from '../support/world.ts';
+import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** What comes while a continued execution verifies its past waits for the answer, and keeps its time (I6, I11). */
@@ -16,6 +17,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
+async function verifies(run: RunInTest): Promise<boolean> {
+  const { raw } = await run.handle.describe();
+  const pending = raw.pendingActivities ?? [];
+  return pending.some(({ activityType }) => activityType?.name === activityNames.verifyCarried);
+}
+
 test('decisions in time count after the deadline, refusals are counted, the journal is dense', async () => {
   const calls = [1, 2, 3].map((amount) => ({ tool: 'pay', args: { to: 'slow', amount } }));
   const run = await world.start([{ calls }, { text: 'done' }], {
@@ -26,14 +33,9 @@ test('decisions in time count after the deadline, refusals are counted, the jour
     policy: { version: 1, rules: [{ pattern: 'hold', action: 'allow' }] },
   });
   await eventually('the slot is taken', () => world.ran().includes('start slot'));
-  const verifying = async (): Promise<boolean> => {
-    const { raw } = await run.handle.describe();
-    const pending = raw.pendingActivities ?? [];
-    return pending.some(({ activityType }) => activityType?.name === activityNames.verifyCarried);
-  };
   let noises = 0;
   await eventually('the run continues as new and verifies', async () => {
-    if (await verifying()) return true;
+    if (await verifies(run)) return true;
     await run.handle.signal('noise');
     noises += 1;
     return false;
@@ -48,7 +50,7 @@ test('decisions in time count after the deadline, refusals are counted, the jour
     const { events } = await run.handle.fetchHistory();
     return (events ?? []).some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null);
   });
-  expect(await verifying()).toBe(true);
+  expect(await verifies(run)).toBe(true);
   await eventually('the deadline passes', () => Date.now() > Date.parse(third!.deadline!) + 500);
   writeFileSync(join(world.folder, 'release-slot'), '');
   expect(await update).toMatchObject({ accepted: true, outcome: 'approved' });
@@ -79,5 +81,28 @@ test('a close that comes meanwhile cancels what was carried', async () => {
   writeFileSync(join(world.folder, 'release-again'), '');
   const { status, outcomes } = await run.result();
   expect({ status, outcomes }).toMatchObject({ status: 'closed', outcomes: [{ outcome: 'cancelled', ran: 'no' }] });
+  await holding.result();
+}, 60_000);
+
+test('queries do not answer as if there were nothing, in a run that is terminated meanwhile neither', async () => {
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'asked', amount: 1 } }] }, { text: 'done' }]);
+  const [request] = await run.open();
+  const holding = await world.start([{ calls: [{ tool: 'hold', args: { name: 'queries' } }] }, { text: 'done' }], {
+    policy: { version: 1, rules: [{ pattern: 'hold', action: 'allow' }] },
+  });
+  await eventually('the slot is taken', () => world.ran().includes('start queries'));
+  await eventually('the run continues as new and verifies', async () => {
+    if (await verifies(run)) return true;
+    await run.handle.signal('noise');
+    return false;
+  });
+  const plain = new Client({ connection: world.client.session.connection }).workflow.getHandle(run.workflowId);
+  for (const name of Object.values(queryNames)) await expect(plain.query(name)).rejects.toThrow('continuing as new');
+  await expect(run.status()).rejects.toMatchObject({ code: 'no_worker' });
+  const { approvals } = await world.client.approvals.list({ workflowId: run.workflowId });
+  expect(approvals.map(({ requestId }) => requestId)).toEqual([request!.requestId]);
+  await run.handle.terminate();
+  await expect(plain.query(queryNames.approvals)).rejects.toThrow('continuing as new');
+  writeFileSync(join(world.folder, 'release-queries'), '');
   await holding.result();
 }, 60_000);

@@ -55,6 +55,7 @@ const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt)
 /** Query `receipt`: what became of a message with an id. */
 export function answerReceipts(state: GateState): void {
   setHandler(receiptQuery, (filter) => {
+    state.requirePast();
     const { messageId } = (filter ?? {}) as { messageId?: unknown };
     return state.ledger.answered.find((each) => each.messageId === messageId)?.receipt ?? null;
   });
