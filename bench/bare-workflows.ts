@@ -6,7 +6,7 @@
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { CallModelInput, CallModelResult } from '../src/activities/model-turn.ts';
 import type { Message } from '../src/contract.ts';
-import type { JsonObject } from '../src/core/tool-call.ts';
+import type { JsonObject } from '../src/core/base/tool-call.ts';
 
 export interface BareInput {
   agent: string;

@@ -37,12 +37,12 @@ function drawRow({ budget, what, measured, most, shown, limit, kept }: Verdict, 
   const middle = y + rowHeight / 2 + 4;
   // Beyond a budget of zero, or where nothing could be measured, the bar is as long as it can be.
   const share = kept ? measured / Math.max(most, 1e-9) : measured / most || widest;
-  const colour = kept ? '#1f6feb' : '#b42318';
+  const applyMode = kept ? '#1f6feb' : '#b42318';
   const numbers = `${shown.split(' (')[0]}, ${limit}`;
   return [
     label(16, middle, budget, 'font-weight="bold"'),
     label(left - 12, middle, what, 'text-anchor="end"'),
-    `<rect x="${left}" y="${y + 5}" width="${Math.max(2, x(Math.min(share, widest)) - left)}" height="${rowHeight - 10}" rx="2" fill="${colour}"/>`,
+    `<rect x="${left}" y="${y + 5}" width="${Math.max(2, x(Math.min(share, widest)) - left)}" height="${rowHeight - 10}" rx="2" fill="${applyMode}"/>`,
     label(width - right + 10, middle, numbers, 'fill="#555" font-size="11"'),
   ];
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { bundledPath } from '../src/bundled-path.ts';
+import { bundledPath } from '../src/connection/bundled-path.ts';
 import { replayLines, replayServer } from '../test/support/replay-server.ts';
 
 /**

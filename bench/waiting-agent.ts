@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { z } from 'zod';
-import { defineAgent, type Agent } from '../src/agents/define-agent.ts';
+import { defineAgent } from '../src/agents/define-agent.ts';
+import type { Agent } from '../src/agents/definitions.ts';
 import { defineTool } from '../src/agents/define-tool.ts';
 import { scriptedModel } from '../src/models/scripted.ts';
 

@@ -3,12 +3,12 @@
  * Other services and other languages depend on each name here; `docs/wire.md` describes it for them.
  * Safe in the workflow sandbox.
  */
-import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from './core/approval.ts';
-import type { JournalEntry } from './core/journal-entry.ts';
-import type { BookedVote } from './core/ledger-state.ts';
-import type { Mode } from './core/modes.ts';
-import type { Policy } from './core/policy.ts';
-import type { Json, JsonObject } from './core/tool-call.ts';
+import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from './core/ledger/approval.ts';
+import type { JournalEntry } from './core/ledger/journal-entry.ts';
+import type { RecordedVote } from './core/ledger/ledger-state.ts';
+import type { Mode } from './core/policy/modes.ts';
+import type { Policy } from './core/policy/policy.ts';
+import type { Json, JsonObject } from './core/base/tool-call.ts';
 
 export type {
   ApprovalRequest,
@@ -18,13 +18,19 @@ export type {
   Receipt,
   RefusedDecision,
   Settlement,
-} from './core/approval.ts';
-export type { ApprovalMemo, ApprovalSummary } from './core/approval-index.ts';
-export type { Assessment } from './core/assessment.ts';
-export type { CloseMessage, DelegateMessage, ExtendMessage, RevokeMessage, SetPolicyMessage } from './core/control.ts';
-export type { ParsedDecision as Decision, WishedScope as GrantScope } from './core/decision.ts';
-export type { Grant } from './core/grants.ts';
-export type { JournalEntry } from './core/journal-entry.ts';
+} from './core/ledger/approval.ts';
+export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
+export type { Assessment } from './core/assess/assessment.ts';
+export type {
+  CloseMessage,
+  DelegateMessage,
+  ExtendMessage,
+  RevokeMessage,
+  SetPolicyMessage,
+} from './core/messages/control.ts';
+export type { ParsedDecision as Decision, RequestedScope as GrantScope } from './core/messages/decision.ts';
+export type { Grant } from './core/policy/grants.ts';
+export type { JournalEntry } from './core/ledger/journal-entry.ts';
 
 export const workflowType = 'agentRun';
 export const defaultTaskQueue = 'countersign';
@@ -131,7 +137,7 @@ export interface ApprovalDetails extends ApprovalRequest {
   delegations?: { from: string; to: string }[];
 }
 
-export type ReviewerVote = Omit<BookedVote, 'said'>;
+export type ReviewerVote = Omit<RecordedVote, 'said'>;
 
 /** The first argument of every tool activity: the proof that this call passed the gate (I1). */
 export interface Permit {

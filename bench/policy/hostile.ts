@@ -1,4 +1,4 @@
-import { evaluate } from '../../src/core/ruling.ts';
+import { evaluate } from '../../src/core/policy/ruling.ts';
 import { loadPolicy } from './engines.ts';
 
 /** The slowest of a few patterns made to be slow, each against 1 MB of what nearly matches: milliseconds, cold. */

@@ -47,12 +47,12 @@ export function drawTimes(works: readonly { work: string; times: Map<string, Tim
   ].join('\n');
 }
 
-function drawRow(name: string, { least, median, p99, most }: Times, y: number, colour: string): string[] {
+function drawRow(name: string, { least, median, p99, most }: Times, y: number, applyMode: string): string[] {
   const middle = y + rowHeight / 2;
   return [
     label(left - 12, middle + 4, name, 'text-anchor="end"'),
-    `<line x1="${x(p99)}" x2="${x(most)}" y1="${middle}" y2="${middle}" stroke="${colour}"/>`,
-    `<rect x="${x(least)}" y="${y + 4}" width="${Math.max(2, x(p99) - x(least))}" height="${rowHeight - 8}" rx="2" fill="${colour}"/>`,
+    `<line x1="${x(p99)}" x2="${x(most)}" y1="${middle}" y2="${middle}" stroke="${applyMode}"/>`,
+    `<rect x="${x(least)}" y="${y + 4}" width="${Math.max(2, x(p99) - x(least))}" height="${rowHeight - 8}" rx="2" fill="${applyMode}"/>`,
     `<rect x="${x(median) - 1}" y="${y + 4}" width="2" height="${rowHeight - 8}" fill="#fff"/>`,
     label(x(most) + 6, middle + 4, `${short(median)} · ${short(p99)}`, 'fill="#555" font-size="11"'),
   ];

@@ -1,7 +1,7 @@
 /** The same work for every engine: 1,000 rules in order, of which the last that matches decides; where none does, ask. */
-import type { Action } from '../../src/core/policy.ts';
-import type { RuledCall } from '../../src/core/ruling.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { Action } from '../../src/core/policy/action.ts';
+import type { RuledCall } from '../../src/core/policy/ruling.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 export interface Rule {
   /** Of the tool; `*` is any run of characters, here and in `text`. */

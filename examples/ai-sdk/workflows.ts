@@ -18,7 +18,7 @@ const activities = proxyActivities<ShopActivities>({ startToCloseTimeout: '1 min
 
 export async function supportAgent({ prompt, customer, policy }: Question): Promise<string> {
   const gate = new ApprovalGate();
-  const { findOrder, refund } = gate.wrap(activities, gated);
+  const { findOrder, refund } = gate.guard(activities, gated);
   await gate.load({ agent: 'support', caller: { userId: customer }, ...(policy && { policy }) });
   const { text } = await generateText({
     model: temporalProvider.languageModel('gpt-5-mini'),

@@ -20,7 +20,7 @@ const orderId = { type: 'string' };
 export async function supportAgent({ prompt, customer, policy }: Question): Promise<string> {
   const gate = new ApprovalGate();
   // `activityAsTool` knows an activity by its name: the gate meets each call there all the same.
-  gate.wrap(proxyActivities<ShopActivities>({ startToCloseTimeout: '1 minute' }), gated);
+  gate.guard(proxyActivities<ShopActivities>({ startToCloseTimeout: '1 minute' }), gated);
   await gate.load({ agent: 'support', caller: { userId: customer }, ...(policy && { policy }) });
   const agent = new Agent({
     name: 'support',

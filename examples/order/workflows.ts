@@ -19,7 +19,7 @@ const activities = proxyActivities<OrderActivities>({ startToCloseTimeout: '1 mi
 
 export async function returnOrder({ orderId, amount, customer, clerk, policy }: Return): Promise<string> {
   const gate = new ApprovalGate();
-  const { refund, mail } = gate.wrap(activities, gated);
+  const { refund, mail } = gate.guard(activities, gated);
   await gate.load({ agent: 'returns', caller: { userId: clerk }, ...(policy && { policy }) });
   try {
     const { refundId } = await refund(orderId, amount);
@@ -41,7 +41,7 @@ export async function returnsDesk(open: Return[], carried?: CarriedGate): Promis
     open.push(each);
   });
   const gate = new ApprovalGate();
-  const { refund } = gate.wrap(activities, gated);
+  const { refund } = gate.guard(activities, gated);
   await gate.load({ agent: 'returns' }, carried);
   const begun = new Set<Return>();
   const refundOne = async (each: Return): Promise<void> => {
@@ -52,11 +52,12 @@ export async function returnsDesk(open: Return[], carried?: CarriedGate): Promis
     open.splice(open.indexOf(each), 1);
   };
   const next = (): Return | undefined => open.find((each) => !begun.has(each));
+  // When the history has grown, begin nothing new, and wait for what runs; what waits for a reviewer is carried over.
+  const canGoOn = (): boolean => (gate.shouldContinueAsNew ? !gate.busy : next() !== undefined);
   for (;;) {
-    // When the history has grown nothing new begins, and what runs is waited for; what waits for a reviewer need not be.
-    await gate.until(() => gate.closing !== undefined || (gate.wantsRollOver ? !gate.busy : next() !== undefined));
+    await gate.until(() => gate.closing !== undefined || canGoOn());
     if (gate.closing !== undefined) return;
-    if (gate.wantsRollOver) {
+    if (gate.shouldContinueAsNew) {
       const { carried: forNext, memo } = gate.carry();
       return makeContinueAsNewFunc<typeof returnsDesk>({ memo })(open, forNext);
     }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Assessor, AssessorCall } from '../agents/assessor.ts';
-import type { Tool } from '../agents/define-tool.ts';
-import { assessBuiltIn } from '../core/assess-built-in.ts';
-import { joinAssessments, wantsApproval, type Assessment } from '../core/assessment.ts';
-import { severities } from '../core/tool-call.ts';
+import type { Tool } from '../agents/definitions.ts';
+import { assessBuiltIn } from '../core/assess/built-in.ts';
+import { joinAssessments, wantsApproval, type Assessment } from '../core/assess/assessment.ts';
+import { severities } from '../core/base/tool-call.ts';
 import type { ModelCall } from './model-turn.ts';
 
 export interface AssessCallsOptions {

@@ -1,4 +1,4 @@
-import { inlineLimits, type SizeLimits } from '../core/size-limits.ts';
+import { inlineLimits, type SizeLimits } from '../core/base/size-limits.ts';
 import { startOfText } from './check-calls.ts';
 import type { ModelCall } from './model-turn.ts';
 

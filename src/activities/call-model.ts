@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { Assessor } from '../agents/assessor.ts';
 import type { Registry } from '../agents/registry.ts';
-import { inlineLimits } from '../core/size-limits.ts';
+import { inlineLimits } from '../core/base/size-limits.ts';
 import { askModel } from '../models/ask-model.ts';
 import { ModelFailure, toModelFailure } from '../models/model-failure.ts';
 import { toPrompt } from '../models/to-prompt.ts';

@@ -1,10 +1,10 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
-import { outcomeUnknownType, toolFailedType } from '../core/tool-failure.ts';
-import { inlineLimits } from '../core/size-limits.ts';
-import type { JsonObject } from '../core/tool-call.ts';
-import { isRepeatable } from '../core/tool-call.ts';
-import type { Tool, ToolContext } from '../agents/define-tool.ts';
+import { outcomeUnknownType, toolFailedType } from '../core/base/tool-failure.ts';
+import { inlineLimits } from '../core/base/size-limits.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { isRepeatable } from '../core/base/tool-call.ts';
+import type { Tool, ToolContext } from '../agents/definitions.ts';
 
 /**
  * The activity of one tool. It runs after the second gate, heartbeats by itself every third of its time-out so that

@@ -1,5 +1,5 @@
-import type { GatedDefinition } from '../core/gated-activity.ts';
-import type { ToolDefinition } from '../core/tool-call.ts';
+import type { GatedDefinition } from '../core/policy/gated-activity.ts';
+import type { ToolDefinition } from '../core/base/tool-call.ts';
 import type { CheckEditResult } from './check-edit.ts';
 
 /** The second gate's answer about a tool that changed after its call was admitted. */

@@ -1,11 +1,11 @@
 import { Context } from '@temporalio/activity';
 import type { Assessor } from '../agents/assessor.ts';
 import type { Registry } from '../agents/registry.ts';
-import type { Assessment } from '../core/assessment.ts';
-import type { GatedDefinition } from '../core/gated-activity.ts';
-import { gatedValues } from '../core/gated-activity.ts';
-import type { ShellSplit } from '../core/shell-parts.ts';
-import type { JsonObject } from '../core/tool-call.ts';
+import type { Assessment } from '../core/assess/assessment.ts';
+import type { GatedDefinition } from '../core/policy/gated-activity.ts';
+import { gatedValues } from '../core/policy/gated-activity.ts';
+import type { ShellSplit } from '../core/shell/parts.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
 import { checkCalls } from './check-calls.ts';
 

@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
-import { policyDigest } from '../core/digest.ts';
-import type { GateConfig, GateWish } from '../core/gate-config.ts';
-import { type GatedDefinition, withGreaterRisk } from '../core/gated-activity.ts';
-import { modes } from '../core/modes.ts';
-import { mergeRunSide } from '../core/run-side.ts';
+import { policyDigest } from '../core/policy/policy-digest.ts';
+import type { GateConfig, GateWish } from '../core/policy/gate-config.ts';
+import { type GatedDefinition, withGreaterRisk } from '../core/policy/gated-activity.ts';
+import { modes } from '../core/policy/modes.ts';
+import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { runPolicy } from './load-agent.ts';
 

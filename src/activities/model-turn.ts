@@ -1,8 +1,8 @@
 import type { JournalEntry, Message, Usage } from '../contract.ts';
-import type { ShellSplit } from '../core/shell-parts.ts';
-import type { Assessment } from '../core/assessment.ts';
-import type { SizeLimits } from '../core/size-limits.ts';
-import type { Json, JsonObject, ToolDefinition } from '../core/tool-call.ts';
+import type { ShellSplit } from '../core/shell/parts.ts';
+import type { Assessment } from '../core/assess/assessment.ts';
+import type { SizeLimits } from '../core/base/size-limits.ts';
+import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
 
 /** The argument of activity `countersign.callModel`. Everything in it was recorded by the run (I12). */
 export interface CallModelInput {

@@ -1,6 +1,6 @@
 import { log } from '@temporalio/activity';
-import type { LadderStep } from '../core/ladder.ts';
-import type { JournalEntry } from '../core/journal-entry.ts';
+import type { LadderStep } from '../core/ledger/escalation.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 
 /** One step of a waiting request. What its arguments are stays out (I13). */
 export interface NotifyInput {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { modes } from '../core/modes.ts';
-import { maxNesting } from '../core/nesting.ts';
-import { actions } from '../core/policy.ts';
-import { severities } from '../core/tool-call.ts';
+import { modes } from '../core/policy/modes.ts';
+import { maxNesting } from '../core/policy/nesting.ts';
+import { actions } from '../core/policy/action.ts';
+import { severities } from '../core/base/tool-call.ts';
 
 const texts = z.record(z.string(), z.string());
 const duration = z.number().nonnegative();

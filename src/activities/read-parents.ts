@@ -1,4 +1,4 @@
-import type { Policy } from '../core/policy.ts';
+import type { Policy } from '../core/policy/policy.ts';
 import { changedParents } from './parent-of-run.ts';
 import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 

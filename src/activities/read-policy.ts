@@ -1,6 +1,6 @@
-import { parsePolicy } from '../core/parse-policy.ts';
-import type { Policy } from '../core/policy.ts';
-import type { JsonObject } from '../core/tool-call.ts';
+import { parsePolicy } from '../core/policy-file/parse-policy.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 
 export interface ReadPolicyInput {
   policy: JsonObject;

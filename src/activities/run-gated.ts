@@ -1,6 +1,6 @@
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { outcomeUnknownType } from '../core/tool-failure.ts';
+import { outcomeUnknownType } from '../core/base/tool-failure.ts';
 
 /**
  * Runs a gated activity after the second gate, with its own arguments only. Heartbeats in its place where its author

@@ -1,5 +1,5 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import { outcomeUnknownType } from '../core/tool-failure.ts';
+import { outcomeUnknownType } from '../core/base/tool-failure.ts';
 
 /**
  * Refuses to start a call that may have run before (I7). One attempt is all that a call with side effects has, but an

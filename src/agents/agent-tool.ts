@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Risk } from '../core/tool-call.ts';
+import type { Risk } from '../core/base/tool-call.ts';
 import { checkOptions } from './check-options.ts';
-import { isAgent, type Agent } from './define-agent.ts';
-import { defineTool, type Tool } from './define-tool.ts';
+import { isAgent, type Agent } from './definitions.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
 export interface AgentToolOptions {

@@ -1,5 +1,5 @@
-import type { Assessment } from '../core/assessment.ts';
-import type { JsonObject, Risk } from '../core/tool-call.ts';
+import type { Assessment } from '../core/assess/assessment.ts';
+import type { JsonObject, Risk } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
 
 /** What an assessor of one's own gets: a copy, so that nothing it does changes what is shown, hashed and run (I8). */

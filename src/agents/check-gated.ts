@@ -1,6 +1,6 @@
-import type { GatedActivities, GatedDefinition } from '../core/gated-activity.ts';
-import { gatedDefinition } from '../core/gated-activity.ts';
-import { risks } from '../core/tool-call.ts';
+import type { GatedActivities, GatedDefinition } from '../core/policy/gated-activity.ts';
+import { gatedDefinition } from '../core/policy/gated-activity.ts';
+import { risks } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { checkToolName, longestMs } from './define-tool.ts';
 import { DefinitionError } from './definition-error.ts';

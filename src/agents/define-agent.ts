@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { isTool, type Tool } from './define-tool.ts';
+import { type Agent, agentMark, isAgent, isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
 export interface AgentOptions {
@@ -24,21 +24,6 @@ export interface AgentOptions {
   policy?: string | object;
   /** Model calls in a run that starts with this agent; default 50. */
   maxTurns?: number;
-}
-
-const agentMark = Symbol.for('countersign.agent');
-
-export interface Agent {
-  readonly [agentMark]: true;
-  readonly name: string;
-  readonly instructions: string;
-  readonly model: LanguageModelV4;
-  readonly description?: string;
-  readonly tools: readonly Tool[];
-  /** Unchecked where it was given as a function: `createRegistry` reads it. */
-  readonly handoffs: () => readonly Agent[];
-  readonly policy?: string | object;
-  readonly maxTurns: number;
 }
 
 export const defaultMaxTurns = 50;
@@ -91,11 +76,6 @@ export function defineAgent(options: AgentOptions): Agent {
     ...(policy === undefined ? {} : { policy }),
     maxTurns,
   });
-}
-
-/** True for what `defineAgent` made. */
-export function isAgent(value: unknown): value is Agent {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, agentMark);
 }
 
 function checkAgentName(name: unknown): void {

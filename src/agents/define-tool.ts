@@ -1,24 +1,9 @@
-import type { Logger } from '@temporalio/common';
 import type { z } from 'zod';
-import type { Caller } from '../contract.ts';
-import { risks, type JsonObject, type Risk } from '../core/tool-call.ts';
+import { risks, type JsonObject, type Risk } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import type { Agent } from './define-agent.ts';
+import { type Tool, type ToolContext, toolMark } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
-
-/** What a tool learns beside its arguments. */
-export interface ToolContext {
-  /** Aborted when the run is cancelled or the worker shuts down: pass it on to what the tool waits for. */
-  signal: AbortSignal;
-  /** Workflow id + call id: the same for every attempt of one call, so that another system can refuse a repeat (I7). */
-  idempotencyKey: string;
-  workflowId: string;
-  callId: string;
-  agent: string;
-  caller?: Caller;
-  log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
-}
 
 type ArgumentName<Schema extends ToolSchema> = Extract<keyof z.output<Schema>, string>;
 
@@ -43,31 +28,6 @@ export interface ToolOptions<Schema extends ToolSchema> {
   timeoutMs?: number;
   /** Gets exactly the arguments that were approved; its result must be JSON. A throw is told to the model as an error. */
   execute: (args: z.output<Schema>, context: ToolContext) => unknown;
-}
-
-const toolMark = Symbol.for('countersign.tool');
-
-export interface Tool<Schema extends ToolSchema = ToolSchema> {
-  readonly [toolMark]: true;
-  readonly name: string;
-  readonly description: string;
-  readonly input: Schema;
-  /** JSON Schema of the arguments: what the model is given. */
-  readonly schema: JsonObject;
-  readonly risk: Exclude<Risk, 'unknown'>;
-  readonly subject?: string;
-  /** True: the subject is shell text. */
-  readonly shellSubject?: true;
-  readonly idempotent: boolean;
-  /** Null for a tool that cannot heartbeat. */
-  readonly heartbeatTimeoutMs: number | null;
-  readonly timeoutMs: number;
-  /** Of what `agentTool` returned: the agent whose run a call starts. */
-  readonly agent?: Agent;
-  /** Of a tool that hands a run over: to whom. */
-  readonly handoff?: Agent;
-  // A method, not a property: a list of tools with different arguments is a `Tool[]`.
-  execute(args: z.output<Schema>, context: ToolContext): unknown;
 }
 
 export const defaultHeartbeatTimeoutMs = 30_000;
@@ -112,11 +72,6 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     timeoutMs,
     execute,
   });
-}
-
-/** True for what `defineTool` made. */
-export function isTool(value: unknown): value is Tool {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, toolMark);
 }
 
 // Tools are activities and names from a model are looked up: a name that every object answers to would be found where

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { runsElsewhere, toolNameOf } from './agent-tool.ts';
-import { isAgent, type Agent } from './define-agent.ts';
-import { defineTool, type Tool } from './define-tool.ts';
+import { isAgent, type Agent } from './definitions.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
 /** The tools by which an agent hands its run over, one for each of its `handoffs`. */

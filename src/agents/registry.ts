@@ -1,7 +1,7 @@
-import { definitionDigest } from '../core/digest.ts';
-import type { ToolDefinition } from '../core/tool-call.ts';
-import { isAgent, type Agent } from './define-agent.ts';
-import { isTool, type Tool } from './define-tool.ts';
+import { definitionDigest } from '../core/base/digest.ts';
+import type { ToolDefinition } from '../core/base/tool-call.ts';
+import { isAgent, type Agent } from './definitions.ts';
+import { isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { handoffTools } from './handoff-tool.ts';
 

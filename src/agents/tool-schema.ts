@@ -1,6 +1,6 @@
 // oxlint-disable no-underscore-dangle -- `_zod` is the door that zod documents for libraries
 import { z } from 'zod';
-import type { JsonObject } from '../core/tool-call.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
 
 /** A zod object schema, of `zod` or of `zod/mini`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { jsonPlace } from '../core/json-place.ts';
-import type { JsonObject } from '../core/tool-call.ts';
-import type { Tool } from './define-tool.ts';
+import { jsonPlace } from '../core/base/json-place.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import type { Tool } from './definitions.ts';
 
 /** `problem` is a place and what was expected there, at most 1,000 characters. */
 export type ValidatedArguments = { args: JsonObject } | { problem: string };

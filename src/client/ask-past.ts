@@ -1,6 +1,6 @@
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { QueryNotRegisteredError } from '@temporalio/client';
-import { sentences } from '../core/sentences.ts';
+import { sentences } from '../core/ledger/sentences.ts';
 import { lookUp } from './look-up.ts';
 
 /**

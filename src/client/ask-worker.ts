@@ -1,6 +1,6 @@
 import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
-import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
+import { grpcStatus, grpcStatusOf, serverWords } from '../connection/server-error.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 
 /** How long a worker that just started may take until its first poll is seen, in milliseconds. */

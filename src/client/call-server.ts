@@ -1,5 +1,5 @@
 import type { Session } from './connect.ts';
-import { translateServerError } from './server-error.ts';
+import { translateServerError } from '../connection/server-error.ts';
 
 /** How long one question to the server may take, in milliseconds; its own retries included. */
 const defaultTimeoutMs = 10_000;

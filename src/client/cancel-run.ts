@@ -1,4 +1,4 @@
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 

@@ -1,4 +1,4 @@
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { fileNameIn } from '../payload-folder/claim.ts';
 import { type Cleaned, cleanFolder } from '../payload-folder/clean-folder.ts';
 import { claimIn } from '../payload-folder/folder-driver.ts';
@@ -6,7 +6,7 @@ import { largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import { type PayloadFolder, openPayloadFolder } from '../payload-folder/open-folder.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { grpcStatus, grpcStatusOf } from './server-error.ts';
+import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 
 export interface CleanOptions {
   /** Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */

@@ -17,7 +17,7 @@ import {
 } from '../contract.ts';
 import { cancelRun } from './cancel-run.ts';
 import { type Session, connect, openSession } from './connect.ts';
-import { connectionSettings } from './connection-settings.ts';
+import { connectionSettings } from '../connection/connection-settings.ts';
 import {
   type RequestOptions,
   type SendOptions,
@@ -28,7 +28,7 @@ import {
   setPolicyOf,
 } from './control-run.ts';
 import { decideMany, decideOne } from './decide.ts';
-import type { AttributeWishes } from '../core/attribute-names.ts';
+import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { getApproval } from './get-approval.ts';
 import { type HistoryChain, fetchHistoryChain } from './history-chain.ts';
@@ -58,7 +58,7 @@ export interface ClientOptions {
    * The names of the inbox's search attributes, as the workers have them. Default: `COUNTERSIGN_ATTRIBUTES`, else
    * ApprovalIds, ApprovalTags and ApprovalDue.
    */
-  attributes?: AttributeWishes;
+  attributes?: AttributeNameOptions;
 }
 
 /** A run, by its workflow id: one agent execution however many times it continues as new. */

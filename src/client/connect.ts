@@ -1,14 +1,14 @@
 import { Client, Connection } from '@temporalio/client';
-import { bundledPath } from '../bundled-path.ts';
-import { ProblemError, isProblemError } from '../core/problem.ts';
+import { bundledPath } from '../connection/bundled-path.ts';
+import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { type LargePayloads, folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
-import { unreadReferences } from '../unread-references.ts';
-import type { AttributeNames, AttributeWishes } from '../core/attribute-names.ts';
+import { unreadReferences } from '../payload-folder/unread-references.ts';
+import type { AttributeNames, AttributeNameOptions } from '../core/base/attribute-names.ts';
 import { askPast } from './ask-past.ts';
-import { attributeNamesOf } from './attribute-names.ts';
-import { type ServerOptions, connectionSettings } from './connection-settings.ts';
+import { attributeNamesOf } from '../connection/attribute-names.ts';
+import { type ServerOptions, connectionSettings } from '../connection/connection-settings.ts';
 import { repeatedCalls } from './repeated-calls.ts';
-import { translateServerError, unreachable } from './server-error.ts';
+import { translateServerError, unreachable } from '../connection/server-error.ts';
 
 export interface ConnectOptions extends ServerOptions {
   /**
@@ -17,7 +17,7 @@ export interface ConnectOptions extends ServerOptions {
    */
   largePayloads?: LargePayloads | false;
   /** The names of the inbox's search attributes, as the workers have them. Default: `COUNTERSIGN_ATTRIBUTES`. */
-  attributes?: AttributeWishes;
+  attributes?: AttributeNameOptions;
   /** How long to wait for the server, in milliseconds. Default 4 seconds. */
   connectTimeoutMs?: number;
 }
@@ -82,7 +82,7 @@ export async function openSession(
   const largePayloads = largePayloadsOf(options.largePayloads);
   const dataConverter = {
     // Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5).
-    payloadConverterPath: bundledPath('payload-converter'),
+    payloadConverterPath: bundledPath('sandbox/payload-converter'),
     externalStorage:
       largePayloads === undefined ? unreadReferences : await folderStorage(largePayloads, namespace, 'unread'),
   };

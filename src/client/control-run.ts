@@ -18,10 +18,10 @@ import {
   readExtend,
   readRevoke,
   readSetPolicy,
-} from '../core/control.ts';
-import { type Problem, ProblemError, isProblemError } from '../core/problem.ts';
-import { isUndecodable } from '../core/undecodable.ts';
-import type { SignedAction } from '../core/signature.ts';
+} from '../core/messages/control.ts';
+import { type Problem, ProblemError, isProblemError } from '../core/base/problem.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
+import type { SignedAction } from '../core/messages/signature.ts';
 import type { Session } from './connect.ts';
 import { acceptedReceipt, deliver, runClosed } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision, Receipt } from '../contract.ts';
-import { type ParsedDecision, maxDecisions, parseDecision } from '../core/decision.ts';
+import { type ParsedDecision, maxDecisions, parseDecision } from '../core/messages/decision.ts';
 import type { Session } from './connect.ts';
 import type { RequestOptions } from './control-run.ts';
 import { acceptedReceipt, deliver, refusal, refusalFor } from './deliver.ts';

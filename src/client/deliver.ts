@@ -1,5 +1,5 @@
 import type { Receipt } from '../contract.ts';
-import { type Problem, ProblemError, isProblemError, isTransient } from '../core/problem.ts';
+import { type Problem, ProblemError, isProblemError, isTransient } from '../core/base/problem.ts';
 import type { Session } from './connect.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';

@@ -1,6 +1,6 @@
 import { type ApprovalDetails, queryNames } from '../contract.ts';
-import { ProblemError, isProblemError } from '../core/problem.ts';
-import { isUndecodable } from '../core/undecodable.ts';
+import { ProblemError, isProblemError } from '../core/base/problem.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
 import type { Session } from './connect.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { lookUp } from './look-up.ts';

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto';
-import { grpcStatus, grpcStatusOf } from './server-error.ts';
+import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 

@@ -1,10 +1,10 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../contract.ts';
-import type { Projection } from '../core/journal.ts';
-import { projectJournal } from '../core/journal.ts';
-import type { JournalEntry } from '../core/journal-entry.ts';
-import { saysPermit } from '../core/permit-mark.ts';
+import type { Projection } from '../core/ledger/journal.ts';
+import { projectJournal } from '../core/ledger/journal.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { saysPermit } from '../core/base/permit-mark.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;

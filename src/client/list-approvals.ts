@@ -1,6 +1,6 @@
 import { queryNames } from '../contract.ts';
-import type { ApprovalRequest } from '../core/approval.ts';
-import { type ApprovalSummary, summaryOf } from '../core/approval-index.ts';
+import type { ApprovalRequest } from '../core/ledger/approval.ts';
+import { type ApprovalSummary, summaryOf } from '../core/ledger/approval-index.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { type WithMemo, describeRun, memoRows, withMemo } from './memo-rows.ts';

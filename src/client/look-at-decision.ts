@@ -1,6 +1,6 @@
 import { type ApprovalDetails, type Receipt, decideName } from '../contract.ts';
-import type { ParsedDecision } from '../core/decision.ts';
-import { settledReceipt, votedReceipt } from '../core/settled-receipt.ts';
+import type { ParsedDecision } from '../core/messages/decision.ts';
+import { settledReceipt, votedReceipt } from '../core/ledger/settled-receipt.ts';
 import type { Session } from './connect.ts';
 import type { MessageRoute } from './deliver.ts';
 import { glanceAtApproval } from './get-approval.ts';

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { memoName } from '../contract.ts';
-import type { ApprovalSummary } from '../core/approval-index.ts';
+import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { Session } from './connect.ts';
 
 /** A workflow and its memo, of which nobody but its starter and itself answers for a word. */

@@ -1,10 +1,16 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
-import { ProblemError } from '../core/problem.ts';
-import { isUndecodable } from '../core/undecodable.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
 import { isNotTakenUp } from './ask-past.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
-import { grpcStatus, grpcStatusOf, serverWords, translateServerError, unreadAnswer } from './server-error.ts';
+import {
+  grpcStatus,
+  grpcStatusOf,
+  serverWords,
+  translateServerError,
+  unreadAnswer,
+} from '../connection/server-error.ts';
 
 /**
  * Queries a run, open or closed, for at most `timeoutMs` (default 5 seconds).

@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import { decideName } from '../contract.ts';
-import { type ParsedDecision, parseDecision } from '../core/decision.ts';
-import { isProblemError } from '../core/problem.ts';
+import { type ParsedDecision, parseDecision } from '../core/messages/decision.ts';
+import { isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 

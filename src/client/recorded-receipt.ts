@@ -1,5 +1,5 @@
 import type { Receipt } from '../contract.ts';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { knowsRequest } from './knows-request.ts';

@@ -1,5 +1,5 @@
 import { type ApprovalRequest, type Receipt, queryNames } from '../contract.ts';
-import { isProblemError } from '../core/problem.ts';
+import { isProblemError } from '../core/base/problem.ts';
 import type { Session } from './connect.ts';
 import { lookUp } from './look-up.ts';
 import { queryRun } from './query-run.ts';

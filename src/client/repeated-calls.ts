@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from '@temporalio/client';
 import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { grpcStatus } from './server-error.ts';
+import { grpcStatus } from '../connection/server-error.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../core/base/problem.ts';
 
 export interface ReviewerKey {
   /** 32 bytes in base64: for `reviewer_keys` in the operator's policy. */

@@ -1,10 +1,10 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import type { RunResult } from '../contract.ts';
-import { ProblemError, isProblemCode } from '../core/problem.ts';
-import { isUndecodable } from '../core/undecodable.ts';
+import { ProblemError, isProblemCode } from '../core/base/problem.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
 import type { Session } from './connect.ts';
-import { translateServerError, unreadAnswer } from './server-error.ts';
+import { translateServerError, unreadAnswer } from '../connection/server-error.ts';
 
 /**
  * Waits for a run to end and returns its result; no worker is needed for one that has ended.

@@ -2,11 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Receipt } from '../contract.ts';
-import { ProblemError, isProblemCode, isProblemError } from '../core/problem.ts';
-import { isUndecodable } from '../core/undecodable.ts';
+import { ProblemError, isProblemCode, isProblemError } from '../core/base/problem.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
-import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from './server-error.ts';
+import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from '../connection/server-error.ts';
 
 /** What a run is sent: the name of an update, which is that of a signal as well, and its one argument. */
 export interface Sent {

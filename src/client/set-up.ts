@@ -1,6 +1,10 @@
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { type Registration, namespaceRetentionDays, registerSearchAttributes } from './search-attributes.ts';
+import {
+  type Registration,
+  namespaceRetentionDays,
+  registerSearchAttributes,
+} from '../connection/search-attributes.ts';
 
 export interface Setup extends Registration {
   /** How long the namespace keeps closed runs, in days. */

@@ -1,6 +1,6 @@
 import { type RunResult, type RunStatus, type RunStatusName, queryNames } from '../contract.ts';
-import type { ApprovalSummary } from '../core/approval-index.ts';
-import { type Problem, isProblemError } from '../core/problem.ts';
+import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
+import { type Problem, isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { memoRows } from './memo-rows.ts';

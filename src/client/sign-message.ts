@@ -1,7 +1,7 @@
 import { randomUUID, sign } from 'node:crypto';
 import type { Decision } from '../contract.ts';
-import { ProblemError } from '../core/problem.ts';
-import { signedText, type SignedAction } from '../core/signature.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import { signedText, type SignedAction } from '../core/messages/signature.ts';
 import { readPrivateKey } from './reviewer-key.ts';
 
 export interface Signer {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { type Caller, type Message, type RunInput, workflowType } from '../contract.ts';
-import { escapeText } from '../core/escape-text.ts';
-import type { Mode } from '../core/modes.ts';
-import { ProblemError } from '../core/problem.ts';
-import type { JsonObject } from '../core/tool-call.ts';
+import { escapeText } from '../core/base/escape-text.ts';
+import type { Mode } from '../core/policy/modes.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 

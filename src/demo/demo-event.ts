@@ -1,6 +1,6 @@
 import type { CallOutcome, RunStatusName } from '../contract.ts';
-import type { Action } from '../core/policy.ts';
-import type { Json } from '../core/tool-call.ts';
+import type { Action } from '../core/policy/action.ts';
+import type { Json } from '../core/base/tool-call.ts';
 
 /** What the demo tells, in order: `--json` prints each as it stands, `tellPeople` in words. */
 export type DemoEvent =

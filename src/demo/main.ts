@@ -1,6 +1,6 @@
 /** `npm run demo`: an agent tidies a folder, asks before it deletes, and its worker dies while the question stands. */
 import { once } from 'node:events';
-import { escapeJson, escapeText } from '../core/escape-text.ts';
+import { escapeJson, escapeText } from '../core/base/escape-text.ts';
 import { createAskPerson } from './ask-person.ts';
 import { CleanUp } from './clean-up.ts';
 import type { Tell } from './demo-event.ts';

@@ -1,6 +1,6 @@
 import type { CountersignClient } from '../client/client.ts';
 import type { JournalEntry } from '../contract.ts';
-import type { Severity } from '../core/tool-call.ts';
+import type { Severity } from '../core/base/tool-call.ts';
 import type { DemoEvent, Tell } from './demo-event.ts';
 import { type SeenTurn, readRun } from './read-run.ts';
 

@@ -4,7 +4,7 @@ import type { CallModelResult } from '../activities/model-turn.ts';
 import type { CountersignClient } from '../client/client.ts';
 import { journalIn } from '../client/journal-of.ts';
 import { activityNames, type JournalEntry } from '../contract.ts';
-import type { Json } from '../core/tool-call.ts';
+import type { Json } from '../core/base/tool-call.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { formatDuration } from '../core/duration.ts';
-import { escapeJson, escapeText } from '../core/escape-text.ts';
-import type { Json } from '../core/tool-call.ts';
+import { formatDuration } from '../core/base/duration.ts';
+import { escapeJson, escapeText } from '../core/base/escape-text.ts';
+import type { Json } from '../core/base/tool-call.ts';
 import type { DemoEvent, Tell } from './demo-event.ts';
 
 type Format = Parameters<typeof styleText>[0];

@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { buildTemporal } from './build-temporal.ts';
 import { downloadTemporal } from './download-temporal.ts';
 import { withFileLock } from './file-lock.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { searchAttributes } from '../contract.ts';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { signalGroup, spawnBound, type BoundChild } from './bound-child.ts';
 import { findTemporal } from './find-temporal.ts';
 import { freePort, isPortFree, loopback } from './free-port.ts';

@@ -1,6 +1,6 @@
-import { readJson } from '../core/read-json.ts';
-import { inlineLimits } from '../core/size-limits.ts';
-import type { Json, JsonObject } from '../core/tool-call.ts';
+import { readJson } from '../core/base/read-json.ts';
+import { inlineLimits } from '../core/base/size-limits.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
 
 /** `problem` is a place and what was expected there, one line. */
 export type ParsedArguments = { args: JsonObject } | { problem: string };

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Message } from '../contract.ts';
-import type { Json } from '../core/tool-call.ts';
+import type { Json } from '../core/base/tool-call.ts';
 
 /** A run's transcript as a provider takes it. Results that follow each other become one message. */
 export function toPrompt(instructions: string, messages: readonly Message[]): LanguageModelV4Prompt {

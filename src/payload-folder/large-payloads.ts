@@ -1,7 +1,7 @@
 import type { StorageDriver } from '@temporalio/common';
 import { ExternalStorage } from '@temporalio/common';
-import { ProblemError } from '../core/problem.ts';
-import { noDriver } from '../unread-references.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import { noDriver } from './unread-references.ts';
 import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
 import { openPayloadFolder } from './open-folder.ts';
 

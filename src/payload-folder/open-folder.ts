@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ProblemError, isProblemError } from '../core/problem.ts';
+import { ProblemError, isProblemError } from '../core/base/problem.ts';
 
 /** A payload folder of one namespace, open for use. */
 export interface PayloadFolder {

@@ -1,2 +1,2 @@
 /** The workflow bundle's entry: workflow functions, nothing else. */
-export { agentRun } from './agent-run.ts';
+export { agentRun } from './agent/agent-run.ts';

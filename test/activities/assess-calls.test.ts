@@ -4,7 +4,7 @@ import { assessCalls } from '../../src/activities/assess-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
 import type { Assessor } from '../../src/agents/assessor.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
-import type { Assessment } from '../../src/core/assessment.ts';
+import type { Assessment } from '../../src/core/assess/assessment.ts';
 
 const deploy = defineTool({
   name: 'deploy',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { boundCalls } from '../../src/activities/bound-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
-import { inlineLimits, storedLimits } from '../../src/core/size-limits.ts';
+import { inlineLimits, storedLimits } from '../../src/core/base/size-limits.ts';
 
 /** A call whose arguments have so many bytes of JSON. */
 const callOf = (bytes: number, index = 0): ModelCall => ({

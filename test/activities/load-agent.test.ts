@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLoadAgent } from '../../src/activities/load-agent.ts';
 import { agentTool } from '../../src/agents/agent-tool.ts';
-import { defineAgent, type Agent, type AgentOptions } from '../../src/agents/define-agent.ts';
+import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
+import type { Agent } from '../../src/agents/definitions.ts';
 import { createRegistry } from '../../src/agents/registry.ts';
 import type { RunInput } from '../../src/contract.ts';
-import { policyDigest } from '../../src/core/digest.ts';
-import type { Policy } from '../../src/core/policy.ts';
-import type { RunConfig } from '../../src/core/run-config.ts';
+import { policyDigest } from '../../src/core/policy/policy-digest.ts';
+import type { Policy } from '../../src/core/policy/policy.ts';
+import type { RunConfig } from '../../src/core/policy/run-config.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
 /** What a run records of its agent, of those it may be handed over to, and of what is above it. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { defineTool, isTool, type ToolOptions } from '../../src/agents/define-tool.ts';
+import { defineTool, type ToolOptions } from '../../src/agents/define-tool.ts';
+import { isTool } from '../../src/agents/definitions.ts';
 import type { ToolSchema } from '../../src/agents/tool-schema.ts';
 
 const options = {

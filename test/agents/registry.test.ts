@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
-import { defineTool, type Tool } from '../../src/agents/define-tool.ts';
+import { defineTool } from '../../src/agents/define-tool.ts';
+import type { Tool } from '../../src/agents/definitions.ts';
 import { createRegistry, definitionOf } from '../../src/agents/registry.ts';
-import { definitionDigest } from '../../src/core/digest.ts';
+import { definitionDigest } from '../../src/core/base/digest.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
 const toolNamed = (name: string, description = '') =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { validateArguments } from '../../src/agents/validate-arguments.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 const toolOf = (input: z.ZodObject) => defineTool({ name: 'a', description: '', input, execute: () => null });
 

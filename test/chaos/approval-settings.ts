@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { publicKeyOf } from '../../src/client/reviewer-key.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { PlannedChange, PlannedRun } from './schedule.ts';
 
 /** How long a request may wait in all, in milliseconds. */

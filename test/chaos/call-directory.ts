@@ -1,5 +1,5 @@
 import { definitionOf } from '../../src/agents/registry.ts';
-import { callDigest } from '../../src/core/digest.ts';
+import { callDigest } from '../../src/core/base/digest.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { PlannedRun } from './schedule.ts';
 import { allRuns } from './all-runs.ts';

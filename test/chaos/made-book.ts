@@ -1,6 +1,6 @@
 import type { ApprovalDetails, JournalEntry } from '../../src/contract.ts';
-import { projectJournal } from '../../src/core/journal.ts';
-import { bookedRequest } from '../support/booked-request.ts';
+import { projectJournal } from '../../src/core/ledger/journal.ts';
+import { bookedRequest } from '../support/record-request.ts';
 import type { RunBook } from './run-book.ts';
 import type { ChaosTool, PlannedItem } from './schedule.ts';
 import type { SentItem } from './sent-item.ts';
@@ -52,7 +52,7 @@ export const sent = (
 ): SentItem => ({
   run: 'run-000',
   item: { call, approved: call === 0, reviewerId: 'ann', decisionId: `d-${call}`, ...more },
-  door: 'update',
+  via: 'update',
   requestId: ids[call]!,
   sentAtMs: startMs + seconds * 1_000,
   answeredAtMs: startMs + seconds * 1_000 + 500,

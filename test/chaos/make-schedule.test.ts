@@ -15,13 +15,13 @@ const kindsOf = <Kind extends PlannedControl['kind']>(kind: Kind) =>
   controlsOf(whole).filter((each): each is Extract<PlannedControl, { kind: Kind }> => each.kind === kind);
 /** Messages that were sent more than once, by what they say. */
 const repeated = (controls: readonly PlannedControl[]): number => {
-  const texts = controls.map(({ when: _when, door: _door, ...said }) => JSON.stringify(said));
+  const texts = controls.map(({ when: _when, via: _door, ...said }) => JSON.stringify(said));
   return texts.length - new Set(texts).size;
 };
 /** Ids under which several messages say different things. */
 const misused = (controls: readonly PlannedControl[]): number => {
   const said = new Map<string, Set<string>>();
-  for (const { when: _when, door: _door, messageId, ...rest } of controls) {
+  for (const { when: _when, via: _door, messageId, ...rest } of controls) {
     if (messageId !== undefined) said.set(messageId, (said.get(messageId) ?? new Set()).add(JSON.stringify(rest)));
   }
   return [...said.values()].filter(({ size }) => size > 1).length;
@@ -30,8 +30,8 @@ const misused = (controls: readonly PlannedControl[]): number => {
 const isCrowd = (sends: readonly PlannedSend[]): boolean => {
   const sent = sends.filter(({ when }) => typeof when === 'object' && 'nested' in when);
   const faults = sent.flatMap(({ items }) => items.map(({ fault }) => fault));
-  const [doors, senders] = [sent.map(({ door }) => door), sent.map(({ sender }) => sender)];
-  const isMixed = doors.includes('signal') && doors.includes('update') && new Set(senders).size >= 3;
+  const [ways, senders] = [sent.map(({ via }) => via), sent.map(({ sender }) => sender)];
+  const isMixed = ways.includes('signal') && ways.includes('update') && new Set(senders).size >= 3;
   return isMixed && faults.includes(undefined) && faults.some((fault) => fault !== undefined);
 };
 /** How each run decides: reviewers, quorum, one of each, veto, and whether only signed decisions count. */
@@ -56,7 +56,7 @@ describe('200 runs hold everything that the test is about', () => {
       namesOf(whole.runs.flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ tool }) => tool)))),
       ['again', 'helper', 'look', 'note', 'slow'],
     ],
-    ['every door', namesOf(sendsOf(whole).map(({ door }) => door)), ['client', 'signal', 'update']],
+    ['every via', namesOf(sendsOf(whole).map(({ via }) => via)), ['client', 'signal', 'update']],
     [
       'every fault',
       namesOf(itemsOf(whole).flatMap(({ fault }) => fault ?? [])),
@@ -78,7 +78,7 @@ describe('200 runs hold everything that the test is about', () => {
     [
       'undecodable bytes by signal and by update',
       namesOf(
-        sendsOf(whole).flatMap(({ door, items }) => (items.some(({ fault }) => fault === 'undecodable') ? door : [])),
+        sendsOf(whole).flatMap(({ via, items }) => (items.some(({ fault }) => fault === 'undecodable') ? via : [])),
       ),
       ['signal', 'update'],
     ],
@@ -114,7 +114,7 @@ describe('200 runs hold everything that the test is about', () => {
       true,
     ],
     ...(['extend', 'delegate', 'revoke'] as const).flatMap((kind): [string, unknown, unknown][] => [
-      [`${kind} by every door`, namesOf(kindsOf(kind).map(({ door }) => door)), ['client', 'signal', 'update']],
+      [`${kind} by every via`, namesOf(kindsOf(kind).map(({ via }) => via)), ['client', 'signal', 'update']],
       [`${kind} that comes again`, repeated(kindsOf(kind)) > 0, true],
       [`${kind} under the id of another`, misused(kindsOf(kind)) > 0, true],
       [`${kind} that is misshapen`, kindsOf(kind).some(({ fault }) => fault === 'misshapen'), true],
@@ -210,7 +210,7 @@ test('no two calls write the same text: what ran can be told apart', () => {
 
 test('a plain client has no client of ours to send through', () => {
   expect(plainSender).toBe(senderCount - 1);
-  for (const { door, sender } of [...sendsOf(whole), ...controlsOf(whole)]) {
-    if (sender === plainSender) expect(door).not.toBe('client');
+  for (const { via, sender } of [...sendsOf(whole), ...controlsOf(whole)]) {
+    if (sender === plainSender) expect(via).not.toBe('client');
   }
 });

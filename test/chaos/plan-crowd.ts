@@ -1,4 +1,5 @@
-import type { Fault, PlannedItem, PlannedSend, PlannedWhen } from './schedule.ts';
+import type { Fault, PlannedItem, PlannedSend } from './schedule.ts';
+import type { PlannedWhen } from './planned-when.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
 const faults: readonly Fault[] = ['digest', 'unknown', 'misshapen', 'undecodable', 'forged'];
@@ -14,7 +15,7 @@ const beforeMs = 150;
 export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): PlannedSend[] {
   const { random, nested, reviewers, verified, decision, faulty, send } = planner;
   const when = planMoment(planner);
-  const atOnce = (sent: PlannedSend): PlannedSend => ({ ...sent, door: random.pick(['signal', 'update']) });
+  const atOnce = (sent: PlannedSend): PlannedSend => ({ ...sent, via: random.pick(['signal', 'update']) });
   const calls = [...new Set(good.map(({ call }) => call))];
   const bad = calls.flatMap((call) => [
     ...random
@@ -26,7 +27,7 @@ export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): P
   const late = calls.flatMap((call) =>
     random.chance(0.3) ? [send('settled', decision(call)), faulty('settled', call, 'digest')] : [],
   );
-  const first = { ...faulty(when(-beforeMs), calls[0]!, 'digest'), door: 'signal' as const };
+  const first = { ...faulty(when(-beforeMs), calls[0]!, 'digest'), via: 'signal' as const };
   return [
     ...(random.chance(0.5) ? [first] : []),
     ...random.shuffled([...bad, ...good.map((item) => send(when(), item))].map(atOnce)),

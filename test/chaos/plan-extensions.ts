@@ -1,4 +1,4 @@
-import type { PlannedWhen } from './schedule.ts';
+import type { PlannedWhen } from './planned-when.ts';
 import type { PlannedActs, TurnPlanner } from './turn-planner.ts';
 
 /** Later than the ceiling lets any request wait. */

@@ -72,7 +72,7 @@ function planChanges(random: SeededRandom, idPrefix: string): PlannedChange[] {
   const count = random.weighted({ none: 12, one: 2, two: 1 });
   return Array.from({ length: ['none', 'one', 'two'].indexOf(count) }, (_, index) => ({
     afterMs: random.whole(0, 600),
-    door: random.pick(['signal', 'update']),
+    via: random.pick(['signal', 'update']),
     sender: random.whole(0, senderCount - 1),
     tool: random.weighted(toolWeights),
     action: random.pick(['allow', 'deny', 'ask']),

@@ -1,5 +1,6 @@
 import { planCrowd } from './plan-crowd.ts';
-import type { PlannedItem, PlannedSend, PlannedWhen } from './schedule.ts';
+import type { PlannedItem, PlannedSend } from './schedule.ts';
+import type { PlannedWhen } from './planned-when.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
 /** Who votes on the requests (`asked`: indices of calls) of a turn where one approval is not enough. */

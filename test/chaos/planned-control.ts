@@ -1,11 +1,11 @@
-import type { Door, PlannedWhen } from './schedule.ts';
+import type { Via, PlannedWhen } from './planned-when.ts';
 
 /** What else is sent: more time for a request, a seat handed on, grants taken away. */
 export type PlannedControl = PlannedExtension | PlannedDelegation | PlannedRevocation;
 
 interface ControlFields {
   when: PlannedWhen;
-  door: Door;
+  via: Via;
   sender: number;
   by: string;
   /** The same for repetitions of one message; absent: the sender has none. */

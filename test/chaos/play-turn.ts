@@ -3,7 +3,8 @@ import { changedPolicyOf } from './approval-settings.ts';
 import type { RunUnderWay } from './run-under-way.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';
 import type { PlannedControl } from './planned-control.ts';
-import type { PlannedChange, PlannedSend, PlannedWhen } from './schedule.ts';
+import type { PlannedChange, PlannedSend } from './schedule.ts';
+import type { PlannedWhen } from './planned-when.ts';
 import type { Sender } from './senders.ts';
 import { writtenBy } from './senders.ts';
 import { sendControl } from './send-control.ts';
@@ -40,7 +41,7 @@ export async function playTurn(senders: readonly Sender[], run: RunUnderWay, tur
       const requestId = requestOf(run, turn, item.call)?.requestId;
       return requestId === undefined ? [] : [{ item, requestId }];
     });
-    const sending = { plan, workflowId, door: send.door, items, signal: untilGivenUp() };
+    const sending = { plan, workflowId, via: send.via, items, signal: untilGivenUp() };
     if (turn === plan.turns.length - 1) run.isEnding ||= items.some(({ item }) => item.fault === undefined);
     tell.sent(items.length === 0 ? [] : await sendDecision(senders[send.sender]!, sending));
   };
@@ -67,12 +68,12 @@ export async function playTurn(senders: readonly Sender[], run: RunUnderWay, tur
     await pause(planned.afterMs, signal);
     if (signal.aborted) return;
     tell.changed({ run: plan.name, change: planned, sentAtMs: Date.now() });
-    const { messageId, door } = planned;
+    const { messageId, via } = planned;
     const sender = senders[planned.sender]!;
     const message = writtenBy(sender, { policy: changedPolicyOf(plan, planned), by: 'eve', messageId });
     const handle = sender.workflow.getHandle(workflowId);
     await repeatUntilAnswered(sender, signal, () =>
-      door === 'signal' ? handle.signal('setPolicy', message) : handle.executeUpdate('setPolicy', { args: [message] }),
+      via === 'signal' ? handle.signal('setPolicy', message) : handle.executeUpdate('setPolicy', { args: [message] }),
     );
   };
   const end = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { isProblemError } from '../../src/core/problem.ts';
+import { isProblemError } from '../../src/core/base/problem.ts';
 import type { Sender } from './senders.ts';
 
 const attemptMs = 8_000;

@@ -1,5 +1,5 @@
 import type { ApprovalDetails, CallOutcome, JournalEntry } from '../../src/contract.ts';
-import type { Projection } from '../../src/core/journal.ts';
+import type { Projection } from '../../src/core/ledger/journal.ts';
 import type { RanLine } from './chaos-agent.ts';
 import type { PlannedRun } from './schedule.ts';
 import type { SentChange } from './sent-change.ts';

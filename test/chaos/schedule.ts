@@ -1,3 +1,4 @@
+import type { Via, PlannedWhen } from './planned-when.ts';
 import type { Disturbance, WorkerCache } from './disturbance.ts';
 import type { PlannedControl } from './planned-control.ts';
 import type { GrantScope } from '../../src/contract.ts';
@@ -65,26 +66,15 @@ export interface PlannedCall {
   nested?: PlannedRun;
 }
 
-/**
- * When something is sent: so long after the turn was seen to ask, before (or, below zero, after) the deadline of the
- * first item's request, so long after the nested run of call `nested` got the answer that lets it end, or once none of
- * its requests is open any more.
- */
-export type PlannedWhen =
-  { afterMs: number } | { beforeDeadlineMs: number } | { nested: number; afterNestedMs: number } | 'settled';
-
 /** How many send at a time. */
 export const senderCount = 4;
 /** Index of the one with a plain Temporal client: the last. */
 export const plainSender = senderCount - 1;
 
-/** `client` is the update that falls back to a signal. */
-export type Door = 'signal' | 'update' | 'client';
-
 /** One item is sent as it is, several as an array. */
 export interface PlannedSend {
   when: PlannedWhen;
-  door: Door;
+  via: Via;
   /** Index of the sender, each of whom has a connection of their own. */
   sender: number;
   items: PlannedItem[];
@@ -117,7 +107,7 @@ export interface PlannedItem {
 /** The run's policy is replaced by one that says this of one tool, and nothing of the others. */
 export interface PlannedChange {
   afterMs: number;
-  door: 'signal' | 'update';
+  via: 'signal' | 'update';
   sender: number;
   tool: ChaosTool;
   action: 'allow' | 'deny' | 'ask';

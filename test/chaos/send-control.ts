@@ -3,7 +3,8 @@ import type { DelegateMessage, ExtendMessage, Receipt, RevokeMessage } from '../
 import { inventedId } from './invented-id.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';
 import type { PlannedControl } from './planned-control.ts';
-import type { Door, PlannedRun } from './schedule.ts';
+import type { PlannedRun } from './schedule.ts';
+import type { Via } from './planned-when.ts';
 import type { Sender } from './senders.ts';
 import { writtenBy } from './senders.ts';
 import type { SendAnswer } from './sent-item.ts';
@@ -32,7 +33,7 @@ export async function sendControl(sender: Sender, sending: ControlSending): Prom
   const payload = writtenBy(sender, signed);
   const sentAtMs = Date.now();
   const found = await repeatUntilAnswered(sender, signal, () =>
-    through[control.door](sender, workflowId, control.kind, payload),
+    through[control.via](sender, workflowId, control.kind, payload),
   );
   return {
     run: plan.name,
@@ -52,7 +53,7 @@ function answerOf(found: { answer: SendAnswer } | { refused: string } | undefine
 
 type Kind = PlannedControl['kind'];
 
-const through: Record<Door, (sender: Sender, workflowId: string, kind: Kind, payload: unknown) => Promise<SendAnswer>> =
+const through: Record<Via, (sender: Sender, workflowId: string, kind: Kind, payload: unknown) => Promise<SendAnswer>> =
   {
     signal: async ({ workflow }, workflowId, kind, payload) => {
       await workflow.getHandle(workflowId).signal(kind, payload);

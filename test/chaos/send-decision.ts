@@ -1,7 +1,8 @@
 import type { Decision, Receipt } from '../../src/contract.ts';
 import { inventedId } from './invented-id.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';
-import type { Door, PlannedItem, PlannedRun } from './schedule.ts';
+import type { PlannedItem, PlannedRun } from './schedule.ts';
+import type { Via } from './planned-when.ts';
 import type { Sender } from './senders.ts';
 import { rawJson, writtenBy } from './senders.ts';
 import type { SendAnswer, SentItem } from './sent-item.ts';
@@ -10,7 +11,7 @@ import { signedDecision } from './sign-sent.ts';
 export interface Sending {
   plan: PlannedRun;
   workflowId: string;
-  door: Door;
+  via: Via;
   items: { item: PlannedItem; requestId: string }[];
   /** Ends the repetitions; an attempt under way is finished first. */
   signal: AbortSignal;
@@ -18,15 +19,15 @@ export interface Sending {
 
 /** Repeats under the same decision ids until there is an answer. Never throws for what the run or the server says. */
 export async function sendDecision(sender: Sender, sending: Sending): Promise<SentItem[]> {
-  const { plan, door, items, signal } = sending;
+  const { plan, via, items, signal } = sending;
   const sentAtMs = Date.now();
   const payload = payloadOf(sender, sending);
-  const found = await repeatUntilAnswered(sender, signal, () => through[door](sender, { ...sending, payload }));
+  const found = await repeatUntilAnswered(sender, signal, () => through[via](sender, { ...sending, payload }));
   const answeredAtMs = Date.now();
   return items.map(({ item, requestId }, index) => ({
     run: plan.name,
     item,
-    door,
+    via,
     requestId: targetOf(item, requestId),
     sentAtMs,
     answeredAtMs,
@@ -42,7 +43,7 @@ function answerOf(found: { answer: SendAnswer[] } | { refused: string } | undefi
 
 type Written = Sending & { payload: unknown };
 
-const through: Record<Door, (sender: Sender, sending: Written) => Promise<SendAnswer[]>> = {
+const through: Record<Via, (sender: Sender, sending: Written) => Promise<SendAnswer[]>> = {
   signal: async ({ workflow }, { workflowId, payload, items }) => {
     await workflow.getHandle(workflowId).signal('decide', payload);
     return items.map(() => ({ kind: 'recorded' }));

@@ -1,6 +1,6 @@
 import { signDecision, signMessage } from '../../src/client/sign-message.ts';
 import type { Decision } from '../../src/contract.ts';
-import type { SignedAction } from '../../src/core/signature.ts';
+import type { SignedAction } from '../../src/core/messages/signature.ts';
 import { keyIdOf, privateKeyOf } from './approval-settings.ts';
 import type { Fault } from './schedule.ts';
 

@@ -1,7 +1,8 @@
 import type { GrantScope } from '../../src/contract.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { PlannedControl, PlannedDelegation, PlannedExtension, PlannedRevocation } from './planned-control.ts';
-import type { Door, Fault, PlannedItem, PlannedSend, PlannedVotes, PlannedWhen } from './schedule.ts';
+import type { Fault, PlannedItem, PlannedSend, PlannedVotes } from './schedule.ts';
+import type { Via, PlannedWhen } from './planned-when.ts';
 import { plainSender, senderCount } from './schedule.ts';
 
 export interface TurnTraits {
@@ -51,17 +52,17 @@ interface Seat {
   to: string;
 }
 
-const doors: readonly Door[] = ['signal', 'signal', 'update', 'client'];
-const rawDoors: readonly Door[] = ['signal', 'update'];
+const ways: readonly Via[] = ['signal', 'signal', 'update', 'client'];
+const rawWays: readonly Via[] = ['signal', 'update'];
 const anybody: readonly string[] = ['ann', 'bob', 'eve'];
 
 export function turnPlanner(random: SeededRandom, traits: TurnTraits): TurnPlanner {
   const { idPrefix, texts, reviewers } = traits;
   const people = reviewers.length === 0 ? anybody : reviewers;
   let ids = 0;
-  const way = (doorsOf = doors): { door: Door; sender: number } => {
-    const door = random.pick(doorsOf);
-    return { door, sender: random.whole(0, senderCount - (door === 'client' ? 2 : 1)) };
+  const way = (waysOf = ways): { via: Via; sender: number } => {
+    const via = random.pick(waysOf);
+    return { via, sender: random.whole(0, senderCount - (via === 'client' ? 2 : 1)) };
   };
   const decision: TurnPlanner['decision'] = (call, more = {}) => ({
     call,
@@ -84,7 +85,7 @@ export function turnPlanner(random: SeededRandom, traits: TurnTraits): TurnPlann
     send: (when, ...items) => ({ when, ...way(), items }),
     faulty: (when, call, fault) => ({
       when,
-      ...way(fault === 'undecodable' ? rawDoors : doors),
+      ...way(fault === 'undecodable' ? rawWays : ways),
       ...(fault === 'undecodable' && { sender: plainSender }),
       items: [decision(call, { fault, approved: true })],
     }),

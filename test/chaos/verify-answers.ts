@@ -1,4 +1,4 @@
-import type { ProjectedRequest } from '../../src/core/journal.ts';
+import type { ProjectedRequest } from '../../src/core/ledger/journal.ts';
 import type { RunBook } from './run-book.ts';
 import type { Fault } from './schedule.ts';
 import { surelySeated } from './seats.ts';
@@ -105,8 +105,8 @@ export function answersAreTrue(book: RunBook): string[] {
   if (book.status === 'TERMINATED') return [];
   const byId = new Map(book.projection.requests.map((request) => [request.requestId, request]));
   return book.sent.flatMap((each) => {
-    const { item, door, requestId, answer } = each;
-    const name = `${item.decisionId ?? item.reviewerId} by ${door}`;
+    const { item, via, requestId, answer } = each;
+    const name = `${item.decisionId ?? item.reviewerId} by ${via}`;
     const code = answer.kind === 'refused' ? answer.code : answer.kind === 'receipt' ? answer.receipt.code : undefined;
     const request = byId.get(requestId);
     if (answer.kind === 'receipt' && answer.receipt.accepted) {

@@ -114,7 +114,7 @@ const goodSent = [dans, bobs(wish), late];
 
 type Planned = PlannedControl extends infer Each
   ? Each extends PlannedControl
-    ? Omit<Each, 'when' | 'door' | 'sender' | 'by'>
+    ? Omit<Each, 'when' | 'via' | 'sender' | 'by'>
     : never
   : never;
 const control = (
@@ -123,7 +123,7 @@ const control = (
   { seconds, requestId = '', until }: { seconds: number; requestId?: string; until?: number },
 ): SentControl => ({
   run: 'run-000',
-  control: { when: { afterMs: 0 }, door: 'signal', sender: 0, by: 'ann', ...planned },
+  control: { when: { afterMs: 0 }, via: 'signal', sender: 0, by: 'ann', ...planned },
   requestId,
   ...(until !== undefined && { untilMs: startMs + until * 1_000 }),
   sentAtMs: startMs + seconds * 1_000,

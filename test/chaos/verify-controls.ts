@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../src/contract.ts';
-import type { ProjectedRequest } from '../../src/core/journal.ts';
+import type { ProjectedRequest } from '../../src/core/ledger/journal.ts';
 import { longestWaitMs } from './approval-settings.ts';
 import { orderedEntries } from './ordered-entries.ts';
 import type { RunBook } from './run-book.ts';
@@ -8,7 +8,7 @@ import type { SentControl } from './sent-control.ts';
 import { winners } from './winners.ts';
 
 const nameOf = ({ control }: SentControl): string =>
-  `${control.messageId ?? `the message of ${control.by}`} (${control.kind} by ${control.door})`;
+  `${control.messageId ?? `the message of ${control.by}`} (${control.kind} by ${control.via})`;
 
 /** What the journal says came of it; of a revocation that named all, nothing where there was nothing. */
 function tracesOf({ entries }: RunBook, { control, requestId, untilMs }: SentControl): JournalEntry[] {
@@ -87,7 +87,7 @@ function hasRival({ controls }: RunBook, sent: SentControl): boolean {
 function saysOtherwise(one: SentControl, other: SentControl): boolean {
   const { messageId } = one.control;
   const text = ({ control, requestId, untilMs }: SentControl): string => {
-    const { when: _when, door: _door, ...said } = control;
+    const { when: _when, via: _via, ...said } = control;
     return JSON.stringify([said, requestId, untilMs]);
   };
   return messageId !== undefined && messageId === other.control.messageId && text(one) !== text(other);

@@ -28,7 +28,7 @@ const superseded = (runs: boolean): JournalEntry[] => [
 const change = (action: 'allow' | 'deny'): SentChange => ({
   run: 'run-000',
   sentAtMs: startMs,
-  change: { afterMs: 0, door: 'signal', sender: 0, tool: 'note', action, messageId: 'm' },
+  change: { afterMs: 0, via: 'signal', sender: 0, tool: 'note', action, messageId: 'm' },
 });
 const withChange = (action: 'allow' | 'deny'): Pick<RunBook, 'above'> => ({
   above: { plan: above('yes', {}, 'done').plan, changes: [change(action)] },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JournalEntry } from '../../src/contract.ts';
-import { projectJournal } from '../../src/core/journal.ts';
+import { projectJournal } from '../../src/core/ledger/journal.ts';
 import { accepted, at, bookOf as madeBook, digest, ids, opened, sent, settled, startMs } from './made-book.ts';
 import type { RunBook } from './run-book.ts';
 import type { SentChange } from './sent-change.ts';
@@ -59,7 +59,7 @@ test('a run that was terminated before it could write everything down', () => {
 const denial = (seconds: number): SentChange => ({
   run: 'run-000',
   sentAtMs: startMs + seconds * 1_000,
-  change: { afterMs: 0, door: 'signal', sender: 0, tool: 'note', action: 'deny', messageId: 'm' },
+  change: { afterMs: 0, via: 'signal', sender: 0, tool: 'note', action: 'deny', messageId: 'm' },
 });
 const without = (seq: number): RunBook => bookOf(goodEntries.filter((each) => each.seq !== seq));
 const twiceSettled = [...goodEntries, { ...settled(8, 1, 'denied', 8), outcome: 'approved' as const }];

@@ -4,9 +4,9 @@ import type { Session } from '../../src/client/connect.ts';
 import { decideMany } from '../../src/client/decide.ts';
 import { createReviewerKey, publicKeyOf } from '../../src/client/reviewer-key.ts';
 import { signDecision, signMessage } from '../../src/client/sign-message.ts';
-import { identify } from '../../src/core/identify.ts';
-import { parsePolicy } from '../../src/core/parse-policy.ts';
-import type { SignedAction } from '../../src/core/signature.ts';
+import { verifiedSender } from '../../src/core/messages/sender.ts';
+import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
+import type { SignedAction } from '../../src/core/messages/signature.ts';
 
 /** RFC 8032, section 7.1, test 2. */
 const seed = Buffer.from('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb', 'hex').toString('base64');
@@ -22,7 +22,7 @@ const ceiling = 'policy' in parsed ? parsed.policy : undefined;
 const place = { namespace: 'default', workflowId: 'w1' };
 const options = { ...place, keyId: 'k1', privateKey: seed };
 const identityOf = (action: SignedAction, message: object, at = place): string => {
-  const found = identify({ action, message, ...at }, ceiling);
+  const found = verifiedSender({ action, message, ...at }, ceiling);
   return 'voter' in found ? found.voter.identity : found.problem.code;
 };
 

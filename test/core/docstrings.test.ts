@@ -5,11 +5,13 @@ import { expect, test } from '@jest/globals';
 import * as library from '../../src/index.ts';
 
 const core = new URL('../../src/core/', import.meta.url);
-const examples = readdirSync(core).flatMap((file) =>
-  [...readFileSync(new URL(file, core), 'utf8').matchAll(/ \* @example\n(.*?) \*\/\n(?:export )?\w+ (\w+)/gs)].map(
-    ([, text = '', name = '']) => [name, text.replaceAll(/^ \* ?/gm, ''), file] as const,
-  ),
-);
+const examples = readdirSync(core, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .flatMap((file) =>
+    [...readFileSync(new URL(file, core), 'utf8').matchAll(/ \* @example\n(.*?) \*\/\n(?:export )?\w+ (\w+)/gs)].map(
+      ([, text = '', name = '']) => [name, text.replaceAll(/^ \* ?/gm, ''), file] as const,
+    ),
+  );
 
 /** Runs the example in a realm of its own, with the names of the library and its file; gives what came out and what is written. */
 async function outcomes(text: string, file: string): Promise<[unknown, unknown][]> {

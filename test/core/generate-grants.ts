@@ -1,7 +1,7 @@
 /** Random grants that often fit the calls of generate.ts. */
 import fc from 'fast-check';
-import type { Grant } from '../../src/core/grants.ts';
-import type { RuledCall } from '../../src/core/ruling.ts';
+import type { Grant } from '../../src/core/policy/grants.ts';
+import type { RuledCall } from '../../src/core/policy/ruling.ts';
 
 /** Stands for the call's digest: what a grant of kind `call` compares. */
 export function digestFor({ tool, args }: RuledCall): string {

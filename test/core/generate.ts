@@ -1,9 +1,10 @@
 /** Random policies and calls that meet often: few tools, few arguments, overlapping patterns. */
 import fc from 'fast-check';
-import { modes } from '../../src/core/modes.ts';
-import { actions, grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src/core/policy.ts';
-import type { RuledCall } from '../../src/core/ruling.ts';
-import { risks } from '../../src/core/tool-call.ts';
+import { modes } from '../../src/core/policy/modes.ts';
+import { grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src/core/policy/policy.ts';
+import { actions } from '../../src/core/policy/action.ts';
+import type { RuledCall } from '../../src/core/policy/ruling.ts';
+import { risks } from '../../src/core/base/tool-call.ts';
 
 const action = fc.constantFrom(...actions);
 const name = fc.constantFrom('read', 'send', 'send_mail', 'drop', '*', 'send*', '*_mail', 'd*p', 'se*d*');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { missingSearchAttributes, namespaceRetentionDays } from '../../src/client/search-attributes.ts';
+import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
 import { startDevServer, type DevServer, type DevServerOptions } from '../../src/dev-server/start-dev-server.ts';
 import { isRunning, until } from '../support/child-processes.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sentences } from '../../src/core/sentences.ts';
+import { sentences } from '../../src/core/ledger/sentences.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDone, onActivity, onWorkflow, untilAttempt } from '../support/operator.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';

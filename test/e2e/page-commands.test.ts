@@ -15,7 +15,7 @@ const { scripts } = JSON.parse(readRoot('package.json')) as { scripts: Record<st
 /** Lines of shell blocks that a test runs as they stand: it reads them from the page. */
 const runBy: [page: string, line: RegExp, test: string][] = [
   ['README.md', /^alias countersign=/, 'test/support/readme.ts'],
-  ['docs/wire.md', /^(?:openssl (?:genpkey|pkey) |value=\$\(openssl |printf %s )/, 'test/core/wire-manual.test.ts'],
+  ['docs/wire.md', /^(?:openssl (?:genpkey|pkey) |value=\$\(openssl |printf %s )/, 'test/core/messages/manual.test.ts'],
   ['docs/wire.md', /^countersign (?:reviewer-key|approve .* --sign) /, 'test/adapters/cli/signer.test.ts'],
 ];
 

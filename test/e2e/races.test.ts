@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Decision, Receipt } from '../../src/contract.ts';
-import { isProblemError } from '../../src/core/problem.ts';
+import { isProblemError } from '../../src/core/base/problem.ts';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';

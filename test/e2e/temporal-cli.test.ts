@@ -43,7 +43,7 @@ async function startByClient(input: unknown): Promise<string> {
 }
 
 /** The id of the open request, as the command line finds it: a query. */
-async function openRequest(workflowId: string): Promise<string> {
+async function findOpen(workflowId: string): Promise<string> {
   return eventually('an open request', async () => {
     const { stdout } = await temporal(['workflow', 'query', '--workflow-id', workflowId, '--name', 'approvals']);
     return /"?requestId"?[":\s]+([0-9a-f]{32})/.exec(stdout)?.[1];
@@ -62,7 +62,7 @@ describe('a run started and approved without anything of ours', () => {
     async (name, start) => {
       const to = name.replaceAll(' ', '-');
       const workflowId = await start(to);
-      const requestId = await openRequest(workflowId);
+      const requestId = await findOpen(workflowId);
       expect(world.ran()).not.toContain(`pay ${to} 5`);
       const { exitCode } = await signal(workflowId, '--input', JSON.stringify({ requestId, approved: true }));
       expect(exitCode).toBe(0);
@@ -78,7 +78,7 @@ describe('a run started and approved without anything of ours', () => {
 
   test('denied by temporal workflow update, whose answer is the receipt', async () => {
     const workflowId = await startByClient({ agent: 'tester', input: script('nobody') });
-    const requestId = await openRequest(workflowId);
+    const requestId = await findOpen(workflowId);
     const input = JSON.stringify({ requestId, approved: false, reason: 'not now' });
     const update = ['workflow', 'update', 'execute', '--workflow-id', workflowId, '--name', 'decide'];
     const { stdout } = await temporal([...update, '--input', input, '--output', 'json']);
@@ -88,7 +88,7 @@ describe('a run started and approved without anything of ours', () => {
 
   test('found in the inbox by a list query', async () => {
     const workflowId = await startByClient({ agent: 'tester', input: script('listed') });
-    const requestId = await openRequest(workflowId);
+    const requestId = await findOpen(workflowId);
     await eventually('visibility has it', async () => {
       const query = `ApprovalIds = "${requestId}" AND ExecutionStatus = "Running"`;
       const { stdout } = await temporal(['workflow', 'list', '--query', query, '--output', 'json']);
@@ -194,7 +194,7 @@ describe('a bad start fails with one sentence', () => {
 
 test('a wrong --input changes nothing, and a good decision after it counts', async () => {
   const workflowId = await startByClient({ agent: 'tester', input: script('patient') });
-  const requestId = await openRequest(workflowId);
+  const requestId = await findOpen(workflowId);
   const refusedByCommand = await signal(workflowId, '--input', `{requestId:${requestId}}`);
   expect([refusedByCommand.exitCode, refusedByCommand.stderr]).toEqual([1, expect.stringContaining('not valid JSON')]);
   const wrong: [string[], string][] = [

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Grant, Receipt } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { inlineLimits } from '../../src/core/size-limits.ts';
-import { maxJsonDepth } from '../../src/core/read-json.ts';
+import { inlineLimits } from '../../src/core/base/size-limits.ts';
+import { maxJsonDepth } from '../../src/core/base/read-json.ts';
 import { parseArguments } from '../../src/models/parse-arguments.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 

@@ -1,10 +1,10 @@
 /** The tables of the built-in assessors as docs/assessment.md shows them, by their headings. */
-import { commandRows, codeRows, statementRows } from '../../src/core/command-rows.ts';
-import { pathRows } from '../../src/core/assess-files.ts';
-import { recipientRows, messageRows } from '../../src/core/assess-messages.ts';
-import { amountRows, currencyScale } from '../../src/core/assess-money.ts';
-import { methodRows, networkRows } from '../../src/core/assess-network.ts';
-import { severityOf } from '../../src/core/assessment.ts';
+import { commandRows, codeRows, statementRows } from '../../src/core/assess/command-rows.ts';
+import { pathRows } from '../../src/core/assess/files.ts';
+import { recipientRows, messageRows } from '../../src/core/assess/messages.ts';
+import { amountRows, currencyScale } from '../../src/core/assess/money.ts';
+import { methodRows, networkRows } from '../../src/core/assess/network.ts';
+import { severityOf } from '../../src/core/assess/assessment.ts';
 
 const code = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(' ');
 const undone = (reversible: false | undefined): string => (reversible === false ? 'no' : '');

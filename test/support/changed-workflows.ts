@@ -1,8 +1,8 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../src/contract.ts';
-import { agentRun as unchanged } from '../../src/workflows/agent-run.ts';
+import { agentRun as unchanged } from '../../src/workflows/agent/agent-run.ts';
 import type { CarriedGate } from '../../src/workflow.ts';
-import type { Carried } from '../../src/workflows/run-state.ts';
+import type { Carried } from '../../src/workflows/agent/run-state.ts';
 import { orders as unchangedOrders, type OrdersState } from './recorded-orders.ts';
 
 const { announce } = proxyActivities<{ announce: () => Promise<void> }>({ startToCloseTimeout: '1s' });

@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import type { CarriedGate } from '../../src/workflow.ts';
-import type { Carried } from '../../src/workflows/run-state.ts';
+import type { Carried } from '../../src/workflows/agent/run-state.ts';
 
 /** Carried state as an attacker makes it: a copy of genuine state, from a history that they may read. */
 

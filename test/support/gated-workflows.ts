@@ -44,7 +44,7 @@ async function told(promise: Promise<unknown>): Promise<unknown> {
 
 async function openGate(): Promise<ApprovalGate> {
   const gate = new ApprovalGate();
-  gate.wrap(activities, gated);
+  gate.guard(activities, gated);
   await gate.load({ agent: 'tester' });
   return gate;
 }
@@ -85,18 +85,18 @@ export function trustedCalls(steps: Step[]): Promise<unknown[]> {
 /** Gates what its worker does not know as gated. */
 export async function gatesTooMuch(): Promise<unknown> {
   const gate = new ApprovalGate();
-  gate.wrap(activities, { free: { risk: 'write' } });
+  gate.guard(activities, { free: { risk: 'write' } });
   return told(gate.load({ agent: 'tester' }));
 }
 
 /** Calls before the policies are there, wraps after them, and makes a second gate. */
 export async function misuses(): Promise<unknown[]> {
   const gate = new ApprovalGate();
-  gate.wrap(activities, gated);
+  gate.guard(activities, gated);
   const early = await told(activities.pay('a', 1));
   await gate.load({ agent: 'tester' });
-  const late = await told(Promise.resolve().then(() => gate.wrap(activities, gated)));
-  const second = await told(Promise.resolve().then(() => new ApprovalGate().wrap(activities, {})));
+  const late = await told(Promise.resolve().then(() => gate.guard(activities, gated)));
+  const second = await told(Promise.resolve().then(() => new ApprovalGate().guard(activities, {})));
   return [early, late, second];
 }
 
@@ -131,7 +131,7 @@ export async function rolls(links: number, carried?: CarriedGate): Promise<unkno
     rolling = true;
   });
   const gate = new ApprovalGate();
-  const { pay } = gate.wrap(activities, gated);
+  const { pay } = gate.guard(activities, gated);
   await gate.load({ agent: 'tester' }, carried);
   let paid: unknown;
   void told(pay('a', 1)).then((end) => {
@@ -146,7 +146,7 @@ export async function rolls(links: number, carried?: CarriedGate): Promise<unkno
 /** Hands its arguments on to its next execution, without a gate that has looked at them. */
 export async function passesOn(carried: CarriedGate, again = false): Promise<unknown> {
   const gate = new ApprovalGate();
-  gate.wrap(activities, gated);
+  gate.guard(activities, gated);
   if (!again) return continueAsNew<typeof passesOn>(carried, true);
   return told(gate.load({ agent: 'tester' }, carried));
 }
@@ -158,14 +158,14 @@ export async function takesFromSignal(carried?: CarriedGate): Promise<unknown> {
     brought = state;
   });
   const gate = new ApprovalGate();
-  const { pay } = gate.wrap(activities, gated);
+  const { pay } = gate.guard(activities, gated);
   if (carried !== undefined) {
     await condition(() => brought !== undefined);
     return told(gate.load({ agent: 'tester' }, brought));
   }
   await gate.load({ agent: 'tester' });
   void told(pay('a', 1));
-  await gate.until(() => gate.ledger.open.length === 1);
+  await gate.until(() => gate.openRequests.length === 1);
   const { memo, carried: next } = gate.carry();
   return makeContinueAsNewFunc<typeof takesFromSignal>({ memo })(next);
 }
@@ -174,7 +174,7 @@ export async function takesFromSignal(carried?: CarriedGate): Promise<unknown> {
 export async function leaves(how: 'returns' | 'fails'): Promise<string> {
   const gate = await openGate();
   void activities.pay('a', 1);
-  await gate.until(() => gate.ledger.open.length === 1);
+  await gate.until(() => gate.openRequests.length === 1);
   if (how === 'fails') throw ApplicationFailure.nonRetryable('gave up', 'gave_up');
   return 'done';
 }
@@ -200,11 +200,12 @@ export async function handsOn(given: unknown): Promise<unknown> {
 /** Continues as new so many promises after its call was settled. */
 export async function rollsLate(hops: number, carried?: CarriedGate): Promise<unknown> {
   const gate = new ApprovalGate();
-  const { pay } = gate.wrap(activities, gated);
+  const { pay } = gate.guard(activities, gated);
   await gate.load({ agent: 'tester' }, carried);
   const paying = told(pay('a', 1));
   if (carried !== undefined) return paying;
-  await gate.until(() => gate.ledger.settled.length > 0);
+  await gate.until(() => gate.openRequests.length === 1);
+  await gate.until(() => gate.openRequests.length === 0);
   for (let hop = 0; hop < hops; hop++) await Promise.resolve();
   if (gate.busy) return paying;
   const { memo, carried: next } = gate.carry();

@@ -1,8 +1,8 @@
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../src/contract.ts';
-import { agentRun as unchanged } from '../../src/workflows/agent-run.ts';
-import type { Carried } from '../../src/workflows/run-state.ts';
+import { agentRun as unchanged } from '../../src/workflows/agent/agent-run.ts';
+import type { Carried } from '../../src/workflows/agent/run-state.ts';
 
 interface Activator {
   interceptors: { outbound: WorkflowOutboundCallsInterceptor[] };

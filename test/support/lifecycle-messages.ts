@@ -1,11 +1,11 @@
 /** Random messages to four open requests under different rules: for the ledger alone, and for a real run. */
 import fc from 'fast-check';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
-import { askTermsOf } from '../../src/core/ask-terms.ts';
-import type { BookedRequest, Directories, LedgerCommand } from '../../src/core/ledger.ts';
-import { parsePolicy } from '../../src/core/parse-policy.ts';
-import { claimedBy } from './booked-request.ts';
-import { compilePolicy, evaluate, type Ruling } from '../../src/core/ruling.ts';
+import { askTermsOf } from '../../src/core/policy/ask-terms.ts';
+import type { RequestRecord, Directories, LedgerCommand } from '../../src/core/ledger/ledger.ts';
+import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
+import { claimedBy } from './record-request.ts';
+import { compilePolicy, evaluate, type Ruling } from '../../src/core/policy/ruling.ts';
 
 const people = ['ann', 'bob', 'cat', 'dan'] as const;
 export const lifecyclePolicy = {
@@ -57,12 +57,12 @@ if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
 const { policy } = parsed;
 export const lifecycleDirectories: Directories = { run: policy.directory! };
 
-/** The requests as a run's gate would have booked them. */
-export function bookedAs(request: ApprovalRequest, callId: string): { booked: BookedRequest; ruling: Ruling } {
+/** The requests as a run's gate would have record them. */
+export function bookedAs(request: ApprovalRequest, callId: string): { record: RequestRecord; ruling: Ruling } {
   const call = { tool: 'pay', args: request.arguments, risk: 'write', subject: 'to' } as const;
   const ruling = evaluate({ run: compilePolicy(policy, 'run') }, call);
   const openedMs = Date.parse(request.requestedAt);
-  const booked: BookedRequest = {
+  const record: RequestRecord = {
     callId,
     deadlineMs: request.deadline === null ? null : Date.parse(request.deadline),
     request,
@@ -72,7 +72,7 @@ export function bookedAs(request: ApprovalRequest, callId: string): { booked: Bo
     ladderMs: openedMs - 1,
     ruled: { definition: '' },
   };
-  return { booked, ruling };
+  return { record, ruling };
 }
 
 /** What the message is on the wire, and as a command of the ledger at `atMs`. */

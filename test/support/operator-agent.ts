@@ -2,9 +2,10 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Agent } from '../../src/agents/define-agent.ts';
+import type { Agent } from '../../src/agents/definitions.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
-import type { ToolContext, ToolOptions } from '../../src/agents/define-tool.ts';
+import type { ToolOptions } from '../../src/agents/define-tool.ts';
+import type { ToolContext } from '../../src/agents/definitions.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { promptScripted } from './prompt-scripted.ts';
 

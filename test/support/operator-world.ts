@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ran } from '../../src/core/approval.ts';
+import type { Ran } from '../../src/core/ledger/approval.ts';
 import { eventually } from './eventually.ts';
 import { operatorAgent } from './operator-agent.ts';
 import type { RunInTest, World } from './world.ts';

@@ -1,7 +1,7 @@
 /** Pages about policies, read so that tests can run what they say: a block of YAML, and below it a table of calls. */
-import { splitShell } from '../../src/core/shell-split.ts';
-import type { JsonObject, Risk } from '../../src/core/tool-call.ts';
-import type { RuledCall } from '../../src/core/ruling.ts';
+import { splitShell } from '../../src/core/shell/split.ts';
+import type { JsonObject, Risk } from '../../src/core/base/tool-call.ts';
+import type { RuledCall } from '../../src/core/policy/ruling.ts';
 
 /** By the names of the columns, without the backticks. */
 export type Row = Record<string, string>;

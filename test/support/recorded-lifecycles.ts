@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import { signDecision } from '../../src/client/sign-message.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { eventually } from './eventually.ts';
 import { ask, finished, no, once, oneTaskMore, pay, rolledOver, yes, type RecordedRun } from './play-runs.ts';

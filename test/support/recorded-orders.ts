@@ -17,7 +17,7 @@ const activities = proxyActivities<typeof orderActivities>({ startToCloseTimeout
 /** Looks once, then makes all payments side by side, and continues as new when its history has grown. */
 export async function orders({ open, told }: OrdersState, carried?: CarriedGate): Promise<string[]> {
   const gate = new ApprovalGate();
-  const { look, pay } = gate.wrap(activities, gatedOrders);
+  const { look, pay } = gate.guard(activities, gatedOrders);
   await gate.load({ agent: 'orders', caller: { userId: 'olga' } }, carried);
   if (carried === undefined) told.push(await look('the orders'));
   for (const each of open.slice()) {
@@ -28,7 +28,7 @@ export async function orders({ open, told }: OrdersState, carried?: CarriedGate)
         open.splice(open.indexOf(each), 1);
       });
   }
-  await gate.until(() => gate.closing !== undefined || open.length === 0 || (gate.wantsRollOver && !gate.busy));
+  await gate.until(() => gate.closing !== undefined || open.length === 0 || (gate.shouldContinueAsNew && !gate.busy));
   if (gate.closing !== undefined || open.length === 0) return told;
   const { carried: forNext, memo } = gate.carry();
   return makeContinueAsNewFunc<typeof orders>({ memo })({ open, told }, forNext);

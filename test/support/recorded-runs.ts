@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from './eventually.ts';
 import { ask, finished, no, once, oneTaskMore, pay, rolledOver, yes, type RecordedRun } from './play-runs.ts';
 import { recordedLifecycles } from './recorded-lifecycles.ts';

@@ -6,7 +6,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import { connect, type Session } from '../../src/client/connect.ts';
-import { grpcStatus, grpcStatusOf } from '../../src/client/server-error.ts';
+import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
 import { nondeterminism } from './nondeterminism.ts';
 import type { ReplayOptions, ReplayReport } from './replay-server.ts';

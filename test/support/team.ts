@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { agentTool } from '../../src/agents/agent-tool.ts';
-import { defineAgent, type Agent } from '../../src/agents/define-agent.ts';
+import { defineAgent } from '../../src/agents/define-agent.ts';
+import type { Agent } from '../../src/agents/definitions.ts';
 import { promptScripted } from './prompt-scripted.ts';
 import { testAgent } from './test-agent.ts';
 import type { Turns } from './world.ts';

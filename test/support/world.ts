@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Agent } from '../../src/agents/define-agent.ts';
+import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';

@@ -1,7 +1,7 @@
 /** `npm run schema`: writes schema/policy.schema.json, for editors, out of the one form that policies are checked against. */
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
-import { policyJsonSchema } from '../../src/core/policy-json-schema.ts';
+import { policyJsonSchema } from '../../src/core/policy-file/json-schema.ts';
 
 const path = new URL('../../schema/policy.schema.json', import.meta.url);
 writeFileSync(path, await format(JSON.stringify(policyJsonSchema()), { parser: 'json', printWidth: 120 }));

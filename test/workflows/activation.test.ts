@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { activation, interceptors } from '../../src/workflows/activation.ts';
+import { interceptors } from '../../src/workflows/interceptors.ts';
+import { activation } from '../../src/workflows/sandbox/activation.ts';
 
 /**
  * A refused update is a job that a replay does not find. What the run does must be the same without it (I12). On the

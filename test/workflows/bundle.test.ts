@@ -50,8 +50,8 @@ test('comments do not travel, neither ours nor those of libraries', () => {
 });
 
 test.each([
-  ['src/workflows/payload-converter.ts', 'Cannot write a payload: '],
-  ['src/core/ruling.ts', 'function evaluateByEngine1('],
+  ['src/workflows/sandbox/payload-converter.ts', 'Cannot write a payload: '],
+  ['src/core/policy/ruling.ts', 'function evaluateByEngine1('],
   ['node_modules/canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
 ])('a stack trace through %s names its line', (file, words) => {
   const lines = code.split('\n');
@@ -69,7 +69,7 @@ const modules = (): string[] => [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].ma
 
 describe('what is in it', () => {
   test('modules are found at all', () => {
-    expect(modules()).toContain('./src/workflows/agent-run.ts');
+    expect(modules()).toContain('./src/workflows/agent/agent-run.ts');
   });
 
   test.each(['zod', 'yaml', 'commander', 'lossless-json', '@ai-sdk', '@temporalio/worker', '@temporalio/client'])(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { maxSignalBytes } from '../../src/workflows/strict-payloads.ts';
+import { maxSignalBytes } from '../../src/workflows/sandbox/strict-payloads.ts';
 import { type World, openWorld } from '../support/world.ts';
 
 /** Signals whose payload is bytes are refused before each byte becomes a member of an object (I5). */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { currentDetails } from '../../src/workflows/current-details.ts';
-import type { Ledger } from '../../src/core/ledger.ts';
-import { emptyLedger } from '../../src/core/ledger.ts';
-import { bookedRequest, requestIdOf } from '../support/booked-request.ts';
+import { currentDetails } from '../../src/workflows/gate/current-details.ts';
+import type { Ledger } from '../../src/core/ledger/ledger.ts';
+import { emptyLedger } from '../../src/core/ledger/ledger.ts';
+import { bookedRequest, requestIdOf } from '../support/record-request.ts';
 
 const withOpen = (...open: ReturnType<typeof bookedRequest>[]): Ledger => ({ ...emptyLedger(1), open });
 const many = (count: number) =>
@@ -42,8 +42,8 @@ describe('what a model or a policy wrote stays text', () => {
     ['an invisible character', 'x\u200By'],
     ['at any length', 'x'.repeat(100_000)],
   ])('%s', (_name, hostile) => {
-    const booked = bookedRequest(1, null, { arguments: { [hostile]: 1 }, reason: hostile });
-    const text = currentDetails(withOpen(booked));
+    const record = bookedRequest(1, null, { arguments: { [hostile]: 1 }, reason: hostile });
+    const text = currentDetails(withOpen(record));
     const plain = currentDetails(withOpen(bookedRequest(1, null, { arguments: { name: 1 }, reason: 'reason' })));
     expect(text.split('\n')).toHaveLength(plain.split('\n').length);
     expect(text.match(/`/g)).toHaveLength(plain.match(/`/g)!.length);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { callDigest, definitionDigest } from '../../src/core/digest.ts';
+import { callDigest, definitionDigest } from '../../src/core/base/digest.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { testAgent } from '../support/test-agent.ts';
 import type { World } from '../support/world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 

@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
 
 /**
  * Payloads that say they are kept in external storage (I5c). The SDK looks at them before any converter does:
- * what is well formed is guarded by `src/unread-references.ts`; what is not, its public interface leaves open, and
+ * what is well formed is guarded by `src/payload-folder/unread-references.ts`; what is not, its public interface leaves open, and
  * `docs/security.md` says so. The second half of this file shows that present behaviour: when it fails because the
  * SDK has become better, delete it and the paragraph there.
  */

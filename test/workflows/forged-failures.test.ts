@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { refusedBySecondGate } from '../../src/core/tool-failure.ts';
-import type { RunConfig } from '../../src/core/run-config.ts';
+import { refusedBySecondGate } from '../../src/core/base/tool-failure.ts';
+import type { RunConfig } from '../../src/core/policy/run-config.ts';
 import { eventually } from '../support/eventually.ts';
 import { openOperatorWorld, type OperatorWorld } from '../support/operator-world.ts';
 import type { RunInTest } from '../support/world.ts';

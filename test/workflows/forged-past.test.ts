@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowStartOptions } from '@temporalio/client';
-import type { Carried } from '../../src/workflows/run-state.ts';
+import type { Carried } from '../../src/workflows/agent/run-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { carriedBy, forgedRun } from '../support/forged-past.ts';

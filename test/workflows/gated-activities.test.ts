@@ -7,8 +7,8 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
-import { callDigest } from '../../src/core/digest.ts';
-import { gatedDefinition } from '../../src/core/gated-activity.ts';
+import { callDigest } from '../../src/core/base/digest.ts';
+import { gatedDefinition } from '../../src/core/policy/gated-activity.ts';
 import { countersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { gated } from '../support/gated-declarations.ts';
@@ -298,8 +298,8 @@ test('what an activity is given or gives is never read as the journal', async ()
 
 test('misuse is told in one sentence', async () => {
   expect(await world.run('misuses')).toMatchObject([
-    { message: expect.stringMatching(/^ApprovalGate: call .* before the first call$/) },
-    { message: 'ApprovalGate: call wrap() before load(), which records it' },
+    { message: expect.stringMatching(/^ApprovalGate: call load\(\) before the first guarded call$/) },
+    { message: 'ApprovalGate: call guard() before load(), which records it' },
     { message: 'A workflow has one ApprovalGate; this one is the second' },
   ]);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
-import { emptyLedger, findRequest, reduce } from '../../src/core/ledger.ts';
+import { emptyLedger, findRequest, reduce } from '../../src/core/ledger/ledger.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 import {

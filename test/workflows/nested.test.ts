@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { countEvents } from '../../bench/event-counts.ts';
 import { projectHistories } from '../../src/client/journal-of.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { sharedAddress } from '../support/shared-server.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
-import { isUndecodable } from '../../src/core/undecodable.ts';
-import { payloadConverter } from '../../src/workflows/payload-converter.ts';
-import { isStrict, markStrict } from '../../src/workflows/strict-payloads.ts';
+import { isUndecodable } from '../../src/core/base/undecodable.ts';
+import { payloadConverter } from '../../src/workflows/sandbox/payload-converter.ts';
+import { isStrict, markStrict } from '../../src/workflows/sandbox/strict-payloads.ts';
 
 /**
  * What the payload converter reads, and what it brands instead of throwing (I5a). It is part of determinism: a line that

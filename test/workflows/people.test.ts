@@ -3,7 +3,7 @@ import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Who may answer, and how many must: on real runs. All cases of entitlement itself: test/core/entitlement.test.ts. */
+/** Who may answer, and how many must: on real runs. All cases of entitlement itself: test/core/people/entitlement.test.ts. */
 
 let world: World;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import fc from 'fast-check';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalDetails, ApprovalRequest, RunStatus } from '../../src/contract.ts';
-import type { ProjectedRequest, Projection } from '../../src/core/journal.ts';
+import type { ProjectedRequest, Projection } from '../../src/core/ledger/journal.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -122,7 +122,7 @@ async function read(run: RunInTest): Promise<Read> {
 }
 
 /** A request as the run's own ledger has it. */
-async function booked(own: WorkflowHandle, requestId: string): Promise<Omit<ProjectedRequest, 'callId'>> {
+async function record(own: WorkflowHandle, requestId: string): Promise<Omit<ProjectedRequest, 'callId'>> {
   const details = (await own.query<ApprovalDetails | null, [object]>('approvals', { requestId }))!;
   const { toolName, digest, requestedAt: openedAt, deadline, rule, settled } = details;
   return { requestId, toolName, digest, openedAt, deadline, rule, ...settled };
@@ -144,7 +144,7 @@ async function expectSame(run: RunInTest): Promise<Read> {
   if (terminated) expect(projection.requests.length).toBeLessThanOrEqual(status.counts.asks);
   else expect(projection.requests).toHaveLength(status.counts.asks);
   for (const { callId: _callId, ...request } of projection.requests) {
-    const expected = await booked(own, request.requestId);
+    const expected = await record(own, request.requestId);
     // A run that was terminated could not write down that its open requests were over.
     const open = expected.outcome === undefined && terminated;
     expect(request).toEqual(open ? { ...expected, outcome: 'cancelled' } : expected);
@@ -246,12 +246,12 @@ test('who reads the journal does not rule: no policy module is imported', () => 
   };
   const source = (file: string): string => fileURLToPath(new URL(`../../src/${file}`, import.meta.url));
   visit(source('client/journal-of.ts'));
-  visit(source('core/journal.ts'));
+  visit(source('core/ledger/journal.ts'));
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
     'client/journal-of.ts',
     'contract.ts',
-    'core/is-replaced.ts',
-    'core/journal.ts',
-    'core/permit-mark.ts',
+    'core/base/permit-mark.ts',
+    'core/ledger/is-replaced.ts',
+    'core/ledger/journal.ts',
   ]);
 });

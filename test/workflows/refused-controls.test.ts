@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import type { Receipt } from '../../src/contract.ts';
-import type { JsonObject } from '../../src/core/tool-call.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { callDigest, definitionDigest } from '../../src/core/digest.ts';
+import { callDigest, definitionDigest } from '../../src/core/base/digest.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { testAgent } from '../support/test-agent.ts';
 import { sharedAddress } from '../support/shared-server.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { GrantScope } from '../../contract.ts';
-import { type GrantKind, grantKinds } from '../../core/policy.ts';
+import { type GrantKind, grantKinds } from '../../core/policy/policy.ts';
 import { wholeNumber } from './command-line.ts';
 import { UsageError } from './report-error.ts';
 

@@ -1,7 +1,7 @@
 import type { ApprovalDetails, Grant, Settlement } from '../../contract.ts';
-import type { ApprovalSummary } from '../../core/approval-index.ts';
-import { formatDuration } from '../../core/duration.ts';
-import { escapeJson, escapeText } from '../../core/escape-text.ts';
+import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { formatDuration } from '../../core/base/duration.ts';
+import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { CommonOptions } from './command-line.ts';
 import { nextCommand } from './command-line.ts';
 import { grantScope } from './grant-scope.ts';

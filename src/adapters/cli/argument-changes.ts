@@ -1,5 +1,5 @@
-import { escapeJson, escapeText } from '../../core/escape-text.ts';
-import type { JsonObject } from '../../core/tool-call.ts';
+import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Output } from './output.ts';
 
 /** Two sets of arguments, one argument a line: `-` before, `+` after, and those that stay the same. */

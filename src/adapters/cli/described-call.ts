@@ -1,11 +1,11 @@
-import { compileAssessRules } from '../../core/assess-rule.ts';
-import { assess } from '../../core/assess.ts';
-import type { Mode } from '../../core/modes.ts';
-import type { Policy } from '../../core/policy.ts';
-import { type CompiledLayers, compilePolicy, type RuledCall, type RulingContext } from '../../core/ruling.ts';
-import { notSplit } from '../../core/shell-parts.ts';
-import { splitShell } from '../../core/shell-split.ts';
-import type { JsonObject, Risk } from '../../core/tool-call.ts';
+import { compileAssessRules } from '../../core/assess/rule.ts';
+import { assess } from '../../core/assess/assess.ts';
+import type { Mode } from '../../core/policy/modes.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { type CompiledLayers, compilePolicy, type RuledCall, type RulingContext } from '../../core/policy/ruling.ts';
+import { notSplit } from '../../core/shell/parts.ts';
+import { splitShell } from '../../core/shell/split.ts';
+import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 
 /** A call and its tool, as `defineTool` would describe it. */
 export interface DescribedCall {

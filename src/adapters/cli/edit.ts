@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { JsonObject } from '../../core/tool-call.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
 import { renderChanges } from './argument-changes.ts';
 import { withClient } from './command-line.ts';
 import { readJsonOrFile } from './read-json-option.ts';

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../core/problem.ts';
+import type { ProblemCode } from '../../core/base/problem.ts';
 
 /** The process exit codes of the command line (contract section 5). 0 is done. */
 export const usageExitCode = 2;

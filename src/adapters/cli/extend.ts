@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
-import { parseDuration } from '../../core/parse-duration.ts';
-import { ProblemError } from '../../core/problem.ts';
+import { parseDuration } from '../../core/base/parse-duration.ts';
+import { ProblemError } from '../../core/base/problem.ts';
 import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { UsageError } from './report-error.ts';

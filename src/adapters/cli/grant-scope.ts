@@ -1,5 +1,5 @@
 import type { Grant } from '../../contract.ts';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 
 /** How far a grant goes, in a few words, escaped. */
 export function grantScope(scope: Grant['scope']): string {

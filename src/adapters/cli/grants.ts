@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Grant } from '../../contract.ts';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
 import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';

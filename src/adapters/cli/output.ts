@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { escapeJson, escapeText } from '../../core/escape-text.ts';
-import type { Json } from '../../core/tool-call.ts';
+import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
+import type { Json } from '../../core/base/tool-call.ts';
 
 /** Where a command writes: for a person at a terminal, or JSON for a program. Text of a run is escaped on its way. */
 export interface Output {

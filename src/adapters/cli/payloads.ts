@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../core/parse-duration.ts';
+import { parseDuration } from '../../core/base/parse-duration.ts';
 import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
 
 interface CleanOptions extends CommonOptions {

@@ -1,6 +1,6 @@
-import { isMode, modes } from '../../core/modes.ts';
-import { readJson } from '../../core/read-json.ts';
-import { risks, type Json, type JsonObject, type Risk } from '../../core/tool-call.ts';
+import { isMode, modes } from '../../core/policy/modes.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import { risks, type Json, type JsonObject, type Risk } from '../../core/base/tool-call.ts';
 import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
 import { writtenMembers } from './written-members.ts';
 

@@ -1,6 +1,6 @@
-import { lintPolicy } from '../../core/lint-policy.ts';
-import type { ParsedPolicy } from '../../core/parse-policy.ts';
-import { escapeText } from '../../core/escape-text.ts';
+import { lintPolicy } from '../../core/policy-file/lint-policy.ts';
+import type { ParsedPolicy } from '../../core/policy-file/parse-policy.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
 import { type PolicyPlace, problemLine, readPolicy, readPolicyText } from './policy-file.ts';
 import type { CheckOptions, Owner } from './policy.ts';

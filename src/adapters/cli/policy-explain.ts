@@ -1,7 +1,7 @@
-import { escapeText } from '../../core/escape-text.ts';
-import { explain, type Explanation } from '../../core/explain.ts';
-import { readJson } from '../../core/read-json.ts';
-import type { JsonObject } from '../../core/tool-call.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
+import { explain, type Explanation } from '../../core/policy/explain.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
 import { readSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
 import type { Output } from './output.ts';
 import { loadPolicy, problemLines } from './policy-file.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import {
   type ParsedPolicy,
   parsePolicy,
   type ParsePolicyOptions,
   type PolicyProblem,
-} from '../../core/parse-policy.ts';
+} from '../../core/policy-file/parse-policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 

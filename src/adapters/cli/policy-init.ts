@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
 import type { InitOptions } from './policy.ts';
 import { readFault } from './read-fault.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { modes, type Mode } from '../../core/modes.ts';
-import { risks, type Risk } from '../../core/tool-call.ts';
+import { modes, type Mode } from '../../core/policy/modes.ts';
+import { risks, type Risk } from '../../core/base/tool-call.ts';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import type { ApplyOptions } from './policy-apply.ts';
@@ -83,7 +83,7 @@ export function addPolicy(program: Command): void {
 
   const apply = withCommonOptions(policy.command('apply <run> [file]'))
     .description("change the policy of a running run, below the operator's")
-    .addOption(new Option('--mode <mode>', 'how to colour its answers').choices(modes));
+    .addOption(new Option('--mode <mode>', 'how to applyMode its answers').choices(modes));
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
     async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
       const { applyPolicy } = await import('./policy-apply.ts');

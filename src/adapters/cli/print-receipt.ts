@@ -1,5 +1,5 @@
 import type { Receipt } from '../../contract.ts';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
 
 /** What became of a message to a run: its sentence for people, all of it for programs. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { readJson } from '../../core/read-json.ts';
-import type { Json } from '../../core/tool-call.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import type { Json } from '../../core/base/tool-call.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { formatProblems, parsePolicy } from '../../core/parse-policy.ts';
-import { ProblemError } from '../../core/problem.ts';
-import type { JsonObject } from '../../core/tool-call.ts';
+import { formatProblems, parsePolicy } from '../../core/policy-file/parse-policy.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
 import { UsageError } from './report-error.ts';
 
 /** A policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { escapeJson, escapeText } from '../../core/escape-text.ts';
-import { isProblemError } from '../../core/problem.ts';
+import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
+import { isProblemError } from '../../core/base/problem.ts';
 import { exitCodeOf, usageExitCode } from './exit-code.ts';
 
 /** A wrong use of the command line that commander cannot see: one sentence, exit 2. */

@@ -1,6 +1,6 @@
 import type { CallOutcome, RunResult } from '../../contract.ts';
 import type { RunView } from '../../client/show-run.ts';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import { renderApprovals } from './approval-views.ts';
 import { type Output, escapeLines } from './output.ts';
 import { renderFields, renderTable } from './table.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { escapeText } from '../../core/escape-text.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import { loadConfig } from './load-config.ts';
 import { processOutput } from './output.ts';

@@ -1,10 +1,10 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { decideName, messageNames } from '../../contract.ts';
-import { claimedSender, identify, type Sender, type Sent } from '../../core/identify.ts';
-import type { Policy } from '../../core/policy.ts';
-import type { Problem } from '../../core/problem.ts';
-import type { SignedAction } from '../../core/signature.ts';
-import { checksOfExecution, type GateState } from '../gate-state.ts';
+import { claimedSender, verifiedSender, type Sender, type Sent } from '../../core/messages/sender.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { Problem } from '../../core/base/problem.ts';
+import type { SignedAction } from '../../core/messages/signature.ts';
+import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
 /**
  * A check takes milliseconds, and a workflow task that takes seconds is repeated for ever. An execution that has verified
@@ -50,5 +50,5 @@ export function authenticate(
   }
   state.checks++;
   const { namespace, workflowId } = workflowInfo();
-  return identify({ action, message: sent, namespace, workflowId }, ceiling);
+  return verifiedSender({ action, message: sent, namespace, workflowId }, ceiling);
 }

@@ -2,18 +2,18 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit } from '../../activities/check-edit.ts';
 import { activityNames } from '../../contract.ts';
-import { answerBefore } from '../../core/admission.ts';
-import type { Receipt } from '../../core/approval.ts';
-import { callDigest } from '../../core/digest.ts';
-import type { BookedRequest, CheckedEdit } from '../../core/ledger.ts';
-import { findRequest } from '../../core/ledger.ts';
-import { latestDeadlineMs } from '../../core/latest-deadline.ts';
-import type { DecideCommand } from '../../core/decide.ts';
-import type { ProblemCode } from '../../core/problem.ts';
-import { notSplit, type ShellSplit } from '../../core/shell-parts.ts';
-import { bookRequest } from '../book-request.ts';
-import type { GateState } from '../gate-state.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import { answerBefore } from '../../core/ledger/admission.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { callDigest } from '../../core/base/digest.ts';
+import type { RequestRecord, CheckedEdit } from '../../core/ledger/ledger.ts';
+import { findRequest } from '../../core/ledger/ledger.ts';
+import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
+import type { DecideCommand } from '../../core/ledger/decide.ts';
+import type { ProblemCode } from '../../core/base/problem.ts';
+import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
+import { recordRequest } from '../state/record-request.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import type { Lookup } from './message-kind.ts';
 import { refused } from './message-kind.ts';
 
@@ -29,9 +29,9 @@ type Checked = Extract<Awaited<ReturnType<CheckEdit>>, { args: unknown }>;
 /** The request neither expires nor is carried to the next execution meanwhile; other decisions may settle it. */
 export function checkEdit(
   state: GateState,
-  policies: () => RulesInForce,
+  policies: () => ActivePolicies,
   decided: Decided,
-  { request, ruled }: BookedRequest,
+  { request, ruled }: RequestRecord,
 ): Lookup {
   const { decision, atMs } = decided;
   const { requestId, agentName: agent, toolName: tool, riskLevel: risk } = request;
@@ -72,7 +72,7 @@ export function checkEdit(
       ...(ruling.action === 'ask' && {
         asked: {
           ruling,
-          successor: bookRequest(policies().options, {
+          successor: recordRequest(policies().options, {
             callId: found.callId,
             tool,
             args,
@@ -109,7 +109,7 @@ export function checkEdit(
 
 /** A subject that the run recorded as a shell command and that was not split now: nobody knows what it runs (I2). */
 function splitOf(
-  { subject, shell: before }: BookedRequest['ruled'],
+  { subject, shell: before }: RequestRecord['ruled'],
   shell: (ShellSplit & { argument: string }) | undefined,
 ): ShellSplit | undefined {
   if (shell !== undefined && (subject === undefined || shell.argument === subject)) return shell;

@@ -1,7 +1,7 @@
 /** Signal `close`: what is open is cancelled, and whoever drives the run is told to end it. */
 import { messageNames } from '../../contract.ts';
-import { readClose, type CloseMessage } from '../../core/control.ts';
-import type { GateState } from '../gate-state.ts';
+import { readClose, type CloseMessage } from '../../core/messages/control.ts';
+import type { GateState } from '../state/gate-state.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 

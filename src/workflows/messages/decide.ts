@@ -1,18 +1,18 @@
 /** Message `decide`: a reviewer's answer to one request, with edited arguments or without. */
 import { decideName } from '../../contract.ts';
-import type { Receipt } from '../../core/approval.ts';
-import { parseDecision, type ParsedDecision } from '../../core/decision.ts';
-import type { GateState } from '../gate-state.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { parseDecision, type ParsedDecision } from '../../core/messages/decision.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import { checkEdit } from './check-edit.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight } from '../state/in-flight.ts';
 import type { MessageKind } from './message-kind.ts';
 import { refused } from './message-kind.ts';
 
 export function decideMessages(
   state: GateState,
   inFlight: InFlight,
-  policies: () => RulesInForce,
+  policies: () => ActivePolicies,
 ): MessageKind<ParsedDecision> {
   return {
     name: decideName,

@@ -1,14 +1,20 @@
 /** Messages `extend` and `delegate`: more time for one request, another reviewer for a seat. */
 import { messageNames } from '../../contract.ts';
-import { instantMs, readDelegate, readExtend, type DelegateMessage, type ExtendMessage } from '../../core/control.ts';
-import type { Voter } from '../../core/entitlement.ts';
-import { latestDeadlineMs } from '../../core/latest-deadline.ts';
-import { findRequest, type LedgerCommand } from '../../core/ledger.ts';
-import type { GateState } from '../gate-state.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import {
+  instantMs,
+  readDelegate,
+  readExtend,
+  type DelegateMessage,
+  type ExtendMessage,
+} from '../../core/messages/control.ts';
+import type { Voter } from '../../core/people/entitlement.ts';
+import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
+import { findRequest, type LedgerCommand } from '../../core/ledger/ledger.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import type { MessageKind } from './message-kind.ts';
 
-export function extendMessages(state: GateState, policies: () => RulesInForce): MessageKind<ExtendMessage> {
+export function extendMessages(state: GateState, policies: () => ActivePolicies): MessageKind<ExtendMessage> {
   return ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, voter) => {
     const found = findRequest(state.ledger, message.requestId);
     const latestMs = found === undefined ? null : latestDeadlineMs(found, policies().policies);

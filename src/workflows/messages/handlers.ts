@@ -6,10 +6,10 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import type { Receipt } from '../../core/approval.ts';
-import { maxDecisions } from '../../core/decision.ts';
-import { isUndecodable } from '../../core/undecodable.ts';
-import type { GateState } from '../gate-state.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { maxDecisions } from '../../core/messages/decision.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { GateState } from '../state/gate-state.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 import type { MessageQueue } from './message-queue.ts';

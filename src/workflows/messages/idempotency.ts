@@ -1,11 +1,11 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { decideName, queryNames } from '../../contract.ts';
-import type { Receipt } from '../../core/approval.ts';
-import { messageIdOf, type Signed } from '../../core/control.ts';
-import type { ParsedDecision } from '../../core/decision.ts';
-import { jsonDigest } from '../../core/digest.ts';
-import type { Json } from '../../core/tool-call.ts';
-import type { GateState } from '../gate-state.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { messageIdOf, type Signed } from '../../core/messages/control.ts';
+import type { ParsedDecision } from '../../core/messages/decision.ts';
+import { jsonDigest } from '../../core/base/digest.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import type { GateState } from '../state/gate-state.ts';
 import { refused } from './message-kind.ts';
 
 /** What makes two messages the same one: a retry has the same id and the same content. */

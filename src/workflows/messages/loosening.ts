@@ -1,7 +1,7 @@
-import { instantMs, type Signed } from '../../core/control.ts';
-import type { Sender } from '../../core/identify.ts';
-import type { Policy } from '../../core/policy.ts';
-import type { Problem } from '../../core/problem.ts';
+import { instantMs, type Signed } from '../../core/messages/control.ts';
+import type { Sender } from '../../core/messages/sender.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { Problem } from '../../core/base/problem.ts';
 
 /**
  * Where the ceiling names operators, only they loosen what a run may do (I10). Each message of theirs counts once: one

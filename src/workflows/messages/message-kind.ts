@@ -1,6 +1,6 @@
-import type { Receipt } from '../../core/approval.ts';
-import type { Sender } from '../../core/identify.ts';
-import type { Problem } from '../../core/problem.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import type { Sender } from '../../core/messages/sender.ts';
+import type { Problem } from '../../core/base/problem.ts';
 
 /** One kind of message: what the pipeline asks of it, step by step. Nothing here throws for what somebody sent. */
 export interface MessageKind<Message> {

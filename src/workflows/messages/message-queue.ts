@@ -1,5 +1,5 @@
-import type { Receipt } from '../../core/approval.ts';
-import { activation } from '../activation.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { activation } from '../sandbox/activation.ts';
 import type { MessageKind } from './message-kind.ts';
 
 /** One message as its handler received it. */

@@ -2,12 +2,12 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ReadParents } from '../../activities/read-parents.ts';
 import { activityNames, parentsChangedName } from '../../contract.ts';
-import { byteLength } from '../../core/byte-length.ts';
-import { inheritedBeside, maxInheritedBytes } from '../../core/nesting.ts';
-import type { Policy } from '../../core/policy.ts';
-import type { GateState } from '../gate-state.ts';
-import { reevaluateOpen } from '../reevaluate-open.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import { inheritedBeside, maxInheritedBytes } from '../../core/policy/nesting.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { GateState } from '../state/gate-state.ts';
+import { reevaluateOpen } from '../state/reevaluate-open.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 
@@ -28,7 +28,7 @@ interface ParentsChanged {
 /** `inherit` puts the run under other parents. Undefined for a workflow that no other one started. */
 export function parentsChangedMessages(
   state: GateState,
-  policies: () => RulesInForce,
+  policies: () => ActivePolicies,
   inherit: (parents: Policy[]) => void,
 ): MessageKind<ParentsChanged> | undefined {
   const { parent, runId } = workflowInfo();

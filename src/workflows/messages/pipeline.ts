@@ -3,17 +3,17 @@
  * only put what came into the queue (handlers.ts). The queue is taken once in each activation, in the order of history,
  * and a message is applied whole before the next one is looked at; only the check of an edit lets others pass.
  */
-import type { Receipt } from '../../core/approval.ts';
-import { canonicalJsonProblem } from '../../core/canonical-json.ts';
-import type { Policy } from '../../core/policy.ts';
-import type { Problem } from '../../core/problem.ts';
-import { isUndecodable, sizeOf } from '../../core/undecodable.ts';
-import type { Deadlines } from '../deadlines.ts';
-import { lookupsOfExecution, type GateState } from '../gate-state.ts';
-import type { ScheduledTask } from '../scheduler.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { Problem } from '../../core/base/problem.ts';
+import { isUndecodable, sizeOf } from '../../core/base/undecodable.ts';
+import type { Deadlines } from '../timing/deadlines.ts';
+import { lookupsOfExecution, type GateState } from '../state/gate-state.ts';
+import type { ScheduledTask } from '../state/scheduler.ts';
 import { authenticate, claimed } from './authenticate.ts';
 import { earlierReceipt, identityOf, keepReceipt, misused, type MessageIdentity } from './idempotency.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight } from '../state/in-flight.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 import type { MessageQueue, Received } from './message-queue.ts';

@@ -1,15 +1,15 @@
-import type { Policy } from '../../core/policy.ts';
-import type { PolicyChange } from '../../core/run-side.ts';
-import { Deadlines } from '../deadlines.ts';
-import { EscalationSteps } from '../escalation-steps.ts';
-import type { GateState } from '../gate-state.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { PolicyChange } from '../../core/policy/run-side.ts';
+import { Deadlines } from '../timing/deadlines.ts';
+import { EscalationSteps } from '../timing/escalation-steps.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import { closeMessages } from './close.ts';
 import { decideMessages } from './decide.ts';
 import { delegateMessages, extendMessages } from './extend-and-delegate.ts';
 import { registerSignal, registerUpdate, rejectUnknownSignals } from './handlers.ts';
 import { answerReceipts } from './idempotency.ts';
-import { InFlight } from './in-flight.ts';
+import { InFlight } from '../state/in-flight.ts';
 import type { MessageKind } from './message-kind.ts';
 import { MessageQueue } from './message-queue.ts';
 import { parentsChangedMessages } from './parents-changed.ts';
@@ -21,7 +21,7 @@ import { setPolicyMessages } from './set-policy.ts';
 /** What messages do to the gate besides what they do to its ledger. */
 export interface MessageEffects {
   /** The policies in force. */
-  policies: () => RulesInForce;
+  policies: () => ActivePolicies;
   /** Puts the run under the policy that somebody sent. */
   change: (change: PolicyChange) => void;
   /** Puts a nested run under what binds the run above it now. */

@@ -1,7 +1,7 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Arbitrate } from '../../activities/arbitrate.ts';
 import { activityNames } from '../../contract.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight } from '../state/in-flight.ts';
 import { acceptable } from './message-kind.ts';
 
 const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({

@@ -1,16 +1,16 @@
 /** Message `revoke`: some grants of the run, or all of them, end. */
 import { messageNames } from '../../contract.ts';
-import { readRevoke, type RevokeMessage } from '../../core/control.ts';
-import type { Grant } from '../../core/grants.ts';
-import type { Sender } from '../../core/identify.ts';
-import type { Problem } from '../../core/problem.ts';
-import type { GateState } from '../gate-state.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import { readRevoke, type RevokeMessage } from '../../core/messages/control.ts';
+import type { Grant } from '../../core/policy/grants.ts';
+import type { Sender } from '../../core/messages/sender.ts';
+import type { Problem } from '../../core/base/problem.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import { loosening } from './loosening.ts';
 import type { MessageKind } from './message-kind.ts';
 import { refused } from './message-kind.ts';
 
-export function revokeMessages(state: GateState, policies: () => RulesInForce): MessageKind<RevokeMessage> {
+export function revokeMessages(state: GateState, policies: () => ActivePolicies): MessageKind<RevokeMessage> {
   return {
     name: messageNames.revoke,
     parse: readRevoke,

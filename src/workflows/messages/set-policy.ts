@@ -2,14 +2,14 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { ReadPolicy } from '../../activities/read-policy.ts';
 import { activityNames, messageNames } from '../../contract.ts';
-import type { Receipt } from '../../core/approval.ts';
-import { readSetPolicy, type SetPolicyMessage } from '../../core/control.ts';
-import type { Sender } from '../../core/identify.ts';
-import type { Problem } from '../../core/problem.ts';
-import type { PolicyChange } from '../../core/run-side.ts';
-import type { GateState } from '../gate-state.ts';
-import { reevaluateOpen } from '../reevaluate-open.ts';
-import type { RulesInForce } from '../rules-in-force.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { readSetPolicy, type SetPolicyMessage } from '../../core/messages/control.ts';
+import type { Sender } from '../../core/messages/sender.ts';
+import type { Problem } from '../../core/base/problem.ts';
+import type { PolicyChange } from '../../core/policy/run-side.ts';
+import type { GateState } from '../state/gate-state.ts';
+import { reevaluateOpen } from '../state/reevaluate-open.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import { loosening } from './loosening.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
@@ -26,7 +26,7 @@ const maxProblemLength = 1_000;
 /** `change` puts the run under the changed policy. */
 export function setPolicyMessages(
   state: GateState,
-  policies: () => RulesInForce,
+  policies: () => ActivePolicies,
   change: (change: PolicyChange) => void,
 ): MessageKind<SetPolicyMessage> {
   return {

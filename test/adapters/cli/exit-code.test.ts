@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { exitCodeOf } from '../../../src/adapters/cli/exit-code.ts';
-import { type ProblemCode, problemCodes } from '../../../src/core/problem.ts';
+import { type ProblemCode, problemCodes } from '../../../src/core/base/problem.ts';
 
 /** Contract section 5, by the HTTP status it gives for each code. */
 const byExitCode: Record<number, ProblemCode[]> = {

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Receipt } from '../../../src/contract.ts';
-import type { JsonObject } from '../../../src/core/tool-call.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { type CliResult, cli, jsonLines } from './support.ts';
 

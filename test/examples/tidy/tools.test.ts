@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { validateArguments } from '../../../src/agents/validate-arguments.ts';
-import type { JsonObject } from '../../../src/core/tool-call.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { tidyTools } from '../../../examples/tidy/tools.ts';
 
 let home: string;

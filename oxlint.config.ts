@@ -1,0 +1,363 @@
+import { defineConfig } from 'oxlint';
+
+/**
+ * The rooms of the pure core, in order: a room imports only from those above it. Beside each: what belongs there.
+ */
+const coreRooms = {
+  base: 'values, digests, texts and sizes that know nothing of approvals',
+  match: 'patterns and conditions: does this text or this call match?',
+  shell: 'how a shell command falls into parts',
+  assess: 'how bad a call would be',
+  people: 'who may answer: groups, delegations, quorums',
+  policy: 'the policy language at work: layers, rulings, grants and limits',
+  'policy-file': 'how a policy document is read, checked and explained',
+  messages: 'what people send: shapes, signatures and senders',
+  ledger: 'what was asked and how it was settled: the reducer, the journal and their views',
+};
+
+/** The rooms of the workflow code, in order. */
+const workflowRooms = {
+  sandbox: "what Temporal's sandbox does not offer: activations, payloads that never throw, state of one run",
+  state:
+    'what a gate knows: ledger, policies in force, lookups in flight, carried state, and the order of an activation',
+  timing: 'deadlines, their one timer, and what happens while nobody answers',
+  messages: 'the one pipeline that every message takes',
+  gate: 'the gate: rulings, queries and the index of the inbox',
+  guarded: 'the gate for workflows of other authors: guarded activities',
+  agent: 'the agent run: turns, tool calls and nested runs',
+};
+
+/** Libraries that give the same answer everywhere. */
+const pureLibraries = [
+  '@bufbuild/cel',
+  '@noble/ed25519',
+  '@noble/hashes',
+  '@noble/hashes/*',
+  'canonicalize',
+  'lossless-json',
+  'minimatch',
+  'unbash',
+  'yaml',
+  'zod',
+];
+
+const workflowLibraries = ['@temporalio', '@temporalio/workflow', '@temporalio/common', '@temporalio/common/**'];
+
+/** Allows these imports and no other; each path needs its folders allowed, too. */
+function only(allowed: readonly string[], message: string) {
+  return { group: ['**', '!.', '!..', '!./*', ...allowed.map((each) => `!${each}`)], message };
+}
+
+function restrictedImports(...patterns: object[]) {
+  return { 'no-restricted-imports': ['error', { patterns }] as ['error', object] };
+}
+
+const coreSentence =
+  'core gives the same answer in the workflow sandbox, in the CLI and in a test: it imports core and a few pure libraries, nothing else.';
+
+const coreOverrides = Object.entries(coreRooms).map(([room, belongs], index, rooms) => {
+  const earlier = rooms.slice(0, index).map(([name]) => name);
+  const later = rooms.slice(index + 1).map(([name]) => name);
+  return {
+    files: [`src/core/${room}/**/*.ts`],
+    rules: restrictedImports(
+      ...later.map((name) => ({
+        regex: `^\\.\\./${name}/`,
+        message: `core/${room} holds ${belongs}: it imports only from ${earlier.join(', ') || 'itself'}.`,
+      })),
+      only(
+        [
+          ...earlier.flatMap((name) => [`../${name}`, `../${name}/*`]),
+          ...later.flatMap((name) => [`../${name}`, `../${name}/*`]),
+          ...pureLibraries,
+        ],
+        coreSentence,
+      ),
+    ),
+  };
+});
+
+const workflowSentence =
+  'workflow code is replayed: it imports core, the contract and the workflow SDK only, so that the bundle stays small and deterministic (I12).';
+
+/** The rules of workflow code in a folder from which `up` leads to src/. */
+function workflowImports(up: string, ...patterns: object[]) {
+  const regex = up.replaceAll('.', '\\.');
+  return restrictedImports(
+    {
+      regex: `^${regex}/activities/`,
+      allowTypeImports: true,
+      message: 'workflow code takes activities as types only: their effects must not enter the bundle.',
+    },
+    {
+      regex: `^${regex}/core/shell/(options|split|unwrap|words|wrappers)\\.ts$`,
+      message:
+        'splitting a shell command needs a parser, which must not enter the workflow bundle: the model call splits, the run gets the result.',
+    },
+    {
+      regex: `^${regex}/core/policy-file/`,
+      message:
+        'reading a policy file needs zod and yaml, which must not enter the workflow bundle: a worker or a client parses, the run gets the result.',
+    },
+    ...patterns,
+    only(
+      [
+        './*/*',
+        ...(up === '..' ? [] : ['../*', '../*/*', '../..']),
+        `${up}/core`,
+        `${up}/core/*`,
+        `${up}/core/*/*`,
+        `${up}/contract.ts`,
+        `${up}/activities`,
+        `${up}/activities/*`,
+        ...workflowLibraries,
+      ],
+      workflowSentence,
+    ),
+  );
+}
+
+const workflowOverrides = Object.entries(workflowRooms).map(([room, belongs], index, rooms) => {
+  const earlier = rooms.slice(0, index).map(([name]) => name);
+  const later = rooms.slice(index + 1).map(([name]) => name);
+  const message = `workflows/${room} holds ${belongs}: it imports only from ${earlier.join(', ') || 'itself'}.`;
+  return {
+    files: [`src/workflows/${room}/**/*.ts`],
+    rules: workflowImports(
+      '../..',
+      { regex: '^\\.\\./[^./]+\\.ts$', message },
+      ...later.map((name) => ({ regex: `^\\.\\./${name}/`, message })),
+    ),
+  };
+});
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'import', 'jest', 'node'],
+  categories: { correctness: 'error', suspicious: 'error' },
+  env: { es2024: true, node: true },
+  ignorePatterns: ['dist', 'coverage', 'test/fixtures', 'test/histories'],
+  rules: {
+    'import/no-cycle': ['error', { ignoreTypes: false }],
+    'import/no-default-export': 'error',
+    'import/no-named-as-default-member': 'off',
+    'import/no-unassigned-import': 'off',
+    'jest/require-hook': 'off',
+    'jest/expect-expect': 'off',
+    'jest/no-conditional-expect': 'off',
+    'jest/require-to-throw-message': 'off',
+    'no-console': 'error',
+    'no-await-in-loop': 'off',
+    'no-shadow': 'off',
+    'typescript/consistent-return': 'off',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'typescript/only-throw-error': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/filename-case': ['error', { case: 'kebabCase' }],
+    'unicorn/prefer-node-protocol': 'error',
+  },
+  overrides: [
+    {
+      files: ['src/core/**/*.ts'],
+      rules: {
+        ...restrictedImports(only(pureLibraries, coreSentence)),
+        'no-restricted-globals': [
+          'error',
+          {
+            name: 'Date',
+            message: 'core has no clock: the caller passes instants in, so that a replay gives the same answer (I12).',
+          },
+          { name: 'Intl', message: 'its answers depend on the build of Node, so a replay could differ (I12).' },
+          {
+            name: 'Buffer',
+            message: 'it does not exist in the workflow sandbox: use Uint8Array and TextEncoder.',
+          },
+          { name: 'process', message: 'core reads no environment (I12).' },
+          {
+            name: 'crypto',
+            message: 'it does not exist in the workflow sandbox, and core has no randomness (I12).',
+          },
+          { name: 'fetch', message: 'core does no I/O.' },
+          ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ name, message: 'core has no timers.' })),
+          ...['queueMicrotask', 'structuredClone'].map((name) => ({
+            name,
+            message: 'it does not exist in the workflow sandbox.',
+          })),
+          { name: 'performance', message: 'core has no clock (I12).' },
+          { name: 'console', message: 'core does no I/O.' },
+        ],
+        'no-restricted-properties': [
+          'error',
+          {
+            object: 'Math',
+            property: 'random',
+            message: 'core has no randomness: a replay must give the same answer (I12).',
+          },
+          {
+            property: 'localeCompare',
+            message: 'its order depends on the build of Node: compare code units (I12).',
+          },
+        ],
+      },
+    },
+    ...coreOverrides,
+    {
+      files: ['src/contract.ts'],
+      rules: restrictedImports(
+        only(
+          ['./core', './core/*', './core/*/*', '@temporalio', '@temporalio/workflow', '@temporalio/common'],
+          'the contract is what crosses to a run: it imports core and the workflow SDK only.',
+        ),
+      ),
+    },
+    {
+      files: ['src/workflows/**/*.ts'],
+      rules: {
+        ...workflowImports('..'),
+        'no-restricted-globals': [
+          'error',
+          { name: 'process', message: 'workflow code reads no environment (I12).' },
+          { name: 'fetch', message: 'workflow code does no I/O: use an activity.' },
+          {
+            name: 'Buffer',
+            message: 'it does not exist in the workflow sandbox: use Uint8Array and TextEncoder.',
+          },
+          { name: 'console', message: 'use log of @temporalio/workflow, which is silent on replay.' },
+        ],
+      },
+    },
+    ...workflowOverrides,
+    {
+      files: ['src/models/**/*.ts', 'src/agents/**/*.ts'],
+      rules: restrictedImports({
+        group: [
+          '**/adapters/**',
+          '**/client/**',
+          '**/connection/**',
+          '**/workflows/**',
+          '**/worker.ts',
+          '**/worker/**',
+          '**/dev-server/**',
+          '@temporalio/worker',
+          '@temporalio/client',
+        ],
+        message:
+          'agents, tools and models are what a user declares: they know core and the contract, not how a worker, a client or an edge is built.',
+      }),
+    },
+    {
+      files: ['src/activities/**/*.ts'],
+      rules: restrictedImports({
+        group: [
+          '**/adapters/**',
+          '**/workflows/**',
+          '**/worker.ts',
+          '**/worker/**',
+          '**/dev-server/**',
+          '@temporalio/worker',
+          '@temporalio/workflow',
+        ],
+        allowTypeImports: true,
+        message:
+          'activities are the effects: they import core, the contract, agents and models; what they need of a connection is handed to them by worker.ts.',
+      }),
+    },
+    {
+      files: ['src/connection/**/*.ts'],
+      rules: restrictedImports(
+        only(
+          [
+            '../core',
+            '../core/*',
+            '../core/*/*',
+            '../contract.ts',
+            '@temporalio',
+            '@temporalio/**',
+            '@grpc/*',
+            'node:timers',
+            'node:timers/*',
+            'node:url',
+          ],
+          'connection holds what client and worker share to reach a server: it imports core and the contract only.',
+        ),
+      ),
+    },
+    {
+      files: ['src/client/**/*.ts'],
+      rules: restrictedImports(
+        {
+          group: [
+            '**/adapters/**',
+            '**/activities/**',
+            '**/worker.ts',
+            '**/worker/**',
+            '**/dev-server/**',
+            '@temporalio/worker',
+            '@temporalio/workflow',
+          ],
+          message: 'the client runs where no worker does: it imports core, the contract and the Temporal client only.',
+        },
+        { group: ['**/workflows/**'], allowTypeImports: true, message: 'the client takes workflows as types only.' },
+      ),
+    },
+    {
+      files: ['src/dev-server/**/*.ts'],
+      rules: restrictedImports({
+        group: [
+          '**/adapters/**',
+          '**/activities/**',
+          '**/agents/**',
+          '**/models/**',
+          '**/workflows/**',
+          '**/worker.ts',
+          '**/worker/**',
+        ],
+        message:
+          "the dev server stands alone: it finds and runs Temporal, and knows the contract's search attributes only.",
+      }),
+    },
+    {
+      files: ['src/adapters/**/*.ts'],
+      rules: restrictedImports(
+        {
+          group: [
+            '**/activities/**',
+            '**/workflows/**',
+            '**/models/**',
+            '@temporalio/workflow',
+            '@temporalio/activity',
+          ],
+          message: 'an adapter only translates: it imports the client, core and the contract.',
+        },
+        {
+          group: [
+            ...['cli', 'http', 'webhook', 'slack', 'mcp'].flatMap((name) => [`../${name}`, `../${name}/**`]),
+            '**/adapters/**',
+          ],
+          message: 'an adapter never imports another adapter: what two of them need belongs in client or core.',
+        },
+      ),
+    },
+    {
+      files: ['src/adapters/cli/**/*.ts', 'src/demo/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', 'tools/**/*.ts'],
+      rules: { 'no-console': 'off' },
+    },
+    {
+      files: [
+        'test/support/*.ts',
+        'jest.config.js',
+        'oxlint.config.ts',
+        'tools/mutation/fast-check-stand-in.ts',
+        'examples/**/*.ts',
+        '**/countersign.config.ts',
+      ],
+      rules: { 'import/no-default-export': 'off' },
+    },
+    { files: ['**/*.cjs'], rules: { 'typescript/no-require-imports': 'off' } },
+  ],
+});

@@ -1,0 +1,56 @@
+import type { ConnectionOptions } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { ProblemError } from '../core/base/problem.ts';
+
+/** Where the Temporal server is. What is left out comes from Temporal's environment configuration. */
+export interface ServerOptions {
+  /** `HOST:PORT`; default `TEMPORAL_ADDRESS`, then the profile file, then 127.0.0.1:7233. */
+  address?: string;
+  /** Default `TEMPORAL_NAMESPACE`, then the profile file, then `default`. */
+  namespace?: string;
+}
+
+export interface ConnectionSettings {
+  address: string;
+  namespace: string;
+  tls?: ConnectionOptions['tls'];
+  apiKey?: string;
+  metadata?: Record<string, string>;
+}
+
+/**
+ * Explicit options first, then Temporal's environment configuration (`TEMPORAL_*` and its profile file: TLS, API key
+ * and headers come from there alone), then the server of `countersign server`.
+ * Throws `server_unreachable` for a configuration that cannot be read.
+ */
+export function connectionSettings(options: ServerOptions = {}): ConnectionSettings {
+  const configured = loadConfigured();
+  const { address, tls, apiKey, metadata } = configured.connectionOptions;
+  return {
+    address: withPort(options.address ?? address ?? '127.0.0.1:7233'),
+    namespace: options.namespace ?? configured.namespace ?? 'default',
+    ...(tls === undefined ? {} : { tls }),
+    ...(typeof apiKey === 'string' ? { apiKey } : {}),
+    ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
+  };
+}
+
+function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
+  try {
+    return loadClientConnectConfig();
+  } catch (cause) {
+    // The SDK stumbles over a profile file without any profile, such as an empty one, which is a file without wishes.
+    const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
+    if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    throw new ProblemError(
+      { code: 'server_unreachable', message: `Temporal's environment configuration cannot be read: ${reason}` },
+      { cause },
+    );
+  }
+}
+
+/** The SDK's two connections differ in how they read an address without a port; with one they agree. */
+function withPort(address: string): string {
+  return /:\d+$/.test(address) ? address : `${address}:7233`;
+}

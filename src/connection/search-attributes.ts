@@ -1,0 +1,140 @@
+/**
+ * The search attributes that the inbox needs, and the retention, on a cluster that somebody else may run.
+ * Errors of the connection come out as the SDK throws them: wrap a call in `callServer` for sentences.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import {
+  type AttributeNames,
+  type AttributeType,
+  attributeTypes,
+  defaultAttributeNames,
+} from '../core/base/attribute-names.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
+
+/** What is needed of a connection; both a client's `Connection` and a worker's `NativeConnection` have it. */
+export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
+
+export interface Registration {
+  /** Names that were registered now; empty if all were there. */
+  added: string[];
+  /** How many more attributes of each type the namespace takes; null where its store sets no limit that can be read. */
+  freeSlots: Record<AttributeType, number | null>;
+}
+
+/** Columns that Temporal's SQL schemas set aside for custom attributes, unless the operator changed it. */
+const sqlSlots: Record<AttributeType, number> = { KEYWORD_LIST: 3, DATETIME: 3 };
+
+/** The names of Temporal's `IndexedValueType`, each at its number. */
+const typeNames = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
+
+const usableTimeoutMs = 30_000;
+const usablePollMs = 250;
+const dayMs = 86_400_000;
+
+/**
+ * Names of the inbox's search attributes that `namespace` lacks.
+ * Throws `internal` with one sentence if one is there with another type, which registering cannot mend.
+ */
+export async function missingSearchAttributes(
+  connection: Services,
+  namespace: string,
+  names: AttributeNames = defaultAttributeNames,
+): Promise<string[]> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  return Object.entries(attributeTypes(names)).flatMap(([name, needed]) => {
+    const type = customAttributes?.[name];
+    if (type === undefined) return [name];
+    const found = typeNames[type] ?? String(type);
+    if (found === needed) return [];
+    throw new ProblemError({
+      code: 'internal',
+      message:
+        `Namespace '${namespace}' has a search attribute ${name} of type ${found}, but ${needed} is needed: ` +
+        `remove it there, or give another namespace with --namespace.`,
+    });
+  });
+}
+
+/**
+ * Registers what `missingSearchAttributes` names, and waits until the server takes the new names.
+ * Throws `forbidden` where the server leaves registering to somebody else (as Temporal Cloud does), and `internal`
+ * where a type has no slot left.
+ */
+export async function registerSearchAttributes(
+  connection: Services,
+  namespace: string,
+  names: AttributeNames = defaultAttributeNames,
+): Promise<Registration> {
+  const added = await missingSearchAttributes(connection, namespace, names);
+  if (added.length > 0) {
+    const types = attributeTypes(names);
+    await add(connection, namespace, Object.fromEntries(added.map((name) => [name, types[name]!])));
+    await untilUsable(connection, namespace, added);
+  }
+  return { added, freeSlots: await freeSlots(connection, namespace) };
+}
+
+/** How many days `namespace` keeps closed runs; audits and event streams of older ones are gone. */
+export async function namespaceRetentionDays(connection: Services, namespace: string): Promise<number> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  return tsToMs(config?.workflowExecutionRetentionTtl) / dayMs;
+}
+
+async function add(connection: Services, namespace: string, types: Record<string, AttributeType>): Promise<void> {
+  const attributes = Object.entries(types);
+  const wanted = attributes.map(([name, type]) => `${name} (${type})`).join(', ');
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(attributes.map(([name, type]) => [name, typeNames.indexOf(type)])),
+    });
+  } catch (error) {
+    const refused = (code: 'forbidden' | 'internal', remedy: string): ProblemError =>
+      new ProblemError(
+        {
+          code,
+          message: `The server did not register ${wanted} in namespace '${namespace}': ${serverWords(error)}; ${remedy}.`,
+        },
+        { cause: error },
+      );
+    switch (grpcStatusOf(error)) {
+      case grpcStatus.PERMISSION_DENIED:
+        throw refused('forbidden', 'ask its operator to add them');
+      case grpcStatus.INVALID_ARGUMENT:
+        throw refused('internal', 'remove one that is not used with `temporal operator search-attribute remove`');
+      default:
+        throw error;
+    }
+  }
+}
+
+/** The frontend reads a namespace from a cache of some seconds: until then it calls a new attribute unknown. */
+async function untilUsable(connection: Services, namespace: string, names: string[]): Promise<void> {
+  const query = names.map((name) => `${name} IS NOT NULL`).join(' AND ');
+  const deadline = performance.now() + usableTimeoutMs;
+  for (;;) {
+    try {
+      await connection.workflowService.countWorkflowExecutions({ namespace, query });
+      return;
+    } catch (error) {
+      if (grpcStatusOf(error) !== grpcStatus.INVALID_ARGUMENT || performance.now() > deadline) throw error;
+    }
+    await sleep(usablePollMs);
+  }
+}
+
+/** In a SQL store a namespace gives its attributes the names of columns; other stores need no such table. */
+async function freeSlots(connection: Services, namespace: string): Promise<Registration['freeSlots']> {
+  const [{ config }, { customAttributes }] = await Promise.all([
+    connection.workflowService.describeNamespace({ namespace }),
+    connection.operatorService.listSearchAttributes({ namespace }),
+  ]);
+  const isSql = Object.keys(config?.customSearchAttributeAliases ?? {}).length > 0;
+  const taken = Object.values(customAttributes ?? {}).map((type) => typeNames[type]);
+  const left = (type: AttributeType): number | null =>
+    isSql ? Math.max(0, sqlSlots[type] - taken.filter((other) => other === type).length) : null;
+  return { KEYWORD_LIST: left('KEYWORD_LIST'), DATETIME: left('DATETIME') };
+}

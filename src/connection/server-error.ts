@@ -1,0 +1,118 @@
+import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
+import { type ProblemCode, ProblemError, isProblemError } from '../core/base/problem.ts';
+
+/** gRPC's status codes, by the names its specification gives them. */
+export const grpcStatus = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  UNIMPLEMENTED: 12,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const;
+
+/** The gRPC status of an error of the SDK, or of what caused it; undefined where there is none. */
+export function grpcStatusOf(error: unknown): number | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    if (at.name === 'WorkflowNotFoundError') return grpcStatus.NOT_FOUND;
+    const { code } = at as { code?: unknown };
+    if (typeof code === 'number') return code;
+  }
+  return undefined;
+}
+
+/** The server's own words about an error, without what the SDK puts around them. */
+export function serverWords(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    const { details } = at as { details?: unknown };
+    if (typeof details === 'string' && details !== '') return details;
+    if (!(at.cause instanceof Error)) return at.message;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function unreachable(address: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    {
+      code: 'server_unreachable',
+      message: `No Temporal server answers at ${address}: start one with \`countersign server\`, or name another with --address or TEMPORAL_ADDRESS.`,
+    },
+    { cause },
+  );
+}
+
+export function runNotFound(workflowId: string, namespace: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    { code: 'run_not_found', message: `There is no run '${workflowId}' in namespace '${namespace}'.` },
+    { cause },
+  );
+}
+
+/** A run's answer that its worker keeps in a payload folder which this client does not have. */
+export function unreadAnswer(workflowId: string, why: string): ProblemError {
+  return new ProblemError({
+    code: 'undecodable',
+    message: `The answer of run '${workflowId}' cannot be read: ${why}. Give this client the payload folder of its workers, as largePayloads or COUNTERSIGN_PAYLOAD_FOLDER.`,
+  });
+}
+
+/** Any error of a call to the server as one sentence with its code; problems pass through unchanged. */
+export function translateServerError(
+  error: unknown,
+  place: { address: string; namespace: string; workflowId?: string },
+): ProblemError {
+  if (isProblemError(error)) return error;
+  const problem = (code: ProblemCode, message: string): ProblemError =>
+    new ProblemError({ code, message }, { cause: error });
+  const missing = grpcStatusOf(error) === grpcStatus.NOT_FOUND ? serverWords(error) : '';
+  if (error instanceof NamespaceNotFoundError || /^namespace .* is not found/i.test(missing)) {
+    return problem(
+      'server_unreachable',
+      `The Temporal server at ${place.address} has no namespace '${place.namespace}'.`,
+    );
+  }
+  if (error instanceof WorkflowNotFoundError && /already completed/.test(error.message)) {
+    return problem('run_closed', `Run '${place.workflowId ?? error.workflowId}' is closed.`);
+  }
+  if (error instanceof WorkflowNotFoundError) {
+    return runNotFound(place.workflowId ?? error.workflowId, place.namespace, error);
+  }
+  // The service itself says so where the SDK does not stand between.
+  if (place.workflowId !== undefined && /^workflow not found/i.test(missing)) {
+    return runNotFound(place.workflowId, place.namespace, error);
+  }
+  switch (grpcStatusOf(error)) {
+    case grpcStatus.UNAVAILABLE:
+    case grpcStatus.DEADLINE_EXCEEDED:
+    case grpcStatus.CANCELLED:
+      return unreachable(place.address, error);
+    case grpcStatus.UNAUTHENTICATED:
+      return problem(
+        'unauthenticated',
+        `The Temporal server at ${place.address} asks for credentials: set TEMPORAL_API_KEY or TLS.`,
+      );
+    case grpcStatus.PERMISSION_DENIED:
+      return problem(
+        'forbidden',
+        `The Temporal server at ${place.address} does not permit this: ${serverWords(error)}`,
+      );
+    case grpcStatus.RESOURCE_EXHAUSTED:
+      return problem(
+        'rate_limited',
+        `The Temporal server at ${place.address} is busy: ${serverWords(error)}; try again.`,
+      );
+    case grpcStatus.INVALID_ARGUMENT:
+      return /search attribute/.test(serverWords(error))
+        ? problem(
+            'internal',
+            `Namespace '${place.namespace}' lacks the search attributes of the inbox: run \`countersign setup\`.`,
+          )
+        : problem('internal', `The Temporal server refused the call: ${serverWords(error)}`);
+    default:
+      return problem('internal', serverWords(error));
+  }
+}

@@ -1,0 +1,70 @@
+import { longestName, nameWords } from './name-words.ts';
+import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
+
+/** A call as assessors see it. */
+export interface AssessedCall {
+  tool: string;
+  args: JsonObject;
+  risk: Risk;
+  /** The argument that `name:args` patterns match. */
+  subject?: string;
+  /** The split of a shell subject, where there is one. */
+  shell?: { parts: readonly { text: string; reduced: string }[]; uncertain: readonly string[] };
+}
+
+/** One text, number or truth value among the arguments. */
+export interface ArgumentField {
+  /** The key it stands under; for an item of a list, the list's. */
+  key: string;
+  /** The words of that key. */
+  words: readonly string[];
+  /** Where it stands, without positions in lists: `to`, `message.to`. */
+  place: string;
+  value: string | number | boolean;
+}
+
+/** A call laid out for the built-in assessors. */
+export interface CallView {
+  call: AssessedCall;
+  /** The words of the tool's name. */
+  tool: ReadonlySet<string>;
+  fields: readonly ArgumentField[];
+  /** False where the arguments are deeper or more than an assessor reads. */
+  whole: boolean;
+  /** The tool declares that it only reads. */
+  readsOnly: boolean;
+}
+
+export const mostFields = 5_000;
+const mostDepth = 20;
+
+/** Lays a call out. Total: deep, wide and cyclic values cost no more than the bounds. */
+export function viewCall(call: AssessedCall): CallView {
+  const fields: ArgumentField[] = [];
+  const wordsByKey = new Map<string, readonly string[]>();
+  const wordsOf = (key: string): readonly string[] => {
+    const known = wordsByKey.get(key) ?? nameWords(key);
+    wordsByKey.set(key, known);
+    return known;
+  };
+  let visited = 0;
+  let whole = true;
+  const visit = (value: Json | undefined, key: string, place: string, depth: number): void => {
+    if (value === undefined || value === null || !whole) return;
+    visited += 1;
+    if (visited > mostFields || depth > mostDepth) {
+      whole = false;
+    } else if (Array.isArray(value)) {
+      for (const item of value) visit(item, key, place, depth + 1);
+    } else if (typeof value === 'object') {
+      for (const [name, item] of Object.entries(value)) {
+        const part = name.slice(0, longestName);
+        visit(item, name, place === '' ? part : `${place}.${part}`, depth + 1);
+      }
+    } else {
+      fields.push({ key, words: wordsOf(key), place, value });
+    }
+  };
+  visit(call.args, '', '', 0);
+  return { call, tool: new Set(nameWords(call.tool)), fields, whole, readsOnly: call.risk === 'read_only' };
+}

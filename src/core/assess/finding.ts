@@ -1,0 +1,32 @@
+import { wantsApproval, type Assessment } from './assessment.ts';
+import type { Severity } from '../base/tool-call.ts';
+
+/** What one assessor found in a call. */
+export interface Finding {
+  severity: Severity;
+  /** Half a sentence, without values of arguments. */
+  reason: string;
+  /** `KIND:VALUE`. */
+  affected?: readonly string[];
+  /** False: what it does cannot be undone. */
+  reversible?: boolean;
+  recommend?: string;
+}
+
+/** More than an assessment shows; the rest of a list of a million is not carried about. */
+export const mostAffected = 1_000;
+
+/** The finding as an assessment of its own. */
+export function assessmentOf({ severity, reason, affected, reversible, recommend }: Finding): Assessment {
+  return {
+    severity,
+    reasons: [reason],
+    affectedResources: (affected ?? []).slice(0, mostAffected),
+    reversible: reversible ?? true,
+    recommendations: recommend === undefined ? [] : [recommend],
+    requiresApproval: wantsApproval(severity),
+  };
+}
+
+/** Of a text that is longer than an assessor reads. */
+export const tooLong: Finding = { severity: 'high', reason: 'a command or a program is too long to be assessed' };

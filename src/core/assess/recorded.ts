@@ -1,0 +1,95 @@
+/** The part of an assessment that a run makes itself: small enough for the workflow, and free of tables that change. */
+import { matchAssessRule, type AssessMatch, type CompiledAssessRule } from './rule.ts';
+import { defaultAssessment, joinAssessments, moreSevere, wantsApproval, type Assessment } from './assessment.ts';
+import type { AssessedCall } from './call-view.ts';
+import { mostAffected } from './finding.ts';
+import { callSubjects } from '../match/matching.ts';
+import type { Json } from '../base/tool-call.ts';
+
+/**
+ * Assesses a call as `assess` does, without asking the built-in assessors: what they and the worker's own said was recorded with the call, where
+ * their answer cannot change when the program does (I12).
+ */
+export function assessRecorded(
+  call: AssessedCall,
+  rules: readonly CompiledAssessRule[] = [],
+  recorded: readonly Assessment[] = [],
+): Assessment {
+  const matched = matchAll(call, rules).filter(({ match }) => match !== 'no');
+  const all = matched.map(({ rule, match }) => assessmentOfRule(rule, match, call.args));
+  return joinAssessments([base(call, matched), ...all, ...recorded]);
+}
+
+interface Matched {
+  rule: CompiledAssessRule;
+  match: AssessMatch;
+}
+
+function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[]): Matched[] {
+  const subjects = callSubjects(call);
+  let tooMuch = false;
+  const afford = (work: number): boolean => {
+    const affords = subjects.afford(work);
+    tooMuch ||= !affords;
+    return affords;
+  };
+  const matched = rules.map((rule) => ({ rule, match: matchAssessRule(rule, call, { ...subjects, afford }) }));
+  if (!tooMuch) return matched;
+  // Which of them the budget would have been enough for depends on their order: so none counts.
+  return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
+}
+
+/** What the risk says, or what the rules say that may lower it. */
+function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
+  const standard = defaultAssessment(call.risk);
+  const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
+  if (lowering.length === 0) return standard;
+  return {
+    ...standard,
+    // What else they say, each of them says itself.
+    severity: 'safe',
+    reversible: standard.reversible || lowering.some(({ reversible }) => reversible === true),
+    requiresApproval: false,
+  };
+}
+
+function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
+  const {
+    id,
+    severity,
+    affected = [],
+    reversible = true,
+    recommend,
+    requiresApproval = wantsApproval(severity),
+  } = rule;
+  const shared = { reversible, recommendations: recommend === undefined ? [] : [recommend] };
+  if (typeof match === 'object') {
+    // What cannot be told is not harmless (I2).
+    const reasons = [`assess rule ${id} cannot be evaluated: ${match.problem}`];
+    return {
+      ...shared,
+      severity: moreSevere(severity, 'high'),
+      reasons,
+      affectedResources: [],
+      requiresApproval: true,
+    };
+  }
+  return {
+    ...shared,
+    severity,
+    reasons: [rule.reason ?? `assess rule ${id} says ${severity}`],
+    affectedResources: affected.flatMap((name) =>
+      resourcesOf(name, Object.hasOwn(args, name) ? args[name] : undefined),
+    ),
+    requiresApproval,
+  };
+}
+
+/** One for each item of a list. A value deeper in is not spelt out. */
+function resourcesOf(name: string, value: Json | undefined): string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) {
+    return value.slice(0, mostAffected).flatMap((item) => (Array.isArray(item) ? [] : resourcesOf(name, item)));
+  }
+  return typeof value === 'object' ? [`${name}:{…}`] : [`${name}:${value}`];
+}

@@ -1,0 +1,41 @@
+/** Under which names the inbox's search attributes are registered on a cluster. */
+export interface AttributeNames {
+  /** KeywordList: the ids of open requests. */
+  ids: string;
+  /** KeywordList: what they are about, and lately settled ids; null: not written. */
+  tags: string | null;
+  /** Datetime: the earliest deadline. */
+  due: string;
+}
+
+/** What differs from the default names. `tags: false` leaves the tags out, where a cluster has few slots. */
+export interface AttributeNameOptions {
+  ids?: string;
+  tags?: string | false;
+  due?: string;
+}
+
+export type AttributeType = 'KEYWORD_LIST' | 'DATETIME';
+
+export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags: 'ApprovalTags', due: 'ApprovalDue' };
+
+/** Names that a query takes without quotes; Temporal keeps those that begin with its own for itself. */
+const nameShape = /^(?!Temporal)[A-Za-z][A-Za-z0-9_]{0,63}$/;
+
+/** The names wished for; a text is what is wrong with them, for after the place where they were given. */
+export function attributeNames(wishes: AttributeNameOptions): AttributeNames | string {
+  const unknown = Object.keys(wishes).find((key) => !Object.hasOwn(defaultAttributeNames, key));
+  if (unknown !== undefined) return `'${unknown}' is none of ids, tags, due`;
+  const { ids, tags, due } = { ...defaultAttributeNames, ...wishes };
+  const given = [ids, due, ...(tags === false || tags === null ? [] : [tags])];
+  const bad = given.find((name) => typeof name !== 'string' || !nameShape.test(name));
+  if (bad !== undefined)
+    return `'${bad}' is not a name: letters, digits and _, at most 64, not beginning with Temporal`;
+  if (new Set(given).size < given.length) return 'each attribute needs a name of its own';
+  return { ids, tags: tags === false ? null : tags, due };
+}
+
+/** The types under which a cluster must have the names registered. */
+export function attributeTypes({ ids, tags, due }: AttributeNames): Record<string, AttributeType> {
+  return { [ids]: 'KEYWORD_LIST', ...(tags === null ? {} : { [tags]: 'KEYWORD_LIST' }), [due]: 'DATETIME' };
+}

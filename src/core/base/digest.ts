@@ -1,0 +1,35 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from './canonical-json.ts';
+import type { Json, JsonObject } from './tool-call.ts';
+
+/**
+ * What exactly would run (I8): 64 lower-case hex of SHA-256 over the canonical JSON of
+ * `{ arguments, definition, tool }`. `definition` is the tool's `definitionDigest`.
+ * Throws a `ProblemError` (`arguments_invalid`) for arguments without canonical JSON.
+ */
+export function callDigest(call: { tool: string; args: JsonObject; definition: string }): string {
+  const { tool, args, definition } = call;
+  // Joined by hand, keys in canonical order, so that the wrapper takes none of the depth arguments may have.
+  return sha256Hex(
+    `{"arguments":${canonicalJson(args)},"definition":${canonicalJson(definition)},"tool":${canonicalJson(tool)}}`,
+  );
+}
+
+/** The same over `{ description, name, schema }`: a changed tool makes another digest. `schema` is JSON Schema. */
+export function definitionDigest(tool: { name: string; description?: string; schema?: JsonObject }): string {
+  const { name, description = '', schema = {} } = tool;
+  return sha256Hex(
+    `{"description":${canonicalJson(description)},"name":${canonicalJson(name)},"schema":${canonicalJson(schema)}}`,
+  );
+}
+
+/** The same over any JSON value. */
+export function jsonDigest(value: Json): string {
+  return sha256Hex(canonicalJson(value));
+}
+
+/** SHA-256 in plain JavaScript: the workflow sandbox has no crypto. */
+function sha256Hex(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
+}

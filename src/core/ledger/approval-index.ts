@@ -1,0 +1,122 @@
+/**
+ * What the inbox can find without waking a worker: search attributes and memo, built in one place with byte limits.
+ * The server ends a run whose attribute value passes 2 KB (tried: 59 ids did), so every list here is bounded (I5d).
+ */
+import type { ApprovalRequest } from './approval.ts';
+import { byteLength } from '../base/byte-length.ts';
+import { argumentBytes } from './listed-request.ts';
+import type { JournalEntry } from './journal-entry.ts';
+import type { Ledger } from './ledger.ts';
+import type { Severity } from '../base/tool-call.ts';
+
+/** What memo and lists show of a request: no argument values without a redactor (policy section 7). */
+export type ApprovalSummary = Pick<
+  ApprovalRequest,
+  | 'requestId'
+  | 'workflowId'
+  | 'toolName'
+  | 'riskLevel'
+  | 'agentName'
+  | 'callerUserId'
+  | 'rule'
+  | 'reason'
+  | 'requestedAt'
+  | 'deadline'
+  | 'digest'
+> & {
+  argumentNames: string[];
+  /** Bytes of the arguments' JSON. */
+  argumentBytes?: number;
+  severity: Severity;
+  shown: 'part';
+  /** Of a nested run: workflow ids of the runs above it, the root's first. */
+  lineage?: string[];
+};
+
+export interface ApprovalIndex {
+  ids: string[];
+  tags: string[];
+  /** The earliest deadline of all open requests. */
+  dueMs: number | null;
+  memo: ApprovalMemo;
+}
+
+/** Memo `approvals`. `more`: open requests that did not fit; query `approvals` lists all. */
+export interface ApprovalMemo {
+  open: ApprovalSummary[];
+  journal: JournalEntry[];
+  more?: number;
+}
+
+const attributeBytes = 1_900;
+const tagBytes = 128;
+/** Settled ids that stay findable (contract section 1). */
+const settledTagged = 20;
+const memoOpenBytes = 16_000;
+const memoJournalBytes = 14_000;
+const shortText = 200;
+
+export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
+  const { open, settled } = ledger;
+  const dues = open.flatMap(({ deadlineMs }) => (deadlineMs === null ? [] : [deadlineMs]));
+  const live = open.flatMap(({ request }) => [
+    `tool:${request.toolName}`,
+    `agent:${request.agentName}`,
+    `severity:${request.assessment.severity}`,
+  ]);
+  // Newest first, so that the oldest settled ids are the first to fall out.
+  const past = settled.slice(-settledTagged).map(({ request }) => `settled:${request.requestId}`);
+  const tags = [...new Set(live)].filter((tag) => byteLength(tag) <= tagBytes);
+  return {
+    ids: open.map(({ request }) => request.requestId),
+    tags: fitting([...tags, ...past.toReversed()], attributeBytes),
+    dueMs: dues.length === 0 ? null : Math.min(...dues),
+  };
+}
+
+/** The memo, and the journal entries that did not fit and must ride on a later payload. */
+export function approvalMemo(ledger: Ledger, entries: JournalEntry[]): { memo: ApprovalMemo; rest: JournalEntry[] } {
+  const open = fitting(
+    ledger.open.map(({ request }) => summaryOf(request)),
+    memoOpenBytes,
+  );
+  const journal = fitting(entries, memoJournalBytes);
+  const more = ledger.open.length - open.length;
+  return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
+}
+
+export function summaryOf(request: ApprovalRequest): ApprovalSummary {
+  const { requestId, workflowId, toolName, riskLevel, agentName, callerUserId, rule, requestedAt, deadline, digest } =
+    request;
+  return {
+    requestId,
+    workflowId,
+    toolName,
+    riskLevel,
+    agentName: agentName.slice(0, shortText),
+    callerUserId: callerUserId === null ? null : callerUserId.slice(0, shortText),
+    rule: rule === null ? null : rule.slice(0, shortText),
+    reason: request.reason.slice(0, shortText),
+    requestedAt,
+    deadline,
+    digest,
+    argumentNames: fitting(
+      (request.argumentNames ?? Object.keys(request.arguments)).map((name) => name.slice(0, shortText)),
+      1_000,
+    ),
+    argumentBytes: request.argumentBytes ?? argumentBytes(request.arguments),
+    severity: request.assessment.severity,
+    shown: 'part',
+    ...(request.lineage.length > 0 && { lineage: request.lineage }),
+  };
+}
+
+/** The longest prefix whose JSON stays within `bytes`. */
+function fitting<T>(values: T[], bytes: number): T[] {
+  let used = 2;
+  const end = values.findIndex((value) => {
+    used += byteLength(JSON.stringify(value)) + 1;
+    return used > bytes;
+  });
+  return end === -1 ? values : values.slice(0, end);
+}

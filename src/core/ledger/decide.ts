@@ -1,0 +1,247 @@
+/**
+ * One decision and what it does to the ledger: a vote, and with the last one that is needed the request's settlement,
+ * the grant it leaves behind, and the other requests that this answers.
+ */
+import type { OutcomeName, Receipt, Settlement } from './approval.ts';
+import { sameDemands } from '../policy/ask-terms.ts';
+import type { ParsedDecision } from '../messages/decision.ts';
+import { jsonDigest } from '../base/digest.ts';
+import { entitlement, tally, type Voter } from '../people/entitlement.ts';
+import type { RequestRecord, RecordedVote, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+import {
+  chained,
+  counted,
+  irreversibleCount,
+  iso,
+  journaled,
+  maxVotes,
+  findOpen,
+  refusal,
+  unchanged,
+  withRequest,
+} from './ledger-state.ts';
+import { openedAtMs } from './escalation.ts';
+import { makeGrant, useGrant } from './make-grant.ts';
+import { openRequest } from './open-request.ts';
+import { panelOf } from './panel.ts';
+import { settle, wordOf } from './settle.ts';
+import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
+import type { Ruling } from '../policy/ruling.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+
+/** What was found out about edited arguments before their decision is applied (I9). */
+export interface CheckedEdit {
+  arguments: JsonObject;
+  digest: string;
+  /** Whether the edited call can be undone. */
+  reversible: boolean;
+  /** Where a grant lets the edited call run: it is used. */
+  grantId?: string;
+  /** Where the edited call has to be asked about: the request in which it would be, and the ruling that asks. */
+  asked?: { successor: RequestRecord; ruling: Ruling };
+}
+
+export interface DecideCommand {
+  kind: 'decide';
+  atMs: number;
+  decision: ParsedDecision;
+  /** Who says it. Absent: nobody. */
+  voter?: Voter;
+  edit?: CheckedEdit;
+}
+
+export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
+  const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
+  const { requestId, approved } = decision;
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return answerSettled(ledger, decision);
+  const said = jsonDigest(decision as unknown as Json);
+  const { decisionId } = decision;
+  const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
+  if (again?.said === said) return unchanged(ledger, receiptOf(record, directories, atMs));
+  if (record.deadlineMs !== null && atMs > record.deadlineMs) {
+    return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
+  }
+  if (decision.digest !== undefined && decision.digest !== record.request.digest) {
+    const message = `the digest is not that of request ${requestId}: look at it again`;
+    return refusal(ledger, requestId, 'digest_mismatch', message);
+  }
+  const panel = panelOf(record, directories, atMs);
+  // Who answers in the tool's place lets the run go on as if it had run: that is no less than an approval.
+  const problem = entitlement(panel, voter, approved || decision.response !== undefined);
+  if (problem !== undefined) return refusal(ledger, requestId, problem.code, problem.message);
+  const person = voter.reviewerId?.normalize('NFC');
+  const earlier = record.votes.find(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
+  if (earlier !== undefined && (approved || !earlier.approved)) {
+    const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
+    return refusal(ledger, requestId, 'already_settled', message);
+  }
+  const vote = { ...voter, approved, at: iso(atMs), said, ...textsOf(decision) };
+  if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
+  const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
+  if (decision.response !== undefined) {
+    if (!panel.veto) {
+      const message = `request ${requestId} needs votes: nobody answers it alone in the tool's place`;
+      return refusal(ledger, requestId, 'not_entitled', message);
+    }
+    return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);
+  }
+  const { outcome, have } = tally(panel, voted.votes);
+  const isOver = record.votes.length >= maxVotes && earlier === undefined && have <= tally(panel, record.votes).have;
+  if (outcome === undefined && isOver) {
+    return refusal(
+      ledger,
+      requestId,
+      'rate_limited',
+      `request ${requestId} has ${maxVotes} answers that settle nothing`,
+    );
+  }
+  if (outcome === undefined) return keepVote(ledger, voted, vote, atMs, directories);
+  return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
+}
+
+/** An edit that its author alone can approve settles the request; any other goes on in a request of its own. */
+function decideEdited(
+  ledger: Ledger,
+  record: RequestRecord,
+  vote: RecordedVote,
+  edit: CheckedEdit,
+  command: DecideCommand,
+  directories: Directories,
+): Reduction {
+  const { atMs, decision } = command;
+  const { digest, asked } = edit;
+  const edited = { arguments: edit.arguments, digest };
+  const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
+  if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
+    const voted = { ...record, votes: [vote] };
+    const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
+    const used = { ...useGrant(ledger, edit.grantId), counts: counted(ledger, { irreversible }) };
+    return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
+  }
+  const { ruling } = asked;
+  const { requestId, requestedAt } = record.request;
+  const origin = record.origin ?? { requestId, digest: record.request.digest, requestedAt };
+  const successor = { ...asked.successor, origin };
+  // Looking into an edit takes time: what it asks begins when it is asked.
+  const openedMs = openedAtMs(successor);
+  const successorId = successor.request.requestId;
+  const superseded = settle(
+    ledger,
+    { ...record, votes: [vote] },
+    { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...wordOf(vote) },
+    atMs,
+  );
+  const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs));
+  const { modifiedArguments: _, digest: __, ...carried } = { ...decision, requestId: successorId };
+  const carriedOn = chained(opened, (next) =>
+    decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
+  );
+  const went = carriedOn.receipt?.accepted === true ? carriedOn.receipt : undefined;
+  const receipt: Receipt = {
+    ...went,
+    requestId,
+    accepted: true,
+    outcome: 'superseded',
+    successor: successorId,
+    message: `request ${requestId}: the edited call is request ${successorId}${went === undefined ? ', which others have to approve' : ''}`,
+  };
+  return { ...carriedOn, receipt };
+}
+
+/** Keeps a vote that does not settle its request yet. */
+function keepVote(
+  ledger: Ledger,
+  voted: RequestRecord,
+  vote: RecordedVote,
+  atMs: number,
+  directories: Directories,
+): Reduction {
+  const { requestId, toolName, digest } = voted.request;
+  const { approved, reason, reviewerId, identity, decisionId } = vote;
+  const receipt = receiptOf(voted, directories, atMs);
+  return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
+    kind: 'vote',
+    callId: voted.callId,
+    requestId,
+    toolName,
+    approved,
+    reason,
+    reviewerId,
+    identity,
+    decisionId,
+    digest,
+  });
+}
+
+function closeByVotes(
+  ledger: Ledger,
+  voted: RequestRecord,
+  settlement: Omit<Settlement, 'settledAt'>,
+  vote: RecordedVote,
+  atMs: number,
+  directories: Directories,
+): Reduction {
+  const closed = close(ledger, voted, settlement, vote, atMs);
+  const deciding = voted.votes.filter(({ approved }) => approved === vote.approved);
+  const asRun =
+    settlement.edited === undefined ? voted : { ...voted, request: { ...voted.request, ...settlement.edited } };
+  const { reduction, grantId, note, settled } = makeGrant(closed, asRun, deciding, atMs, directories);
+  const receipt = closed.receipt!;
+  return {
+    ...reduction,
+    receipt: {
+      ...receipt,
+      ...(grantId !== undefined && { grantId }),
+      ...(settled.length > 0 && { settled }),
+      message: `${receipt.message}${note}${settled.length === 0 ? '' : `; also settled: ${settled.map((each) => each.requestId).join(', ')}`}`,
+    },
+  };
+}
+
+function close(
+  ledger: Ledger,
+  voted: RequestRecord,
+  settlement: Omit<Settlement, 'settledAt'>,
+  vote: RecordedVote,
+  atMs: number,
+): Reduction {
+  const { requestId } = voted.request;
+  const { outcome } = settlement;
+  const closed = settle(ledger, voted, { ...settlement, ...wordOf(vote), settledAt: iso(atMs) }, atMs);
+  return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
+}
+
+/** A decision for a request that is not open: the original receipt for a retry, a refusal for all else (I3, I4). */
+function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
+  const { requestId } = decision;
+  const settled = ledger.settled.find((each) => each.request.requestId === requestId);
+  if (settled === undefined || !isRetry(settled, decision)) {
+    return unchanged(ledger, notOpenReceipt(ledger, requestId));
+  }
+  const { outcome } = settled.settlement;
+  return unchanged(ledger, { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) });
+}
+
+function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
+  if (decision.decisionId === undefined) return false;
+  const said = jsonDigest(decision as unknown as Json);
+  return votes.some((vote) => vote.decisionId === decision.decisionId && vote.said === said);
+}
+
+function receiptOf(record: RequestRecord, directories: Directories, atMs: number): Receipt {
+  const { have, need } = tally(panelOf(record, directories, atMs), record.votes);
+  return votedReceipt(record.request.requestId, { have, need });
+}
+
+function textsOf({ reason, decisionId, always }: ParsedDecision): Partial<RecordedVote> {
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(decisionId !== undefined && { decisionId }),
+    ...(always !== undefined && { always }),
+  };
+}
+
+function receiptMessage(requestId: string, outcome: OutcomeName): string {
+  return `request ${requestId}: ${outcome}`;
+}

@@ -1,0 +1,65 @@
+/**
+ * What happens while a request waits: it is remembered, more reviewers are asked, its end is announced. Pure: the
+ * times follow from the request alone, and the one shared timer of the run serves them all.
+ */
+import type { RequestRecord } from './ledger-state.ts';
+
+export interface LadderStep {
+  kind: 'warned' | 'reminded' | 'escalated';
+  /** Workflow time at which the step was due. */
+  dueMs: number;
+  /** For `escalated`: who is asked besides. */
+  to?: readonly string[];
+}
+
+/** When the next step of an open request is due, in workflow time; null if none is left. */
+export function nextStepAtMs(record: RequestRecord): number | null {
+  const dues = [...plannedSteps(record).map(({ dueMs }) => dueMs), nextReminderMs(record)].filter(
+    (dueMs) => dueMs !== null && dueMs > record.ladderMs && isBeforeDeadline(record, dueMs),
+  );
+  return dues.length === 0 ? null : Math.min(...(dues as number[]));
+}
+
+/** The steps that are due at `atMs` and were not taken, oldest first. Reminders that were missed are one. */
+export function stepsDue(record: RequestRecord, atMs: number): LadderStep[] {
+  const planned = plannedSteps(record).filter(({ dueMs }) => dueMs > record.ladderMs && dueMs <= atMs);
+  const reminderMs = nextReminderMs(record);
+  const reminded: LadderStep[] =
+    reminderMs !== null && reminderMs <= atMs ? [{ kind: 'reminded', dueMs: reminderMs }] : [];
+  return [...planned, ...reminded]
+    .filter(({ dueMs }) => isBeforeDeadline(record, dueMs))
+    .toSorted((one, other) => one.dueMs - other.dueMs);
+}
+
+function plannedSteps(record: RequestRecord): LadderStep[] {
+  const { terms, deadlineMs } = record;
+  const openedMs = openedAtMs(record);
+  const escalations = terms.escalate.map(({ afterMs, to }): LadderStep => ({
+    kind: 'escalated',
+    dueMs: openedMs + afterMs,
+    to,
+  }));
+  if (terms.warnBeforeMs === null || deadlineMs === null) return escalations;
+  // A warning that would come before its request comes with it.
+  const warning: LadderStep = { kind: 'warned', dueMs: Math.max(openedMs, deadlineMs - terms.warnBeforeMs) };
+  return [...escalations, warning];
+}
+
+/** The first reminder after the steps that were taken. */
+function nextReminderMs(record: RequestRecord): number | null {
+  const { remindMs } = record.terms;
+  if (remindMs === null) return null;
+  const openedMs = openedAtMs(record);
+  const taken = Math.max(0, Math.floor((record.ladderMs - openedMs) / remindMs));
+  return openedMs + (taken + 1) * remindMs;
+}
+
+function isBeforeDeadline({ deadlineMs }: RequestRecord, dueMs: number): boolean {
+  return deadlineMs === null || dueMs <= deadlineMs;
+}
+
+/** Workflow time at which a request was opened. */
+export function openedAtMs({ request }: { request: { requestedAt: string } }): number {
+  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock
+  return Date.parse(request.requestedAt);
+}

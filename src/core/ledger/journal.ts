@@ -1,0 +1,100 @@
+/**
+ * The journal read back: what the run's ledger decided, from the entries that history keeps, without the policy
+ * (design section 6). Readers only read: nothing is decided again here.
+ */
+import type { CallOutcome, OutcomeName, Settlement } from './approval.ts';
+import type { Identity } from '../people/entitlement.ts';
+import type { JournalEntry } from './journal-entry.ts';
+import { isReplaced } from './is-replaced.ts';
+
+export interface ProjectedRequest {
+  requestId: string;
+  callId: string;
+  toolName: string;
+  digest: string;
+  openedAt: string;
+  deadline: string | null;
+  rule: string | null;
+  /** Answers before the one that settled it. */
+  votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string }[];
+  outcome?: OutcomeName;
+  runs?: boolean;
+  settledAt?: string;
+  reason?: string;
+  reviewerId?: string;
+  identity?: Identity;
+  decisionId?: string;
+  /** What superseded it, or carries its question on. */
+  by?: Settlement['by'];
+  byId?: string | null;
+}
+
+export interface Projection {
+  /** In the order in which they were opened. */
+  requests: ProjectedRequest[];
+  /** In the order in which the calls were settled. */
+  outcomes: CallOutcome[];
+  refusals: number;
+  /** Sequence numbers that no payload carried: `[first, last]`. Reported, never passed over in silence. */
+  gaps: [number, number][];
+}
+
+/**
+ * Projects the entries of a whole chain, in any order and with repeats. `ended`: the run was closed from outside
+ * (terminated, timed out) and could write no more, so what was open is cancelled.
+ */
+export function projectJournal(entries: JournalEntry[], ended = false): Projection {
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  const ordered = [...bySeq.values()].sort((one, other) => one.seq - other.seq);
+  const requests = new Map<string, ProjectedRequest>();
+  const outcomes = new Map<string, CallOutcome>();
+  let refusals = 0;
+  for (const entry of ordered) {
+    const { kind, callId = '', requestId = '', toolName = '', outcome } = entry;
+    const request = requests.get(requestId);
+    if (kind === 'opened') requests.set(requestId, opened(entry));
+    else if (kind === 'vote' && request !== undefined) vote(request, entry);
+    else if (kind === 'extended' && request !== undefined) request.deadline = entry.deadline ?? null;
+    else if (kind === 'reruled' && request !== undefined) request.rule = entry.rule ?? null;
+    else if (kind === 'refused') refusals++;
+    else if (kind === 'ruling' && outcome !== undefined) {
+      outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
+    } else if (kind === 'settled' && outcome !== undefined) {
+      if (request !== undefined) settle(request, entry);
+      // What carries the question on settles the call.
+      if (isReplaced(entry)) continue;
+      outcomes.set(callId, { callId, toolName, requestId, outcome, ran: entry.runs === true ? 'pending' : 'no' });
+    } else if (kind === 'ran' && entry.ran !== undefined) {
+      const known = outcomes.get(callId);
+      if (known !== undefined) outcomes.set(callId, { ...known, ran: entry.ran });
+    }
+  }
+  if (ended) for (const request of requests.values()) request.outcome ??= 'cancelled';
+  return { requests: [...requests.values()], outcomes: [...outcomes.values()], refusals, gaps: gapsOf(ordered) };
+}
+
+function opened(entry: JournalEntry): ProjectedRequest {
+  const { requestId = '', callId = '', toolName = '', digest = '', at, deadline = null, rule = null } = entry;
+  return { requestId, callId, toolName, digest, openedAt: at, deadline, rule };
+}
+
+function vote(request: ProjectedRequest, { reviewerId, identity, approved = false, at }: JournalEntry): void {
+  const cast = { ...(reviewerId !== undefined && { reviewerId }), ...(identity && { identity }), approved, at };
+  request.votes = [...(request.votes ?? []), cast];
+}
+
+function settle(request: ProjectedRequest, entry: JournalEntry): void {
+  const { outcome, at, runs, reason, reviewerId, identity, decisionId, by, byId } = entry;
+  const known = { outcome, settledAt: at, runs, reason, reviewerId, identity, decisionId, by, byId };
+  Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
+}
+
+function gapsOf(ordered: JournalEntry[]): [number, number][] {
+  const gaps: [number, number][] = [];
+  let expected = 1;
+  for (const { seq } of ordered) {
+    if (seq > expected) gaps.push([expected, seq - 1]);
+    expected = seq + 1;
+  }
+  return gaps;
+}

@@ -1,0 +1,261 @@
+/**
+ * The ledger: the run's own book of calls, requests, votes, grants and refusals. A pure reducer: `reduce(ledger,
+ * command)` gives the next ledger, the journal entries that say what it decided, and a receipt for what somebody asked.
+ * It reads no clock: each command says when it happened, and a decision counts when that is not after the deadline (I6).
+ */
+import type { OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './approval.ts';
+import type { AskTerms } from '../policy/ask-terms.ts';
+import { decide, type DecideCommand } from './decide.ts';
+import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
+import { entitlement, tally, type Voter } from '../people/entitlement.ts';
+import type { LadderStep } from './escalation.ts';
+import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
+import {
+  answeredKept,
+  chained,
+  counted,
+  irreversibleCount,
+  iso,
+  journaled,
+  kept,
+  findOpen,
+  outcomesKept,
+  refusal,
+  refusedKept,
+  unchanged,
+  withDenial,
+  withRequest,
+} from './ledger-state.ts';
+import { useGrant } from './make-grant.ts';
+import { factsOf, openRequest } from './open-request.ts';
+import { panelOf } from './panel.ts';
+import type { Ruling } from '../policy/ruling.ts';
+import { settle, wordOf } from './settle.ts';
+
+export { emptyLedger, findRequest, iso, settledKept } from './ledger-state.ts';
+export type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+export type { CheckedEdit } from './decide.ts';
+
+export type LedgerCommand =
+  | RuleCommand
+  | { kind: 'open'; atMs: number; record: RequestRecord; ruling: Ruling }
+  | DecideCommand
+  | { kind: 'expire' | 'cancel'; atMs: number; requestId: string; reason?: string }
+  | SupersedeCommand
+  | UpdateTermsCommand
+  | ExtendCommand
+  | DelegateCommand
+  /** Steps of a waiting request, taken together (ladder.ts). `reviewers`: who is asked from now on. */
+  | { kind: 'step'; atMs: number; requestId: string; steps: LadderStep[]; reviewers: string[] }
+  | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
+  /** `operatorMs`: when an operator signed it. */
+  | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
+  /** A message was answered, and will be again in the same words. */
+  | { kind: 'answer'; messageId: string; said: string; receipt: Receipt }
+  | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
+  | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
+
+/** The policy, a reviewer's earlier word or a limit answered: settled at once, with no request. */
+interface RuleCommand {
+  kind: 'rule';
+  atMs: number;
+  callId: string;
+  toolName: string;
+  outcome: OutcomeName;
+  ruling?: Ruling;
+  digest?: string;
+  reason?: string;
+  /** The standing denial that answered. */
+  grantId?: string;
+  /** Default true. */
+  reversible?: boolean;
+}
+
+/** The policy changed, and no longer asks about this request. */
+interface SupersedeCommand {
+  kind: 'supersede';
+  atMs: number;
+  requestId: string;
+  runs: boolean;
+  ruling: Ruling;
+}
+
+/** The policy changed, and asks about this request under other terms. Its deadline stays. */
+interface UpdateTermsCommand {
+  kind: 'updateTerms';
+  atMs: number;
+  requestId: string;
+  terms: AskTerms;
+  request: Pick<RequestRecord['request'], 'rule' | 'reason' | 'reviewers' | 'assessment'>;
+}
+
+/** `directories`: who belongs to which group, by the policies of the run. Default: nobody to any. */
+export function reduce(ledger: Ledger, command: LedgerCommand, directories: Directories = {}): Reduction {
+  switch (command.kind) {
+    case 'rule':
+      return rule(ledger, command);
+    case 'open':
+      return openRequest(ledger, command.record, command.ruling, command.atMs);
+    case 'decide':
+      return decide(ledger, command, directories);
+    case 'expire':
+    case 'cancel':
+      return lapse(ledger, command);
+    case 'supersede':
+      return supersede(ledger, command);
+    case 'updateTerms':
+      return updateTerms(ledger, command, directories);
+    case 'extend':
+      return extend(ledger, command, directories);
+    case 'delegate':
+      return delegate(ledger, command, directories);
+    case 'step':
+      return step(ledger, command);
+    case 'revoke':
+      return revoke(ledger, command);
+    case 'policy':
+      return policy(ledger, command);
+    case 'answer':
+      return answer(ledger, command);
+    case 'refuse':
+      return refuse(ledger, command);
+    case 'ran':
+      return ran(ledger, command);
+  }
+}
+
+function rule(ledger: Ledger, command: RuleCommand): Reduction {
+  const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, reversible = true } = command;
+  const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
+  const call = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
+  const used = useGrant(ledger, ruling?.layer === 'grant' ? ruling.rule : grantId);
+  const told = outcome === 'denied' ? withDenial(used, toolName, digest ?? '', reason) : used;
+  return journaled(
+    unchanged({
+      ...told,
+      counts: counted(told, { calls: 1, irreversible }),
+      outcomes: [...ledger.outcomes, call].slice(-outcomesKept),
+    }),
+    atMs,
+    {
+      kind: 'ruling',
+      callId,
+      toolName,
+      outcome,
+      digest,
+      grantId,
+      ...factsOf(ruling),
+      ...(reason === undefined ? {} : { reason }),
+    },
+  );
+}
+
+function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' | 'cancel' }>): Reduction {
+  const { kind, atMs, requestId, reason } = command;
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return unchanged(ledger);
+  // A time-out is never reported as anybody's word, whatever it lets happen (I15).
+  const runs = kind === 'expire' && record.terms.onTimeout === 'allow';
+  const settlement: Settlement = {
+    outcome: kind === 'expire' ? 'expired' : 'cancelled',
+    runs,
+    ...(reason !== undefined && { reason }),
+    settledAt: iso(atMs),
+  };
+  return settle(ledger, record, settlement, atMs);
+}
+
+function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeCommand): Reduction {
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return unchanged(ledger);
+  const { rule: byId, reason } = ruling;
+  const settlement: Settlement = {
+    outcome: 'superseded',
+    runs,
+    by: ruling.layer === 'grant' ? 'grant' : 'policy',
+    byId,
+    ...(reason !== undefined && { reason }),
+    settledAt: iso(atMs),
+  };
+  return settle(useGrant(ledger, ruling.layer === 'grant' ? byId : undefined), record, settlement, atMs);
+}
+
+function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: Directories): Reduction {
+  const { atMs, requestId, terms, request } = command;
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return unchanged(ledger);
+  const panel = panelOf({ ...record, terms }, directories, atMs);
+  // Whoever may no longer answer has not answered: another rule may let them once more.
+  const votes = record.votes.filter((vote) => entitlement(panel, vote, vote.approved) === undefined);
+  const changed: RequestRecord = { ...record, terms, votes, request: { ...record.request, ...request } };
+  const { outcome } = tally(panel, votes);
+  const { callId, toolName } = { ...record, ...record.request };
+  const { rule, reason: why, reviewers: to } = changed.request;
+  const entry = { kind: 'reruled', callId, requestId, toolName, rule, reason: why, to } as const;
+  const irreversible = irreversibleCount(changed.request.assessment) - irreversibleCount(record.request.assessment);
+  const counts = counted(ledger, { irreversible });
+  const reruled = journaled(unchanged({ ...withRequest(ledger, changed), counts }), atMs, entry);
+  const last = changed.votes.at(-1);
+  if (outcome === undefined || last === undefined) return reruled;
+  const settlement: Settlement = { outcome, runs: outcome === 'approved', ...wordOf(last), settledAt: iso(atMs) };
+  return chained(reruled, (next) => settle(next, changed, settlement, atMs));
+}
+
+function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {
+  const { atMs, requestId, steps, reviewers } = command;
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return unchanged(ledger);
+  const { callId, request } = record;
+  const { toolName, deadline } = request;
+  const taken = withRequest(ledger, { ...record, ladderMs: atMs, request: { ...request, reviewers } });
+  return steps.reduce(
+    (reduction, { kind, to }) => journaled(reduction, atMs, { kind, callId, requestId, toolName, deadline, to }),
+    unchanged(taken),
+  );
+}
+
+function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke' }>): Reduction {
+  const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
+  const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+  const missing = grants === 'all' ? undefined : grants.find((id) => !gone.some(({ grantId }) => grantId === id));
+  if (missing !== undefined) return refusal(ledger, '', 'grant_unknown', `this run has no grant '${missing}'`);
+  const left = { ...ledger, operatorMs, grants: ledger.grants.filter((each) => !gone.includes(each)) };
+  return gone.reduce(
+    (reduction, { grantId, tool, approved }) =>
+      journaled(reduction, atMs, { kind: 'revoked', grantId, toolName: tool, approved, reason, ...voter }),
+    unchanged(left),
+  );
+}
+
+function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy' }>): Reduction {
+  const { atMs, policyDigest, voter, reason, operatorMs = ledger.operatorMs } = command;
+  return journaled(unchanged({ ...ledger, operatorMs }), atMs, { kind: 'policy', policyDigest, reason, ...voter });
+}
+
+function answer(ledger: Ledger, { messageId, said, receipt }: Extract<LedgerCommand, { kind: 'answer' }>): Reduction {
+  return unchanged({ ...ledger, answered: [...ledger.answered, { messageId, said, receipt }].slice(-answeredKept) });
+}
+
+function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind: 'refuse' }>): Reduction {
+  const { last, total } = ledger.refused;
+  const next = {
+    ...ledger,
+    refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 },
+  };
+  // A flood must not fill the journal either: past the first 50, only the count goes on (I4).
+  if (total >= refusedKept) return unchanged(next);
+  return journaled(unchanged(next), atMs, { kind: 'refused', ...refused });
+}
+
+function ran(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'ran' }>): Reduction {
+  const { atMs, callId, ran: how } = command;
+  const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ran: how } : each));
+  // What ran in the place of the call has been sent: like the call's own, large arguments stay in history only.
+  const settled = ledger.settled.map((each) => {
+    const { edited } = each.settlement;
+    if (each.callId !== callId || edited === undefined) return each;
+    const { arguments: args } = kept({ ...each.request, arguments: edited.arguments });
+    return { ...each, settlement: { ...each.settlement, edited: { ...edited, arguments: args } } };
+  });
+  return journaled(unchanged({ ...ledger, outcomes, settled }), atMs, { kind: 'ran', callId, ran: how });
+}

@@ -1,0 +1,172 @@
+/** What an "always" leaves behind once its request is settled, and which open requests that answers (I14). */
+import { shownGrant } from './hidden-arguments.ts';
+import type { OutcomeName, Settlement } from './approval.ts';
+import type { RequestedScope } from '../messages/decision.ts';
+import { tally } from '../people/entitlement.ts';
+import {
+  defaultAlways,
+  grantFor,
+  isOfDefinition,
+  standingDenial,
+  type Grant,
+  type GrantScope,
+} from '../policy/grants.ts';
+import type { RequestRecord, RecordedVote, Directories, Ledger, Reduction } from './ledger-state.ts';
+import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
+import { callSubjects } from '../match/matching.ts';
+import { panelOf, type Asked } from './panel.ts';
+import { parseDuration } from '../base/parse-duration.ts';
+import { grantKinds, type GrantKind } from '../policy/policy.ts';
+import { settle } from './settle.ts';
+
+/** What was done about an "always", for the receipt; `note` continues its message. */
+export interface Granted {
+  reduction: Reduction;
+  grantId?: string;
+  note: string;
+  settled: { requestId: string; outcome: OutcomeName }[];
+}
+
+/**
+ * Makes the grant that `votes` wish for, as wide as the rules that asked admit, and settles the open requests it
+ * answers. All the votes that settled the request must have wished for it; the narrowest wish counts.
+ */
+export function makeGrant(
+  reduction: Reduction,
+  record: RequestRecord,
+  votes: readonly RecordedVote[],
+  atMs: number,
+  directories: Directories,
+): Granted {
+  const nothing = { reduction, settled: [] };
+  const wishes = votes.map(({ always }) => always);
+  if (wishes.every((wish) => wish === undefined || wish === false)) return { ...nothing, note: '' };
+  if (!wishes.every((wish) => wish !== undefined && wish !== false)) {
+    return { ...nothing, note: '; no grant: not all who approved wished for one' };
+  }
+  const approved = votes[0]!.approved;
+  const scope = scopeOf(wishes, record);
+  if (typeof scope === 'string') return { ...nothing, note: `; no grant: ${scope}` };
+  const { ledger } = reduction;
+  if (ledger.grants.length >= maxGrants) {
+    return { ...nothing, note: `; no grant: this run has ${maxGrants} already, revoke some` };
+  }
+  const grantId = `grant-${ledger.granted + 1}`;
+  const { toolName, requestId } = record.request;
+  const reason = votes.at(-1)!.reason;
+  const grant: Grant = {
+    grantId,
+    tool: toolName,
+    approved,
+    scope: scope.scope,
+    ...(reason !== undefined && { reason }),
+    ...limitsOf(wishes, atMs),
+    by: votes.map(({ reviewerId, identity }) => ({ ...(reviewerId !== undefined && { reviewerId }), identity })),
+    definition: record.ruled.definition,
+    requestId,
+    grantedAt: iso(atMs),
+    ...(record.hidden && { hidden: record.hidden }),
+  };
+  const made = journaled(
+    { ...reduction, ledger: { ...ledger, grants: [...ledger.grants, grant], granted: ledger.granted + 1 } },
+    atMs,
+    { kind: 'grant', grantId, requestId, toolName, approved, scope: shownGrant(grant, true).scope, reason },
+  );
+  const released = release(made, grantId, atMs, directories);
+  const note = `; ${approved ? '' : 'standing denial '}${grantId} (${scope.scope.kind})${scope.narrowed ? ', narrowed to what the rule admits' : ''}`;
+  return { ...released, grantId, note };
+}
+
+/** A grant answers another request only where the votes that made it would have settled it (I14). */
+export function grantAnswers(grant: Grant, asked: Asked, directories: Directories, atMs: number): boolean {
+  const votes = (grant.by ?? []).map((voter) => ({ ...voter, approved: grant.approved }));
+  return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
+}
+
+/** The grant or standing denial that answers an open request, if there is one. A denial comes first (I10). */
+export function grantOver(
+  ledger: Ledger,
+  record: RequestRecord,
+  directories: Directories,
+  atMs: number,
+): Grant | undefined {
+  const { toolName, arguments: args, digest } = record.request;
+  const subjects = callSubjects({ tool: toolName, args });
+  const call = { tool: toolName, digest, atMs, subjects };
+  const answering = ledger.grants.filter(
+    (grant) =>
+      grant.tool === toolName &&
+      isOfDefinition(grant, record.ruled.definition) &&
+      grantAnswers(grant, record, directories, atMs),
+  );
+  return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
+}
+
+/** One use less of a grant that was used; one without uses left is gone. */
+export function useGrant(ledger: Ledger, grantId: string | null | undefined): Ledger {
+  const grants = ledger.grants.flatMap((grant) => {
+    if (grant.grantId !== grantId || grant.usesLeft === undefined) return [grant];
+    return grant.usesLeft <= 1 ? [] : [{ ...grant, usesLeft: grant.usesLeft - 1 }];
+  });
+  return { ...ledger, grants };
+}
+
+function release(made: Reduction, grantId: string, atMs: number, directories: Directories): Granted {
+  let reduction = made;
+  const settled: Granted['settled'] = [];
+  for (const record of made.ledger.open) {
+    const grant = grantOver(reduction.ledger, record, directories, atMs);
+    if (grant?.grantId !== grantId || (record.deadlineMs !== null && atMs > record.deadlineMs)) continue;
+    const settlement: Settlement = {
+      outcome: 'superseded',
+      runs: grant.approved,
+      by: 'grant',
+      byId: grantId,
+      ...(grant.reason !== undefined && { reason: grant.reason }),
+      settledAt: iso(atMs),
+    };
+    reduction = chained(reduction, (ledger) => settle(useGrant(ledger, grantId), record, settlement, atMs));
+    settled.push({ requestId: record.request.requestId, outcome: 'superseded' });
+  }
+  return { reduction, settled, note: '' };
+}
+
+function scopeOf(
+  wishes: readonly (boolean | RequestedScope | undefined)[],
+  record: RequestRecord,
+): { scope: GrantScope; narrowed: boolean } | string {
+  const { request, terms, ruled } = record;
+  const { riskLevel: risk, toolName: tool, arguments: args, digest } = request;
+  const widest = terms.always;
+  if (widest === false) return 'the rule that asked admits none';
+  const usual: GrantKind = defaultAlways({ risk, shell: ruled.shell });
+  const kinds = wishes.map((wish) => (typeof wish === 'object' ? wish.kind : usual));
+  const wished = grantKinds.find((kind) => kinds.includes(kind))!;
+  const narrowed = grantKinds.indexOf(wished) > grantKinds.indexOf(widest);
+  if (!narrowed && wished === 'tool') return { scope: { kind: 'tool' }, narrowed };
+  const matches = wishes.flatMap((wish) => (typeof wish === 'object' && wish.match !== undefined ? [wish.match] : []));
+  if (narrowed || wished === 'call') return { scope: { kind: 'call', digest }, narrowed };
+  const match = Object.assign({}, ...matches) as Record<string, string>;
+  const scope = { kind: 'arguments', match } as const;
+  const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
+  const fitting = [{ grantId: '', tool, approved: true, scope }];
+  const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }) };
+  if (!merged || grantFor(fitting, call, 'arguments') === undefined) {
+    return `'always.match' does not fit the call that was asked about`;
+  }
+  return { scope, narrowed };
+}
+
+/** Of several the shorter and the fewer. */
+function limitsOf(wishes: readonly unknown[], atMs: number): Pick<Grant, 'expiresAtMs' | 'usesLeft'> {
+  const scopes = wishes.filter((wish): wish is RequestedScope => typeof wish === 'object' && wish !== null);
+  const durations = scopes.flatMap(({ expiresIn }) => {
+    const parsed = expiresIn === undefined ? undefined : parseDuration(expiresIn);
+    return parsed !== undefined && 'durationMs' in parsed && parsed.durationMs !== null ? [parsed.durationMs] : [];
+  });
+  const uses = scopes.flatMap(({ uses: count }) => count ?? []);
+  return {
+    ...(durations.length > 0 && { expiresAtMs: atMs + Math.min(...durations) }),
+    ...(uses.length > 0 && { usesLeft: Math.min(...uses) }),
+  };
+}

@@ -1,0 +1,37 @@
+import type { RequestRecord, Ledger, Reduction } from './ledger-state.ts';
+import { counted, findRequest, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
+import type { JournalEntry } from './journal-entry.ts';
+import type { Ruling } from '../policy/ruling.ts';
+
+/** Books an open request. One that stands in another's place asks about the same call, which counted already. */
+export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Ruling, atMs: number): Reduction {
+  const { requestId, toolName, digest, deadline, assessment, replaces } = record.request;
+  const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
+  const irreversible = isCounted ? 0 : irreversibleCount(assessment);
+  const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
+  return journaled(unchanged({ ...ledger, open: [...ledger.open, record], counts: counted(ledger, more) }), atMs, {
+    kind: 'opened',
+    callId: record.callId,
+    requestId,
+    toolName,
+    digest,
+    deadline,
+    ...(replaces === undefined ? {} : { by: replaces.by, byId: replaces.requestId }),
+    ...factsOf(ruling),
+  });
+}
+
+/** Whether the call of a settled request was let run as one that cannot be undone. What an edit made of it is not known. */
+export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean {
+  const found = findRequest(ledger, requestId);
+  if (found === undefined || !('settlement' in found)) return false;
+  const { runs, edited } = found.settlement;
+  return runs && edited === undefined && irreversibleCount(found.request.assessment) > 0;
+}
+
+/** What an entry says of the ruling behind it. */
+export function factsOf(ruling: Ruling | undefined): Partial<JournalEntry> {
+  if (ruling === undefined) return {};
+  const { action, rule, layer, severity, reason } = ruling;
+  return { action, rule, layer, severity, reason };
+}

@@ -1,0 +1,47 @@
+/** What the model is told in the place of a tool's result (contract section 4). */
+import type { Settlement } from './approval.ts';
+import { formatDuration } from '../base/duration.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+
+export const sentences = {
+  deniedByPolicy: (tool: string, reason?: string): string => `Denied: ${reason ?? `Policy denies '${tool}'`}`,
+  deniedByReviewer: (reason?: string): string =>
+    `Denied: ${reason === undefined || reason.trim() === '' ? 'User denied' : reason}`,
+  deniedForGood: (attempts: number): string =>
+    `Denied: This action was permanently denied after ${attempts} attempts. Do not retry this tool.`,
+  tooManyIrreversible: (most: number): string =>
+    `Denied: This run may make at most ${most} calls that cannot be undone.`,
+  cancelled: (reason?: string): string => `Cancelled: ${reason ?? 'the run was cancelled'}`,
+  tooManyPending: 'Denied: Too many pending approval requests.',
+  notTakenUp: 'The run is continuing as new and does not know its past yet: ask again.',
+  unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
+  failed: (message: string): string => `Error: ${message}`,
+} as const;
+
+/** What the model is told when a request was settled without the tool running. */
+export function settledSentence(settlement: Settlement, timeoutMs: number | null, toolName: string): string {
+  const { outcome, reason, response, by } = settlement;
+  // A timeout is never reported as a human's denial, nor the other way round (I15).
+  if (outcome === 'expired') return `Denied: no decision within ${formatDuration(timeoutMs ?? 0)}`;
+  if (outcome === 'cancelled') return sentences.cancelled(reason);
+  if (outcome === 'responded') return typeof response === 'string' ? response : JSON.stringify(response ?? null);
+  if (outcome === 'superseded' && by === 'policy') return sentences.deniedByPolicy(toolName, reason);
+  return sentences.deniedByReviewer(reason);
+}
+
+const shownChange = 2_000;
+
+/** What precedes a tool's result when a reviewer changed its arguments: what was asked, and what ran (I9). */
+export function editedSentence(asked: JsonObject, ran: JsonObject): string {
+  const names = [...new Set([...Object.keys(asked), ...Object.keys(ran)])];
+  const changes = names.flatMap((name) => {
+    const [before, after] = [shown(asked, name), shown(ran, name)];
+    return before === after ? [] : [`${name}: ${before} became ${after}`];
+  });
+  return `A reviewer changed the arguments before the tool ran: ${changes.join('; ').slice(0, shownChange) || 'nothing'}.`;
+}
+
+function shown(args: JsonObject, name: string): string {
+  const value = Object.hasOwn(args, name) ? args[name] : undefined;
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}

@@ -1,0 +1,72 @@
+import type { Settlement } from './approval.ts';
+import { isReplaced } from './is-replaced.ts';
+import type { RequestRecord, RecordedVote, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+import {
+  counted,
+  irreversibleCount,
+  journaled,
+  kept,
+  outcomesKept,
+  pastKept,
+  settledKept,
+  unchanged,
+  withDenial,
+} from './ledger-state.ts';
+
+/**
+ * Closes an open request for good (I3): out of the open ones, into the settled ones, its call's outcome written down.
+ * A request in whose place another stands leaves the call's outcome to that one.
+ */
+export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
+  const { callId, request } = record;
+  const { requestId, toolName, digest } = request;
+  const { outcome, runs, reason, reviewerId, identity, decisionId, by, byId } = settlement;
+  const isEdit = runs && settlement.edited === undefined && request.replaces?.by === 'edit';
+  const edited = isEdit ? { arguments: request.arguments, digest } : settlement.edited;
+  const written = edited === undefined ? settlement : { ...settlement, edited };
+  const all = [...ledger.settled, { ...record, request: kept(request), settlement: written }];
+  const dropped = all.length <= settledKept ? undefined : leastNeeded(all);
+  const past =
+    dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
+  const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
+  // A call that will not run after all no longer counts; a request in this one's place counts its own.
+  const irreversible = runs ? 0 : -irreversibleCount(request.assessment);
+  const closed: Ledger = {
+    ...ledger,
+    open: ledger.open.filter((each) => each.request.requestId !== requestId),
+    settled: all.filter((each) => each !== dropped),
+    past: [...ledger.past, ...past].slice(-pastKept),
+    outcomes: isReplaced(settlement) ? ledger.outcomes : [...ledger.outcomes, call].slice(-outcomesKept),
+    counts: counted(ledger, { irreversible }),
+  };
+  return journaled(unchanged(outcome === 'denied' ? withDenial(closed, toolName, digest, reason) : closed), atMs, {
+    kind: 'settled',
+    callId,
+    requestId,
+    toolName,
+    outcome,
+    runs,
+    by,
+    byId,
+    reason,
+    reviewerId,
+    identity,
+    decisionId,
+    digest: edited?.digest ?? digest,
+  });
+}
+
+/** By whose word a request was settled. */
+export function wordOf({ reason, reviewerId, identity, decisionId }: RecordedVote): Partial<Settlement> {
+  return {
+    identity,
+    ...(reason !== undefined && { reason }),
+    ...(reviewerId !== undefined && { reviewerId }),
+    ...(decisionId !== undefined && { decisionId }),
+  };
+}
+
+/** What a run may still look for stays: the request that answered, not those that it took the place of. */
+function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
+  return settled.find(({ settlement }) => isReplaced(settlement)) ?? settled[0]!;
+}

@@ -1,0 +1,109 @@
+/**
+ * One glob against one text (policy section 2): `*` any run of characters, `?` one, `[…]` a class, everything else
+ * is itself. minimatch matches paths; here a text has no separator. So `/` becomes U+FDD0 on both sides, and U+FDD0
+ * stands in front of both, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
+ */
+import { Minimatch } from './minimatch.ts';
+import { separator, translateGlob } from './glob-syntax.ts';
+import { isWellFormed } from '../base/well-formed.ts';
+
+/** Glob length times text length, in UTF-16 units: what one match may cost (measured: at most 8 ns each). */
+export const maxMatchWork = 8_000_000;
+/** Unicode's reordering of combining marks takes quadratic time: 1 MB of them in one run took three minutes. */
+export const maxCombiningMarks = 100;
+
+export interface Glob {
+  /** As written, in NFC. */
+  source: string;
+  /** How many `*`, `?` and classes it holds. */
+  wildcards: number;
+  /** What any text that matches holds in this order, the first at its beginning, the last at its end. */
+  literals: string[];
+  /** Absent where `*` is the only wildcard: whatever holds the literals then matches, and nobody else need be asked. */
+  matcher?: Minimatch;
+}
+
+/** A text made ready for many globs, or why none can be matched against it. */
+export type GlobSubject = { mapped: string } | { problem: string };
+
+/** Compiles a glob, or says in half a sentence what is wrong with it. */
+export function compileGlob(source: string): Glob | { problem: string } {
+  const normal = source.normalize('NFC');
+  if (!isWellFormed(source)) return { problem: 'holds half a surrogate pair' };
+  if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
+  const translated = translateGlob(normal);
+  if ('problem' in translated) return translated;
+  const { wildcards, onlyStars } = translated;
+  const [first, ...rest] = translated.literals;
+  const glob = { source: normal, wildcards, literals: [separator + first!, ...rest] };
+  if (onlyStars) return glob;
+  // Every option is stated, so that no default of a later minimatch or of another platform changes an answer.
+  const matcher = new Minimatch(separator + translated.glob, {
+    dot: true,
+    flipNegate: false,
+    magicalBraces: false,
+    matchBase: false,
+    nobrace: true,
+    nocase: false,
+    nocomment: true,
+    noext: true,
+    noglobstar: true,
+    nonegate: true,
+    nonull: false,
+    optimizationLevel: 0,
+    partial: false,
+    platform: 'linux',
+    preserveMultipleSlashes: true,
+    windowsPathsNoEscape: false,
+  });
+  return { ...glob, matcher };
+}
+
+/** Makes a text ready: NFC, and `/` mapped. */
+export function globSubject(text: string): GlobSubject {
+  if (text.includes(separator)) return { problem: 'the text holds U+FDD0, which is reserved' };
+  // Nothing below U+0300 combines or changes in NFC.
+  if (!/[\u0300-\uffff]/.test(text)) return { mapped: mapped(text) };
+  for (const [run] of text.matchAll(/\p{M}+/gu)) {
+    if (run.length > maxCombiningMarks)
+      return { problem: `the text holds more than ${maxCombiningMarks} combining marks in a row` };
+  }
+  return { mapped: mapped(text.normalize('NFC')) };
+}
+
+/** Whether the whole text matches, or why that cannot be said. */
+export function globMatches(glob: Glob, subject: GlobSubject): boolean | { problem: string } {
+  if ('problem' in subject) return subject;
+  if (matchWork(glob, subject) > maxMatchWork) {
+    const length = subject.mapped.length - separator.length;
+    return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
+  }
+  // Nearly all that do not match end here: a thousand rules take microseconds.
+  return holdsLiterals(glob.literals, subject.mapped) && (glob.matcher?.match(subject.mapped) ?? true);
+}
+
+/** In their order, none overlapping another: the leftmost place of each leaves the most room for the next. */
+function holdsLiterals(literals: readonly string[], text: string): boolean {
+  const first = literals[0]!;
+  const last = literals.length - 1;
+  if (last === 0) return text === first;
+  if (!text.startsWith(first)) return false;
+  let from = first.length;
+  for (let index = 1; index < last; index += 1) {
+    const literal = literals[index]!;
+    if (literal === '') continue;
+    const found = text.indexOf(literal, from);
+    if (found === -1) return false;
+    from = found + literal.length;
+  }
+  return text.length - literals[last]!.length >= from && text.endsWith(literals[last]!);
+}
+
+/** What a match costs at most: see `maxMatchWork`. */
+export function matchWork(glob: Glob, subject: GlobSubject): number {
+  return 'problem' in subject ? 0 : glob.source.length * (subject.mapped.length - separator.length);
+}
+
+function mapped(text: string): string {
+  return separator + (text.includes('/') ? text.replaceAll('/', separator) : text);
+}

@@ -1,0 +1,126 @@
+/** One pattern, `name` or `name:args`, against one call (policy section 2). */
+import { writeCanonicalJson } from '../base/canonical-json.ts';
+import { compileGlob, globMatches, globSubject, matchWork, maxMatchWork, type Glob, type GlobSubject } from './glob.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+
+const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
+export const maxPatternLength = 256;
+export const maxWildcards = 16;
+/**
+ * What all matches of one ruling may cost together, as in `maxMatchWork`: 1,000 rules over 800 KB of arguments took
+ * 20 seconds, in which a workflow task dies and is tried again for ever.
+ */
+export const maxRulingWork = 32_000_000;
+
+export interface CompiledPattern {
+  name: Glob;
+  /** Absent: the pattern has no colon, and any arguments match. */
+  args?: Glob;
+}
+
+/** A call made ready for many patterns. The arguments' text is made when the first pattern asks for it. */
+export interface CallSubjects {
+  name: GlobSubject;
+  args: () => GlobSubject;
+  /** The value of one argument. */
+  field: (name: string) => GlobSubject;
+  /** Takes from `maxRulingWork`; false once it is used up. */
+  afford: (work: number) => boolean;
+}
+
+/**
+ * Compiles a pattern. It splits at its first colon. What is wrong with it comes back as half a sentence that begins
+ * with a verb: `holds the reversed range [z-a]`.
+ */
+export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
+  const problem = writtenBadly(pattern, 'write * to match every tool');
+  if (problem !== undefined) return { problem };
+  const colon = pattern.indexOf(':');
+  const name = compileGlob(colon === -1 ? pattern : pattern.slice(0, colon));
+  if ('problem' in name) return name;
+  const args = colon === -1 ? undefined : compileGlob(pattern.slice(colon + 1));
+  if (args !== undefined && 'problem' in args) return args;
+  const wildcards = name.wildcards + (args?.wildcards ?? 0);
+  if (wildcards > maxWildcards) return { problem: `has ${wildcards} wildcards; at most ${maxWildcards} are allowed` };
+  return args === undefined ? { name } : { name, args };
+}
+
+/** Compiles the glob of one argument, under the bounds of patterns. */
+export function compileFieldGlob(source: string): Glob | { problem: string } {
+  const problem = writtenBadly(source, 'write * to match any value');
+  if (problem !== undefined) return { problem };
+  const glob = compileGlob(source);
+  if ('problem' in glob || glob.wildcards <= maxWildcards) return glob;
+  return { problem: `has ${glob.wildcards} wildcards; at most ${maxWildcards} are allowed` };
+}
+
+function writtenBadly(pattern: string, remedy: string): string | undefined {
+  if (pattern.trim() === '') return `is empty: ${remedy}`;
+  if (pattern.trim() !== pattern) return 'begins or ends with a blank';
+  const length = Array.from(pattern.normalize('NFC')).length;
+  if (length > maxPatternLength) return `has ${length} characters; at most ${maxPatternLength} are allowed`;
+  const [posix] = posixClass.exec(pattern) ?? [];
+  return posix && `holds ${posix}, which is not part of the language: write [0-9] or the like`;
+}
+
+/** Whether the call matches, or, as half a sentence, why that cannot be said: the caller then fails closed (I2). */
+export function matches(pattern: CompiledPattern, subjects: CallSubjects): boolean | { problem: string } {
+  const named = affordable(pattern.name, subjects.name, subjects);
+  if (named !== true || pattern.args === undefined) return named;
+  return affordable(pattern.args, subjects.args(), subjects);
+}
+
+/** As `matches`, for one glob and one of the call's texts. */
+export function affordable(glob: Glob, subject: GlobSubject, subjects: CallSubjects): boolean | { problem: string } {
+  const work = matchWork(glob, subject);
+  if (work > maxMatchWork || subjects.afford(work)) return globMatches(glob, subject);
+  return { problem: 'the arguments are too long for so many rules' };
+}
+
+/** The same call; once the text of its arguments is asked for, it pays for matching patterns of that length together. */
+export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
+  let bounded: GlobSubject | undefined;
+  return {
+    ...subjects,
+    args: () => {
+      if (bounded !== undefined) return bounded;
+      const text = subjects.args();
+      const work = 'problem' in text ? 0 : argsLength * (text.mapped.length - 1);
+      return (bounded = subjects.afford(work) ? text : { problem: 'the arguments are too long for so many rules' });
+    },
+  };
+}
+
+/** The same call, whose `name:args` patterns and globs on the subject see this text: a part of a command. */
+export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
+  const part = globSubject(text);
+  return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
+}
+
+/** Makes a call ready for one ruling. `subject` names the argument that `name:args` patterns see, if there is one. */
+export function callSubjects(call: { tool: string; args: JsonObject; subject?: string }): CallSubjects {
+  let whole: GlobSubject | undefined;
+  const fields = new Map<string, GlobSubject>();
+  let spent = 0;
+  const field = (name: string): GlobSubject => {
+    const known = fields.get(name);
+    if (known !== undefined) return known;
+    // Own properties only: `constructor` and its like are no arguments.
+    const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
+    const made = value === undefined ? { problem: `argument '${name}' is missing` } : valueSubject(value);
+    fields.set(name, made);
+    return made;
+  };
+  return {
+    name: globSubject(call.tool),
+    args: () => (call.subject === undefined ? (whole ??= valueSubject(call.args)) : field(call.subject)),
+    field,
+    afford: (work) => (spent += work) <= maxRulingWork,
+  };
+}
+
+function valueSubject(value: Json): GlobSubject {
+  if (typeof value === 'string') return globSubject(value);
+  const written = writeCanonicalJson(value);
+  return 'problem' in written ? written : globSubject(written.text);
+}

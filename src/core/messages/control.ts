@@ -1,0 +1,172 @@
+/**
+ * What else may be sent to a running run: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (contract section 1).
+ * Each reader is total: any value gives a message or one sentence (I4).
+ */
+import {
+  isObject,
+  isRequestId,
+  kindOf,
+  requestIdSentence,
+  signatureProblem,
+  type MessageSignature,
+} from './decision.ts';
+import { modes, type Mode } from '../policy/modes.ts';
+import type { Problem } from '../base/problem.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+
+/** Who sends it: `by` is claimed like a decision's `reviewerId`. Messages are kept as they came: signatures cover them. */
+export interface Signed {
+  by?: string;
+  reason?: string;
+  /** Makes a retry harmless: the same id and content again changes nothing and gives the first receipt. */
+  messageId?: string;
+  signature?: MessageSignature;
+}
+
+export interface ExtendMessage extends Signed {
+  requestId: string;
+  /** ISO 8601 UTC. */
+  until: string;
+}
+
+export interface DelegateMessage extends Signed {
+  requestId: string;
+  to: string;
+}
+
+export interface RevokeMessage extends Signed {
+  grants: string[] | 'all';
+}
+
+export interface SetPolicyMessage extends Signed {
+  /** A policy document; read by `countersign.readPolicy`. */
+  policy?: JsonObject;
+  mode?: Mode;
+}
+
+export type CloseMessage = Pick<Signed, 'by' | 'reason' | 'messageId'>;
+
+type Read<Message> = { message: Message } | { problem: Problem };
+
+const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
+/** How the ids begin that are made of signatures: no message takes one of these for its own. */
+const bySignature = 'signature:';
+const maxRevoked = 100;
+const longestGrantId = 100;
+/** Characters of JSON: it passes an activity, is kept with the run, and is carried by continue-as-new. */
+const longestPolicy = 400_000;
+
+export function readExtend(value: unknown): Read<ExtendMessage> {
+  const fields = readFields(value, 'an extension', ['requestId', 'until']);
+  if ('problem' in fields) return fields;
+  const { requestId, until, ...signed } = fields.message;
+  if (!isRequestId(requestId)) return invalid(requestIdSentence);
+  if (instantMs(until) === undefined) {
+    return invalid(`'until' must be an instant in UTC such as 2030-01-31T12:00:00Z`);
+  }
+  return { message: { requestId, until: until as string, ...(signed as Signed) } };
+}
+
+export function readDelegate(value: unknown): Read<DelegateMessage> {
+  const fields = readFields(value, 'a delegation', ['requestId', 'to']);
+  if ('problem' in fields) return fields;
+  const { requestId, to, ...signed } = fields.message;
+  if (!isRequestId(requestId)) return invalid(requestIdSentence);
+  if (typeof to !== 'string' || to.trim() === '' || to.startsWith('group:')) {
+    return invalid(`'to' must be the name of one person`);
+  }
+  return { message: { requestId, to, ...(signed as Signed) } };
+}
+
+export function readRevoke(value: unknown): Read<RevokeMessage> {
+  const fields = readFields(value, 'a revocation', ['grants']);
+  if ('problem' in fields) return fields;
+  const { grants, ...signed } = fields.message;
+  if (grants !== 'all' && !isListOfIds(grants)) {
+    return invalid(`'grants' must be "all" or a list of 1 to ${maxRevoked} grant ids`);
+  }
+  return { message: { grants, ...(signed as Signed) } };
+}
+
+export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
+  const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
+  if ('problem' in fields) return fields;
+  const { policy, mode, channels, ...signed } = fields.message;
+  if (channels !== undefined) return unfit(`'channels' is not supported by this version`);
+  if (policy === undefined && mode === undefined) return unfit(`a change of policy needs 'policy' or 'mode'`);
+  if (policy !== undefined && !isObject(policy)) return unfit(`'policy' must be an object, not ${kindOf(policy)}`);
+  if (policy !== undefined && JSON.stringify(policy).length > longestPolicy) {
+    return { problem: { code: 'too_large', message: `'policy' is longer than ${longestPolicy} characters of JSON` } };
+  }
+  if (mode !== undefined && !modes.some((known) => known === mode)) {
+    return unfit(`'mode' must be one of ${modes.join(', ')}`);
+  }
+  return { message: { ...(fields.message as SetPolicyMessage), ...(signed as Signed) } };
+}
+
+export function readClose(value: unknown): Read<CloseMessage> {
+  if (value === undefined || value === null) return { message: {} };
+  return readFields(value, 'a close', []);
+}
+
+function isListOfIds(value: unknown): value is string[] {
+  const isBounded = Array.isArray(value) && value.length > 0 && value.length <= maxRevoked;
+  return isBounded && value.every((id) => typeof id === 'string' && id.length <= longestGrantId);
+}
+
+/** The fields that are there, texts within bounds; an unknown one is refused, never ignored. */
+function readFields(value: unknown, what: string, own: readonly string[]): Read<Record<string, unknown>> {
+  if (!isObject(value)) return invalid(`${what} is an object, not ${kindOf(value)}`);
+  const message: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    if (!own.includes(key) && !['by', 'reason', 'messageId', 'signature'].includes(key)) {
+      return invalid(`unknown field '${key.slice(0, 40)}'`);
+    }
+    if (key === 'signature') {
+      const problem = signatureProblem(field);
+      if (problem !== undefined) return { problem };
+    }
+    if (Object.hasOwn(longest, key)) {
+      if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`);
+      const most = longest[key as keyof typeof longest];
+      if (field.length > most) {
+        return { problem: { code: 'too_large', message: `'${key}' is longer than ${most} characters` } };
+      }
+      if (key === 'messageId' && field.startsWith(bySignature)) {
+        return invalid(`'messageId' must not begin with '${bySignature}': ids that do are made of signatures`);
+      }
+    }
+    message[key] = field;
+  }
+  return { message };
+}
+
+const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
+
+/**
+ * The id under which a message is known: its `messageId`, else one made of its signature's value, to which none can be
+ * added; undefined for an unsigned one without an id.
+ *
+ * @example
+ * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
+ */
+export function messageIdOf({ messageId, signature }: Pick<Signed, 'messageId' | 'signature'>): string | undefined {
+  return messageId ?? (signature === undefined ? undefined : `${bySignature}${signature.value}`);
+}
+
+/** Milliseconds since 1970 of an ISO 8601 instant in UTC; undefined if it is none. */
+export function instantMs(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !instantShape.test(value)) return undefined;
+  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock: the instant is given
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+function invalid(message: string): { problem: Problem } {
+  return { problem: { code: 'invalid_decision', message } };
+}
+
+function unfit(message: string): { problem: Problem } {
+  return { problem: { code: 'policy_invalid', message } };
+}

@@ -1,0 +1,211 @@
+import { canonicalJson, canonicalJsonProblem } from '../base/canonical-json.ts';
+import { compileFieldGlob } from '../match/matching.ts';
+import { parseDuration } from '../base/parse-duration.ts';
+import { grantKinds, type GrantKind } from '../policy/policy.ts';
+import type { Problem } from '../base/problem.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+
+/** What an "always" wishes to leave behind; the rule that asked may narrow it (contract section 2). */
+export interface RequestedScope {
+  kind: GrantKind;
+  /** Globs by argument, for kind `arguments`. */
+  match?: Record<string, string>;
+  /** A duration such as `1h`; absent: until the run ends. */
+  expiresIn?: string;
+  /** Absent: any number of times. */
+  uses?: number;
+}
+
+/** Who says that a message is theirs: `value` is Ed25519 over the message, in base64 (docs/wire.md). */
+export interface MessageSignature {
+  keyId: string;
+  signedAt: string;
+  value: string;
+}
+
+/** A reviewer's answer to one request. `{ requestId, approved }` alone is valid. */
+export interface ParsedDecision {
+  requestId: string;
+  approved: boolean;
+  /** Approved: also what comes; denied: nor what comes. `true` is the tool, or this call where that would be too wide. */
+  always?: boolean | RequestedScope;
+  reason?: string;
+  /** With `approved: true`: the whole arguments that are to run in the place of those shown (I9). */
+  modifiedArguments?: JsonObject;
+  /** With `approved: false`: what the model gets in the place of the tool's result. */
+  response?: Json;
+  reviewerId?: string;
+  /** Checked against the request's digest when present (I8). */
+  digest?: string;
+  /** Makes a retry harmless: same id and content again gives the original receipt. */
+  decisionId?: string;
+  signature?: MessageSignature;
+}
+
+/** Longest texts a decision may carry, in characters; longer ones are `too_large`. */
+const longestText = { reason: 2_000, reviewerId: 200, decisionId: 200, digest: 64 } as const;
+/** Longest JSON of these, in characters. */
+const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
+/** Decisions in one signal or update; more are refused whole. */
+export const maxDecisions = 100;
+const maxUses = 1_000_000;
+const maxMatches = 20;
+/** So that a grant fits the memo, in which the journal may have to ride. */
+const longestName = 200;
+
+const requestIdShape = /^[0-9a-f]{32}$/;
+const digestShape = /^[0-9a-f]{64}$/;
+
+/**
+ * Checks one decision as it came over the wire. Total: any value gives a decision or one sentence (I4).
+ * Unknown fields are refused, never ignored: a reviewer must not believe that one counted.
+ */
+export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {
+  if (!isObject(value)) return invalid(`a decision is an object { requestId, approved }, not ${kindOf(value)}`);
+  const decision: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    const problem = fieldProblem(key, field);
+    if (problem !== undefined) return { problem };
+    decision[key] = field;
+  }
+  const { approved, always, response, modifiedArguments } = decision;
+  if (decision['requestId'] === undefined) return invalid(requestIdSentence);
+  if (approved === undefined) return invalid(`'approved' is missing: true or false`);
+  if (response !== undefined && approved === true) {
+    return invalid(`'response' answers in the tool's place: it goes with approved: false`);
+  }
+  if (response !== undefined && always !== undefined && always !== false) {
+    return invalid(`'response' answers one call: it does not go with 'always'`);
+  }
+  if (modifiedArguments !== undefined && approved === false) {
+    return invalid(`'modifiedArguments' goes with approved: true`);
+  }
+  return { decision: decision as unknown as ParsedDecision };
+}
+
+/** True when both say the same: what a retry under one decision id must do to be harmless. */
+export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolean {
+  return canonicalJson(one as unknown as Json) === canonicalJson(other as unknown as Json);
+}
+
+/** The shape of an id of ours; anything else names no request. */
+export function isRequestId(value: unknown): value is string {
+  return typeof value === 'string' && requestIdShape.test(value);
+}
+
+export const requestIdSentence = `'requestId' must be the 32 hex characters of the request`;
+
+/** Why `field` cannot stand under `key` in a decision, or undefined. */
+function fieldProblem(key: string, field: unknown): Problem | undefined {
+  switch (key) {
+    case 'requestId':
+      return isRequestId(field) ? undefined : invalid(requestIdSentence).problem;
+    case 'approved':
+      if (typeof field === 'boolean') return undefined;
+      return invalid(`'approved' must be true or false, not ${kindOf(field)}`).problem;
+    case 'always':
+      return typeof field === 'boolean' ? undefined : scopeProblem(field);
+    case 'modifiedArguments':
+      if (!isObject(field)) {
+        return invalid(`'modifiedArguments' must be an object with all arguments, not ${kindOf(field)}`).problem;
+      }
+      return jsonProblem(key, field);
+    case 'response':
+      return jsonProblem(key, field);
+    case 'signature':
+      return signatureProblem(field);
+    default:
+      return textProblem(key, field);
+  }
+}
+
+function textProblem(key: string, field: unknown): Problem | undefined {
+  if (!Object.hasOwn(longestText, key)) return invalid(`unknown field '${key.slice(0, 40)}'`).problem;
+  if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`).problem;
+  const most = longestText[key as keyof typeof longestText];
+  if (field.length > most) return { code: 'too_large', message: `'${key}' is longer than ${most} characters` };
+  if (key === 'digest' && !digestShape.test(field)) {
+    return invalid(`'digest' must be 64 lower-case hex characters`).problem;
+  }
+  return undefined;
+}
+
+function jsonProblem(key: keyof typeof longestJson, field: unknown): Problem | undefined {
+  const problem = canonicalJsonProblem(field);
+  if (problem !== undefined) return invalid(`'${key}': ${problem}`).problem;
+  if (JSON.stringify(field).length <= longestJson[key]) return undefined;
+  return { code: 'too_large', message: `'${key}' is longer than ${longestJson[key]} characters of JSON` };
+}
+
+function scopeProblem(scope: unknown): Problem | undefined {
+  if (!isObject(scope)) {
+    return invalid(`'always' must be true, false or { kind, match, expiresIn, uses }, not ${kindOf(scope)}`).problem;
+  }
+  const { kind, match, expiresIn, uses, ...rest } = scope;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) return invalid(`unknown field 'always.${unknown.slice(0, 40)}'`).problem;
+  if (!grantKinds.some((known) => known === kind)) {
+    return invalid(`'always.kind' must be one of ${grantKinds.join(', ')}`).problem;
+  }
+  if ((kind === 'arguments') !== (match !== undefined)) {
+    return invalid(`'always.match' names globs by argument; it goes with kind 'arguments', and only with it`).problem;
+  }
+  if (match !== undefined) {
+    const problem = matchProblem(match);
+    if (problem !== undefined) return problem;
+  }
+  if (expiresIn !== undefined && !isFiniteDuration(expiresIn)) {
+    return invalid(`'always.expiresIn' must be a whole number and a unit, such as 30m or 1h`).problem;
+  }
+  if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) >= 1 && (uses as number) <= maxUses)) {
+    return invalid(`'always.uses' must be a whole number from 1 to ${maxUses}`).problem;
+  }
+  return undefined;
+}
+
+function isFiniteDuration(value: unknown): boolean {
+  const parsed = typeof value === 'string' ? parseDuration(value) : { problem: '' };
+  return 'durationMs' in parsed && parsed.durationMs !== null;
+}
+
+function matchProblem(match: unknown): Problem | undefined {
+  const fields = isObject(match) ? Object.entries(match) : [];
+  if (fields.length === 0 || fields.length > maxMatches) {
+    return invalid(`'always.match' must be an object of 1 to ${maxMatches} globs`).problem;
+  }
+  for (const [name, glob] of fields) {
+    if (name.length > longestName)
+      return invalid(`'always.match' names an argument of more than ${longestName} characters`).problem;
+    const place = `'always.match.${name.slice(0, 40)}'`;
+    if (typeof glob !== 'string') return invalid(`${place} must be a glob, not ${kindOf(glob)}`).problem;
+    const compiled = compileFieldGlob(glob);
+    if ('problem' in compiled) return invalid(`${place} ${compiled.problem}`).problem;
+  }
+  return undefined;
+}
+
+/** Checks the form only; whether it is true is `verifySignature`'s to say. */
+export function signatureProblem(signature: unknown): Problem | undefined {
+  const sentence = `'signature' must be { keyId, signedAt, value }, all texts`;
+  if (!isObject(signature)) return invalid(sentence).problem;
+  const { keyId, signedAt, value, ...rest } = signature;
+  const texts = [keyId, signedAt, value];
+  const sound = texts.every((text) => typeof text === 'string' && text !== '' && text.length <= 200);
+  return sound && Object.keys(rest).length === 0 ? undefined : invalid(sentence).problem;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function invalid(message: string): { problem: Problem } {
+  return { problem: { code: 'invalid_decision', message } };
+}

@@ -1,7 +1,0 @@
-/** minimatch, loaded without chance; the order of these imports is what does it. */
-import { giveRandomBack } from './still-random.ts';
-import { Minimatch } from 'minimatch';
-
-giveRandomBack();
-
-export { Minimatch };

@@ -1,0 +1,43 @@
+import { holderOf, seatsOf } from './delegation.ts';
+import { groupOf } from './directory.ts';
+import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
+import type { Problem } from '../base/problem.ts';
+
+/**
+ * Why `from` may not give their seat to `to`, or undefined if they may. Whoever has voted keeps the seat, and nobody
+ * gets one who has voted, so that no delegation changes what a vote says that is already there.
+ */
+export function delegationProblem(
+  panel: Panel,
+  votes: readonly Ballot[],
+  from: Voter,
+  to: string,
+): Problem | undefined {
+  const id = from.reviewerId?.normalize('NFC') ?? '';
+  if (id === '' || from.identity === 'anonymous')
+    return notEntitled(`whoever delegates a request has to say who they are`);
+  if (to === '' || groupOf(to) !== undefined) return invalid(`a request is delegated to one person, not to '${to}'`);
+  const denied = entitlement(panel, from, false);
+  if (denied !== undefined) return denied;
+  const holder = holderOf(panel.delegations, to);
+  if (holder === id) return invalid(`'${id}' would only delegate this request to themselves`);
+  for (const person of [id, holder]) {
+    const hasVoted = votes.some(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
+    if (hasVoted) return invalid(`'${person}' has voted already, and the vote stands`);
+  }
+  const caller = panel.callerUserId?.normalize('NFC');
+  const moved = seatsOf([...panel.delegations, { from: id, to }], holder).find(([owner]) => owner === id);
+  if (!panel.allowSelf && caller !== undefined && moved?.includes(caller)) {
+    const message = `'${holder}' could approve nothing with it: the run was started by '${caller}', through whom the seat would go`;
+    return { code: 'self_approval', message };
+  }
+  return undefined;
+}
+
+function notEntitled(message: string): Problem {
+  return { code: 'not_entitled', message };
+}
+
+function invalid(message: string): Problem {
+  return { code: 'invalid_decision', message };
+}

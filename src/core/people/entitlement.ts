@@ -1,0 +1,166 @@
+/**
+ * Who may answer an approval request, and what the answers so far come to. Every requirement has to be met by itself:
+ * `quorum` approvals by its reviewers, and one by each of `oneOfEach`, each of them by a person of its own. A person is
+ * one vote, however many seats they hold.
+ */
+import { holderOf, seatsOf, type Delegation, type Seat } from './delegation.ts';
+import { isOneOf, membersOf, type Directory } from './directory.ts';
+import { maxMatching } from './max-matching.ts';
+import type { Problem } from '../base/problem.ts';
+
+/** `claimed`: a name in a raw signal or update. `verified`: a signature, or an edge that authenticated the reviewer. */
+export type Identity = 'anonymous' | 'claimed' | 'verified';
+
+export interface Voter {
+  /** Absent or empty: anonymous. */
+  reviewerId?: string;
+  identity: Identity;
+}
+
+export interface Ballot extends Voter {
+  approved: boolean;
+}
+
+/** A requirement as it stands at the time, under the directory that resolves its groups. */
+export interface SeatedRequirement {
+  /** Names, or `group:NAME`. Empty: those of `oneOfEach`; where that is empty too, anyone. */
+  reviewers: readonly string[];
+  /** Approvals by those, 1 or more. */
+  quorum: number;
+  oneOfEach: readonly string[];
+  /** The ceiling's for a requirement of the ceiling; for one of the run's side its own, else the ceiling's. */
+  directory: Directory | undefined;
+}
+
+/** Everything about one open request that says whose votes count. */
+export interface Panel {
+  requirements: readonly SeatedRequirement[];
+  /** True: a decision without a reviewer does not count. It never does where a requirement names anybody. */
+  named?: boolean;
+  /** One denial settles. */
+  veto: boolean;
+  /** Only verified voters count. */
+  verified: boolean;
+  /** Whoever started the run may approve. */
+  allowSelf: boolean;
+  callerUserId: string | null;
+  delegations: readonly Delegation[];
+}
+
+/**
+ * Why a voter may not answer, or undefined if they may. Where somebody is named, or more than one approval is needed, a
+ * decision needs a reviewer; elsewhere it counts without one. A seat that passed through the hands of whoever started
+ * the run approves nothing (unless `allowSelf`): neither they nor whom they chose.
+ */
+export function entitlement(panel: Panel, voter: Voter, approves: boolean): Problem | undefined {
+  if (panel.verified && voter.identity !== 'verified') {
+    return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
+  }
+  const id = idOf(voter);
+  if (id === undefined) {
+    if (!namesAnybody(panel)) return undefined;
+    return {
+      code: 'not_entitled',
+      message: `a decision about this request needs 'reviewerId': not everyone may decide`,
+    };
+  }
+  const seats = seatsOf(panel.delegations, id);
+  if (seats.length === 0) {
+    const holder = holderOf(panel.delegations, id);
+    return { code: 'not_entitled', message: `'${id}' has delegated this request; '${holder}' decides instead` };
+  }
+  if (!panel.requirements.some((requirement) => isReviewer(requirement, seats))) {
+    return { code: 'not_entitled', message: `'${id}' is not among the reviewers of this request` };
+  }
+  const untouched = approvingSeats(panel, id);
+  if (approves && !panel.requirements.some((requirement) => isReviewer(requirement, untouched))) {
+    const message = `'${id}' cannot approve: the run was started by '${panel.callerUserId}', and nobody approves for themselves`;
+    return { code: 'self_approval', message };
+  }
+  return undefined;
+}
+
+/**
+ * What the votes come to. `need`: approvals that the requirements take, each counted by itself; `have`: how many of
+ * those places are filled, and never `need` before all is met. With `veto` one denial settles; without, denials do once
+ * no further votes of known people could still bring the approvals. Votes that do not count, and second votes of one
+ * person, change nothing.
+ */
+export function tally(
+  panel: Panel,
+  votes: readonly Ballot[],
+): { outcome?: 'approved' | 'denied'; have: number; need: number } {
+  const voted = new Map<string, boolean>();
+  for (const vote of votes) {
+    const id = idOf(vote) ?? anonymous;
+    if (!voted.has(id) && entitlement(panel, vote, vote.approved) === undefined) voted.set(id, vote.approved);
+  }
+  const approving = [...voted.keys()].filter((id) => voted.get(id) === true);
+  const need = total(panel.requirements.map(placesOf));
+  const missing = total(panel.requirements.map((requirement) => missingIn(panel, requirement, approving)));
+  const denied = approving.length < voted.size;
+  const settled = { have: need - missing, need };
+  if (denied && panel.veto) return { outcome: 'denied', ...settled };
+  // Never without anybody, whatever a panel demands (I2).
+  if (missing === 0 && approving.length > 0) return { outcome: 'approved', ...settled };
+  if (denied && !canBeApproved(panel, voted)) return { outcome: 'denied', ...settled };
+  return settled;
+}
+
+/** All votes without a reviewer: nobody can tell them apart. */
+const anonymous = '';
+
+/** Where nobody is named, everyone may still come. */
+function canBeApproved(panel: Panel, voted: ReadonlyMap<string, boolean>): boolean {
+  return panel.requirements.every((requirement) => {
+    const names = [...requirement.reviewers, ...requirement.oneOfEach];
+    if (names.length === 0) return true;
+    const holders = membersOf(requirement.directory, names).map((id) => holderOf(panel.delegations, id));
+    const possible = new Set(holders.filter((id) => voted.get(id) !== false));
+    return missingIn(panel, requirement, [...possible]) === 0;
+  });
+}
+
+function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {
+  return Math.max(quorum, oneOfEach.length);
+}
+
+/** The fewest further approvals that would do: one vote may fill the quorum and be one of each. */
+function missingIn(panel: Panel, requirement: SeatedRequirement, approving: readonly string[]): number {
+  const { directory, reviewers, quorum, oneOfEach } = requirement;
+  const names = reviewers.length > 0 ? reviewers : oneOfEach;
+  const isAny = (id: string, of: readonly string[]) =>
+    approvingSeats(panel, id).some(([owner]) => isOneOf(directory, owner, of));
+  const counted = approving.filter((id) => names.length === 0 || isAny(id, names)).length;
+  const placed = maxMatching(oneOfEach, approving, (name, id) => isAny(id, [name]));
+  return Math.max(quorum - counted, oneOfEach.length - placed, 0);
+}
+
+/** The seats with which a person may approve. */
+function approvingSeats(panel: Panel, id: string): Seat[] {
+  if (id === anonymous) return [[anonymous]];
+  const seats = seatsOf(panel.delegations, id);
+  if (panel.allowSelf || panel.callerUserId === null) return seats;
+  const caller = panel.callerUserId.normalize('NFC');
+  return seats.filter((seat) => !seat.includes(caller));
+}
+
+function isReviewer({ directory, reviewers, oneOfEach }: SeatedRequirement, seats: readonly Seat[]): boolean {
+  const names = [...reviewers, ...oneOfEach];
+  return seats.some(([owner]) => names.length === 0 || isOneOf(directory, owner, names));
+}
+
+function namesAnybody({ named = false, requirements }: Panel): boolean {
+  return (
+    named ||
+    requirements.some(({ reviewers, quorum, oneOfEach }) => quorum > 1 || reviewers.length + oneOfEach.length > 0)
+  );
+}
+
+function idOf({ reviewerId = '', identity }: Voter): string | undefined {
+  return reviewerId === '' || identity === 'anonymous' ? undefined : reviewerId.normalize('NFC');
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { notYetSupported, policyShape } from './shape.ts';
+
+/** What is wrong at one place of a policy document; `part: 'key'` when it is the key, not its value. */
+export interface ShapeProblem {
+  path: readonly PropertyKey[];
+  message: string;
+  part?: 'key';
+}
+
+const kinds: Record<string, string> = {
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+};
+
+/** Says in our words what zod found: one problem for each unknown key, else one. */
+export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeProblem[] {
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
+  }
+  const given = valueAt(document, path);
+  const name = nameOf(path);
+  if (issue.code === 'invalid_key') {
+    return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
+  }
+  if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
+  if (issue.code === 'invalid_union') {
+    // Of the branches, the one for values of this kind says more.
+    const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
+    if (closest !== undefined) {
+      return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
+    }
+  }
+  if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
+  // Where policyShape has its own sentence, that one stands.
+  if (
+    issue.code === 'invalid_type' &&
+    issue.message.startsWith('Invalid input') &&
+    kinds[issue.expected] !== undefined
+  ) {
+    return [{ path, message: `${name} must be ${kinds[issue.expected]}, not ${show(given)}` }];
+  }
+  if (issue.code === 'invalid_value') {
+    const choice = issue.values.length > 1 ? 'one of ' : '';
+    return [{ path, message: `${name} must be ${choice}${issue.values.join(', ')}, not ${show(given)}` }];
+  }
+  return [{ path, message: `${name} ${issue.message}` }];
+}
+
+/** The value at a path, by own properties only. */
+export function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
+  let value = document;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+function unknownKey(key: string, path: readonly PropertyKey[]): string {
+  if (notYetSupported[path.join('.')]?.includes(key)) return `'${key}' is not supported by this version`;
+  return `unknown key '${key.slice(0, 60)}'; known here are ${knownKeys(path).join(', ')}`;
+}
+
+/** The keys that policyShape has at a path. */
+function knownKeys(path: readonly PropertyKey[]): string[] {
+  let shape: Shape = policyShape as unknown as Shape;
+  for (const key of path) {
+    const inner = unwrapped(shape);
+    shape = inner.shape?.[String(key)] ?? inner.def.element ?? inner.def.valueType ?? inner;
+  }
+  const found = unwrapped(shape);
+  return [found, ...(found.def.options ?? [])].flatMap((each) => Object.keys(each.shape ?? {}));
+}
+
+/** What zod's schemas have in common that is needed here. */
+interface Shape {
+  shape?: Record<string, Shape>;
+  def: { innerType?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };
+}
+
+function unwrapped(shape: Shape): Shape {
+  let inner = shape;
+  while (inner.def.innerType !== undefined) inner = inner.def.innerType;
+  return inner;
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'a policy';
+  return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last)}'`;
+}
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  if (value === null) return 'empty';
+  if (typeof value === 'string') return `'${value.slice(0, 60)}'`;
+  return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
+}

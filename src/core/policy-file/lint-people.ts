@@ -1,0 +1,40 @@
+import { groupOf, membersOf, personOf } from '../people/directory.ts';
+import type { PolicyWarning } from './policy-warning.ts';
+import type { Policy } from '../policy/policy.ts';
+
+/** Warnings about who is asked: people and groups that the directory does not know, keys with which nobody can sign. */
+export function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
+  const { directory, reviewerKeys = {} } = policy;
+  const people = Object.entries(directory?.people ?? {});
+  const asked = policy.rules.flatMap(({ ask }, index): PolicyWarning[] => {
+    if (ask === undefined) return [];
+    const { reviewers = [], oneOfEach = [], escalate = [] } = ask;
+    const names = new Set([...reviewers, ...oneOfEach, ...escalate.flatMap(({ to }) => to)]);
+    return [...names].flatMap((name) => {
+      const unknown = whyNobody(name);
+      return unknown === undefined ? [] : [{ index, rule: idOf(index), message: `rule ${idOf(index)} ${unknown}` }];
+    });
+  });
+  const idle = Object.keys(reviewerKeys).filter(
+    (id) => reviewerKeys[id]?.operator === false && !people.some(([, { keys }]) => keys.includes(id)),
+  );
+  return [
+    ...asked,
+    ...idle.map((id) => ({ message: `key '${id}' is nobody's in the directory: it signs nothing` })),
+    ...people
+      .filter(([, { keys }]) => !isCeiling && keys.length > 0)
+      .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
+  ];
+
+  /** Another policy's directory may know the groups of a run's side that has none. */
+  function whyNobody(name: string): string | undefined {
+    const group = groupOf(name);
+    if (directory === undefined) {
+      return isCeiling && group !== undefined ? `asks '${name}', and the policy has no directory` : undefined;
+    }
+    if (group === undefined) {
+      return personOf(directory, name) === undefined ? `asks '${name}', whom the directory does not know` : undefined;
+    }
+    return membersOf(directory, [name]).length === 0 ? `asks '${name}', where the directory has nobody` : undefined;
+  }
+}

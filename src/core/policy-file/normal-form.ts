@@ -1,0 +1,105 @@
+import type { Directory } from '../people/directory.ts';
+import { parseDuration } from '../base/parse-duration.ts';
+import type { PolicyDocument, RuleDocument } from './shape.ts';
+import type { ApprovalSettings, AskSettings, Policy, Rule } from '../policy/policy.ts';
+
+/** The normal form of a document that `policyShape` let in. Keys that were not written are absent. */
+export function normalForm(document: PolicyDocument): Policy {
+  const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory } = document;
+  const { reviewer_keys: reviewerKeys } = document;
+  return {
+    version: 1,
+    ...(mode !== undefined && { mode }),
+    rules: placedRules(document).map(({ rule, agent }) => ruleOf(rule, agent)),
+    riskDefaults,
+    approval: settingsOf(approval),
+    ...(assess !== undefined && {
+      assess: assess.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
+    }),
+    ...(redact !== undefined && { redact: { patterns: redact.patterns ?? [] } }),
+    ...(directory !== undefined && { directory: directoryOf(directory) }),
+    ...(reviewerKeys !== undefined && { reviewerKeys: keysOf(reviewerKeys) }),
+  };
+}
+
+/** With all names in NFC. */
+export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
+  const persons = Object.entries(people).map(([name, { groups = [], keys = [] }]) => [
+    name.normalize('NFC'),
+    { groups: groups.map((group) => group.normalize('NFC')), keys },
+  ]);
+  return { people: Object.fromEntries(persons) as Directory['people'] };
+}
+
+function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable<Policy['reviewerKeys']> {
+  const entries = Object.entries(keys).map(([id, key]) => {
+    const { public_key: publicKey, operator = false } = typeof key === 'string' ? { public_key: key } : key;
+    return [id, { publicKey, operator }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Every rule in the order of the normal form, and where it stands in the document. */
+export function placedRules({
+  rules = [],
+  agents = {},
+}: PolicyDocument): { rule: RuleDocument; agent?: string; path: readonly PropertyKey[] }[] {
+  return [
+    ...rules.map((rule, index) => ({ rule, path: ['rules', index] })),
+    ...Object.keys(agents).flatMap((agent) =>
+      agents[agent]!.rules.map((rule, index) => ({ rule, agent, path: ['agents', agent, 'rules', index] })),
+    ),
+  ];
+}
+
+/** Milliseconds of a duration that the shape has checked; null is `never`. */
+export function milliseconds(duration: string): number | null {
+  const parsed = parseDuration(duration);
+  return 'durationMs' in parsed ? parsed.durationMs : 0;
+}
+
+/** Of one that cannot be `never`. */
+function finiteMs(duration: string | undefined): number | undefined {
+  return duration === undefined ? undefined : (milliseconds(duration) ?? undefined);
+}
+
+export function ruleOf({ ask, ...rule }: RuleDocument, agent: string | undefined): Rule {
+  return written({ ...rule, examples: undefined, agent, ask: ask && termsOf(ask) });
+}
+
+function termsOf(ask: NonNullable<RuleDocument['ask']>): AskSettings {
+  return written({
+    reviewers: ask.reviewers,
+    quorum: ask.quorum,
+    oneOfEach: ask.one_of_each,
+    veto: ask.veto,
+    verified: ask.verified,
+    allowSelf: ask.allow_self,
+    timeoutMs: ask.timeout === undefined ? undefined : milliseconds(ask.timeout),
+    warnBeforeMs: finiteMs(ask.warn_before),
+    remindMs: finiteMs(ask.remind),
+    escalate: ask.escalate?.map(({ after, to }) => ({ afterMs: finiteMs(after) ?? 0, to })),
+    onTimeout: ask.on_timeout,
+    always: ask.always,
+  });
+}
+
+function settingsOf(approval: NonNullable<PolicyDocument['approval']>): ApprovalSettings {
+  return written({
+    timeoutMs: approval.timeout === undefined ? undefined : milliseconds(approval.timeout),
+    maxTimeoutMs: approval.max_timeout === undefined ? undefined : milliseconds(approval.max_timeout),
+    onTimeout: approval.on_timeout,
+    maxPending: approval.max_pending,
+    maxRetriesAfterDeny: approval.max_retries_after_deny,
+    maxIrreversiblePerRun: approval.max_irreversible_per_run,
+    includeArguments: approval.include_arguments,
+    redact: approval.redact,
+    batch: approval.batch,
+    deniedAs: approval.denied_as,
+  });
+}
+
+/** Without the keys whose value is undefined, as JSON would have it. */
+function written<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
+}

@@ -1,0 +1,194 @@
+import { isTooDeep } from '../base/canonical-json.ts';
+import { formatDuration } from '../base/duration.ts';
+import { explainShape, type ShapeProblem } from './explain-shape.ts';
+import { peopleProblems } from './people-problems.ts';
+import { milliseconds, normalForm, placedRules } from './normal-form.ts';
+import { notYetServed, policyShape, type PolicyDocument } from './shape.ts';
+import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
+import { defaultMaxTimeoutMs, type Policy } from '../policy/policy.ts';
+import { exampleProblems } from './rule-examples.ts';
+
+/** What is wrong with a policy, and where. */
+export interface PolicyProblem {
+  /** As given in the options. */
+  file?: string;
+  /** Line and column from 1; absent for a policy that was given as an object. */
+  line?: number;
+  column?: number;
+  /** Names the key and what it must be. */
+  message: string;
+  /** Such as `rules[0].pattern`; empty for the whole. */
+  path: string;
+}
+
+export interface ParsePolicyOptions {
+  /** Repeated in each problem. */
+  file?: string;
+  /** True for the operator's policy, the only one that may hold `max_timeout` and `reviewer_keys`. Default false. */
+  ceiling?: boolean;
+  /**
+   * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`. A time-out over it, or over 24 hours where it
+   * is shorter, is refused; when a run asks, the smaller of what the layers say applies. Default 24 hours.
+   */
+  maxTimeoutMs?: number | null;
+  /**
+   * What happens to keys that a run does not serve yet, such as reviewers. `refuse`, the default, is for whoever starts
+   * a run or a worker: no policy says more than it does. `accept` is for reading, explaining and trying policies.
+   */
+  unserved?: 'refuse' | 'accept';
+}
+
+export interface ParsedPolicy {
+  policy: Policy;
+  /** The line of each of `policy.rules`, from 1; absent for a policy that was given as an object. */
+  lines?: number[];
+}
+
+/** More than anybody reads; a hostile document could have a million. */
+const mostProblems = 100;
+
+/**
+ * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key
+ * is a problem, and so is a key of the language that this version does not serve. Total: never throws.
+ *
+ * @example
+ * const parsed = parsePolicy("rules: [{ pattern: 'search_*', action: allow }]");
+ * parsed; // => { policy: { version: 1, rules: [{ pattern: 'search_*', action: 'allow' }], riskDefaults: {}, approval: {} }, lines: [1] }
+ * const refused = parsePolicy('rules: [{ pattern: a, action: alow }]', { file: 'my.yaml' });
+ * refused.problems[0].message; // => "'action' must be one of allow, ask, deny, not 'alow'"
+ * refused.problems[0].column; // => 31
+ */
+export function parsePolicy(
+  source: string | object,
+  options: ParsePolicyOptions = {},
+): ParsedPolicy | { problems: PolicyProblem[] } {
+  const file = options.file === undefined ? {} : { file: options.file };
+  const text = typeof source === 'string' ? readPolicyText(source) : undefined;
+  if (text !== undefined && 'problems' in text) {
+    return { problems: text.problems.map((problem) => ({ ...file, ...problem, path: '' })) };
+  }
+  const document: unknown = text === undefined ? source : text.value;
+  if (isTooDeep(document, maxDocumentDepth)) {
+    return { problems: [{ ...file, message: `a policy is at most ${maxDocumentDepth} levels deep`, path: '' }] };
+  }
+  const shaped = policyShape.safeParse(document);
+  const badKeys = keyProblems(document, byLastKey(options.unserved === 'accept' ? [] : notYetServed));
+  const others = shaped.success
+    ? [
+        ...repeatedIds(shaped.data),
+        ...timeoutProblems(shaped.data, options),
+        ...peopleProblems(shaped.data, options),
+        ...exampleProblems(shaped.data),
+      ]
+    : shaped.error.issues.flatMap((issue) => explainShape(issue, document));
+  // What stands under a key that is refused is not worth a word.
+  const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
+  if (shaped.success && found.length === 0) {
+    const lines = text && placedRules(shaped.data).map(({ path }) => text.placeOf(path).line);
+    return { policy: normalForm(shaped.data), ...(lines && { lines }) };
+  }
+  const problems = found.slice(0, mostProblems).map((problem) => ({ ...file, ...placed(problem, text) }));
+  return {
+    problems: problems.toSorted((one, other) => order(one.line, other.line) || order(one.column, other.column)),
+  };
+}
+
+/**
+ * One line a problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` where there was no text.
+ *
+ * @example
+ * const { problems } = parsePolicy({ mode: 'yolo' , rules: 5 });
+ * formatProblems('my.yaml', problems.slice(1)); // => "my.yaml: 'rules' must be a list, not 5 (at rules)"
+ */
+export function formatProblems(file: string, problems: readonly PolicyProblem[]): string {
+  return problems
+    .map(({ line, column, message, path }) => {
+      if (line !== undefined) return `${file}:${line}:${column} ${message}`;
+      return `${file}: ${message}${path === '' ? '' : ` (at ${path})`}`;
+    })
+    .join('\n');
+}
+
+/** Keys that a run does not serve, and names that no map of ours may hold: zod's maps drop `__proto__` in silence. */
+function keyProblems(
+  value: unknown,
+  unserved: ReadonlyMap<PropertyKey, string[][]>,
+  path: readonly PropertyKey[] = [],
+): ShapeProblem[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.keys(value).flatMap((key): ShapeProblem[] => {
+    const place = [...path, Array.isArray(value) ? Number(key) : key];
+    if (key === '__proto__' && path.length > 0)
+      return [{ path: place, message: `'__proto__' is no name`, part: 'key' }];
+    if (unserved.get(key)?.some((each) => covers(each, place))) {
+      return [{ path: place, message: `'${key}' is not supported by this version`, part: 'key' }];
+    }
+    return keyProblems((value as Record<string, unknown>)[key], unserved, place);
+  });
+}
+
+function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): boolean {
+  return path.length >= outer.length && outer.every((key, index) => key === path[index]);
+}
+
+/** By the last key, so that nearly every key of a document is looked up once and found to be served. */
+function byLastKey(unserved: readonly string[]): Map<PropertyKey, string[][]> {
+  const paths = unserved.map((each) => each.split('.'));
+  return Map.groupBy(paths, (path) => path.at(-1)!);
+}
+
+function covers(unserved: readonly string[], path: readonly PropertyKey[]): boolean {
+  return unserved.length === path.length && unserved.every((key, index) => key === '*' || key === path[index]);
+}
+
+function repeatedIds(document: PolicyDocument): ShapeProblem[] {
+  const first = new Map<string, readonly PropertyKey[]>();
+  return placedRules(document).flatMap(({ rule: { id }, path }) => {
+    const taken = id === undefined ? undefined : first.get(id);
+    if (id !== undefined && taken === undefined) first.set(id, path);
+    return taken === undefined ? [] : [{ path: [...path, 'id'], message: `'id' ${id} is taken by ${ruleName(taken)}` }];
+  });
+}
+
+function ruleName(path: readonly PropertyKey[]): string {
+  const number = Number(path.at(-1)) + 1;
+  return path.length === 2 ? `rule ${number}` : `rule ${number} of agent ${String(path[1])}`;
+}
+
+function timeoutProblems(
+  document: PolicyDocument,
+  { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,
+): ShapeProblem[] {
+  const { timeout, max_timeout: written } = document.approval ?? {};
+  if (written !== undefined && !ceiling) {
+    const message = `'max_timeout' belongs in the ceiling, the policy given to createWorker`;
+    return [{ path: ['approval', 'max_timeout'], message, part: 'key' }];
+  }
+  const raisedMs =
+    maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);
+  const longestMs = written === undefined ? raisedMs : (milliseconds(written) ?? Infinity);
+  return [
+    { timeout, path: ['approval', 'timeout'] },
+    ...placedRules(document).map(({ rule, path }) => ({
+      timeout: rule.ask?.timeout,
+      path: [...path, 'ask', 'timeout'],
+    })),
+  ].flatMap(({ timeout, path }): ShapeProblem[] => {
+    if (timeout === undefined || (milliseconds(timeout) ?? Infinity) <= longestMs) return [];
+    const remedy =
+      timeout === 'never'
+        ? `only a ceiling with 'max_timeout: never' permits it`
+        : `only a ceiling's 'max_timeout' permits more`;
+    return [{ path, message: `'timeout' ${timeout} is over ${formatDuration(longestMs)}; ${remedy}` }];
+  });
+}
+
+function placed({ path, message, part }: ShapeProblem, text: PolicyText | undefined): PolicyProblem {
+  const place = text?.placeOf(path, part) ?? {};
+  const written = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return { ...place, message, path: written.replace(/^\./, '') };
+}
+
+function order(one = 0, other = 0): number {
+  return one - other;
+}

@@ -1,0 +1,84 @@
+/** Where a policy asks people who are not there: found when it loads, before a request waits for them. */
+import { groupOf, membersOf, isOneOf, type Directory } from '../people/directory.ts';
+import type { ShapeProblem } from './explain-shape.ts';
+import { maxMatching } from '../people/max-matching.ts';
+import { directoryOf, placedRules } from './normal-form.ts';
+import type { PolicyDocument, RuleDocument } from './shape.ts';
+
+/** Of a document whose shape is right. What groups are is known where the policy itself has a directory. */
+export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
+  const { reviewer_keys: keys, directory: written } = document;
+  if (keys !== undefined && !ceiling) {
+    const message = `'reviewer_keys' belongs in the ceiling, the policy given to createWorker`;
+    return [{ path: ['reviewer_keys'], message, part: 'key' }];
+  }
+  const directory = written && directoryOf(written);
+  return [
+    ...(written === undefined ? [] : nameProblems(written)),
+    ...(written === undefined ? [] : keyProblems(written, ceiling ? (keys ?? {}) : undefined)),
+    ...placedRules(document).flatMap(({ rule, path }) => {
+      return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], directory);
+    }),
+  ];
+}
+
+type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
+
+/** Names that look alike are one name: the directory would lose a person. */
+function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
+  const seen = new Set<string>();
+  return Object.keys(people).flatMap((name): ShapeProblem[] => {
+    const isNew = !seen.has(name.normalize('NFC'));
+    seen.add(name.normalize('NFC'));
+    return isNew
+      ? []
+      : [{ path: ['directory', 'people', name], message: `'${name}' stands twice, in two Unicode forms`, part: 'key' }];
+  });
+}
+
+/** `known`: absent where the policy cannot know, for the keys are the ceiling's. */
+function keyProblems({ people }: DirectoryDocument, known: object | undefined): ShapeProblem[] {
+  const owners = new Map<string, string>();
+  return Object.entries(people).flatMap(([name, { keys = [] }]) =>
+    keys.flatMap((id, index): ShapeProblem[] => {
+      const path = ['directory', 'people', name, 'keys', index];
+      const owner = owners.get(id);
+      owners.set(id, owner ?? name);
+      if (known !== undefined && !Object.hasOwn(known, id)) {
+        return [{ path, message: `key '${id}' is not in 'reviewer_keys'` }];
+      }
+      if (owner === undefined || owner === name) return [];
+      return [{ path, message: `key '${id}' is that of '${owner}': a key is one person's` }];
+    }),
+  );
+}
+
+/** Whether the approvals that a rule needs can come at all, of those it names and those it adds in time. */
+function quorumProblems(
+  ask: NonNullable<RuleDocument['ask']>,
+  path: readonly PropertyKey[],
+  directory: Directory | undefined,
+): ShapeProblem[] {
+  const { quorum = 1, one_of_each: oneOfEach = [], escalate = [] } = ask;
+  const reviewers = ask.reviewers === undefined ? oneOfEach : [...ask.reviewers, ...escalate.flatMap(({ to }) => to)];
+  const isKnown = (names: readonly string[]) =>
+    directory !== undefined || names.every((name) => groupOf(name) === undefined);
+  const persons = membersOf(directory, reviewers);
+  const problems: ShapeProblem[] = [];
+  if (ask.quorum !== undefined && reviewers.length > 0 && isKnown(reviewers) && quorum > persons.length) {
+    problems.push({ path: [...path, 'quorum'], message: `'quorum' is ${quorum}, of ${countOf(persons)}` });
+  }
+  const each = membersOf(directory, oneOfEach);
+  const placed = maxMatching(oneOfEach, each, (name, person) => isOneOf(directory, person, [name]));
+  // A group without anybody may be another policy's to fill, or a warning of its own.
+  const isFilled = oneOfEach.every((name) => membersOf(directory, [name]).length > 0);
+  if (isFilled && placed < oneOfEach.length) {
+    const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
+    problems.push({ path: [...path, 'one_of_each'], message });
+  }
+  return problems;
+}
+
+function countOf({ length }: readonly string[]): string {
+  return length === 1 ? '1 reviewer' : `${length} reviewers`;
+}

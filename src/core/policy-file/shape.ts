@@ -1,0 +1,243 @@
+import { z } from 'zod';
+import { bytesFromBase64 } from '../base/base64.ts';
+import { compileCondition, maxConditionLength, maxConditionWork, type ConditionVariables } from '../match/condition.ts';
+import { groupOf } from '../people/directory.ts';
+import { isPublicKey } from '../base/ed25519.ts';
+import { compileFieldGlob, compilePattern } from '../match/matching.ts';
+import { modes } from '../policy/modes.ts';
+import { durationSentence, parseDuration } from '../base/parse-duration.ts';
+import { grantKinds, maxPendingBound } from '../policy/policy.ts';
+import { actions } from '../policy/action.ts';
+import { severities } from '../base/tool-call.ts';
+import { isWellFormed } from '../base/well-formed.ts';
+
+/**
+ * The form of a policy file, and what schema/policy.schema.json is made of. Messages continue the name of the key:
+ * `'max_pending' must be …`. `policyShape` is strict: a key that is not here is a problem.
+ */
+const text = (longest: number) =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .max(longest, `must have at most ${longest} characters`)
+    .refine(isWellFormed, 'holds half a surrogate pair');
+
+const checked = (check: (value: string) => object) =>
+  z.string().superRefine((value, context) => {
+    const found = check(value) as { problem?: string };
+    if (found.problem !== undefined) context.addIssue({ code: 'custom', message: found.problem });
+  });
+
+const pattern = checked(compilePattern).describe(
+  '`name` or `name:args`: a glob over the whole text. `*` any run of characters, `?` one, `[…]` a class.',
+);
+const duration = z.string(durationSentence).superRefine((value, context) => {
+  const parsed = parseDuration(value);
+  if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
+});
+const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
+const finite = duration.refine((value) => value !== 'never', finiteSentence);
+const count = (least: number, most: number, why = '') => {
+  const sentence = `must be a whole number from ${least} to ${most}${why}`;
+  return z.int(sentence).min(least, sentence).max(most, sentence);
+};
+const action = z.enum(actions);
+const onTimeout = z.enum(['deny', 'allow']).describe('What an expired request does. Default deny.');
+const globs = z
+  .record(text(200), checked(compileFieldGlob))
+  .refine((value) => Object.keys(value).length > 0, 'must name an argument')
+  .describe('Globs on single arguments, by name; all must match.');
+const people = z
+  .array(text(200))
+  .min(1, 'must name somebody')
+  .max(50, 'must have at most 50 items')
+  .describe('Names, or `group:NAME`.');
+
+const ask = z.strictObject({
+  reviewers: people.optional(),
+  quorum: count(1, 50).optional().describe('Approvals needed. Default 1.'),
+  one_of_each: people.optional().describe('Each of these must approve.'),
+  veto: z.boolean().optional().describe('One denial settles. Default true.'),
+  verified: z.boolean().optional().describe('Only verified reviewers count. Default false.'),
+  allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
+  timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
+  warn_before: finite.optional().describe('Warn that long before the deadline.'),
+  remind: finite
+    .refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity')
+    .optional()
+    .describe('Remind that often, at most once a second.'),
+  escalate: z
+    .array(z.strictObject({ after: finite, to: people }))
+    .min(1, 'must have an item')
+    .max(20, 'must have at most 20 items')
+    .optional()
+    .describe('Who is asked besides, that long after the request was opened.'),
+  on_timeout: onTimeout.optional(),
+  always: z
+    .literal([false, ...grantKinds])
+    .optional()
+    .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
+});
+
+const example = z.union([z.string(), z.record(z.string(), z.json())]);
+const examples = z.array(example).max(100, 'must have at most 100 items').optional();
+
+const rule = z
+  .strictObject({
+    // What is reported for a rule without an id must not be claimed by one that has one.
+    id: text(100)
+      .refine(
+        (id) => !/^(ceiling|agent|run)(\..*)?#\d+$/su.test(id),
+        'must not look like LAYER#N, the id of rules without one',
+      )
+      .optional()
+      .describe('By which rulings and the audit name the rule. Default LAYER#N.'),
+    pattern,
+    args: globs.optional(),
+    when: checked(compileCondition)
+      .optional()
+      .describe(
+        `A condition in CEL, at most ${maxConditionLength} characters, over args, tool, risk, severity, agent, caller, metadata and counts.`,
+      ),
+    action,
+    reason: text(1_000).optional().describe('What the reviewer sees when the rule asks, and the model when it denies.'),
+    ask: ask.optional(),
+    examples: z
+      .strictObject({ match: examples, not_match: examples })
+      .optional()
+      .describe('Calls checked when the policy loads: maps of arguments, or texts of the subject.'),
+  })
+  .superRefine((value, context) => {
+    if (value.ask === undefined || value.action === 'ask') return;
+    context.addIssue({ code: 'custom', path: ['ask'], message: `belongs to a rule whose action is ask` });
+  });
+
+const assessRule = z.strictObject({
+  id: text(100).optional(),
+  pattern,
+  args: globs.optional(),
+  severity: z.enum(severities),
+  reason: text(200).optional(),
+  affected: z.array(text(200)).max(20, 'must have at most 20 items').optional(),
+  reversible: z.boolean().optional(),
+  recommend: text(200).optional(),
+  requires_approval: z.boolean().optional(),
+});
+
+/** RE2 itself says whether it is one. */
+const isExpression = compileCondition('args.text.matches(args.expression)');
+const expression = text(500).refine(
+  (value) =>
+    'holds' in isExpression &&
+    typeof isExpression.holds({ args: { text: '', expression: value } } as unknown as ConditionVariables, {
+      left: maxConditionWork,
+    }) === 'boolean',
+  'is not a regular expression in RE2 syntax, which has no look-around and no back-references',
+);
+
+const person = text(200).refine((name) => groupOf(name) === undefined, 'must not begin with group:');
+const group = text(190).refine((name) => groupOf(name) === undefined, 'is written without group: here');
+const keyId = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores');
+const most = (longest: number) => (value: object) => Object.keys(value).length <= longest;
+
+const directory = z
+  .strictObject({
+    people: z
+      .record(
+        person,
+        z.strictObject({
+          groups: z.array(group).max(50, 'must have at most 50 items').optional(),
+          keys: z.array(keyId).max(20, 'must have at most 20 items').optional(),
+        }),
+      )
+      .refine(most(1_000), 'must name at most 1000 people'),
+  })
+  .describe('Who belongs to the groups that rules name, and whose the keys of `reviewer_keys` are.');
+
+const publicKey = z
+  .string()
+  .refine(
+    (text) => isPublicKey(bytesFromBase64(text) ?? new Uint8Array()),
+    'must be an Ed25519 public key: its 32 bytes in base64',
+  )
+  .describe('An Ed25519 public key: its 32 bytes in base64.');
+const reviewerKeys = z
+  .record(
+    keyId,
+    z.union([
+      publicKey,
+      z.strictObject({
+        public_key: publicKey,
+        operator: z.boolean().optional().describe('Whether it may sign changes of policy. Default false.'),
+      }),
+    ]),
+  )
+  .refine(most(1_000), 'must have at most 1000 keys')
+  .describe('Ceiling only: the keys by which reviewers sign, by id.');
+
+const pendingReason = ': the ids of all open requests fit one search attribute';
+
+export const policyShape = z.strictObject({
+  version: z.literal(1).optional(),
+  mode: z.enum(modes).optional().describe('Colours the answers. Default `default`.'),
+  rules: z.array(rule).optional().describe('In order; the last rule that matches decides.'),
+  risk_defaults: z
+    .strictObject({ read_only: action.optional(), write: action.optional(), destructive: action.optional() })
+    .optional()
+    .describe('Where no rule matches. Unwritten: read_only allow, write ask, destructive deny.'),
+  approval: z
+    .strictObject({
+      timeout: duration.optional().describe('How long a request waits. Default 5m.'),
+      max_timeout: duration
+        .optional()
+        .describe('Ceiling only: the longest time-out. Default 24h; never permits never.'),
+      on_timeout: onTimeout.optional(),
+      max_pending: count(1, maxPendingBound, pendingReason)
+        .optional()
+        .describe('Open requests of one run. Default 10.'),
+      max_retries_after_deny: count(0, 100)
+        .optional()
+        .describe('Denials of one tool before it is denied for good. Default 3.'),
+      max_irreversible_per_run: count(0, 10_000)
+        .optional()
+        .describe('Irreversible calls of one run. Default: no limit.'),
+      include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
+      redact: z.boolean().optional().describe('Whether secrets in them are hidden. Default true.'),
+      batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
+      denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
+    })
+    .optional(),
+  agents: z
+    .record(text(64), z.strictObject({ rules: z.array(rule) }))
+    .optional()
+    .describe('Rules for the calls of single agents; they stand after `rules`.'),
+  assess: z
+    .array(assessRule)
+    .max(1_000, 'must have at most 1000 items')
+    .optional()
+    .describe('How bad a call would be.'),
+  redact: z
+    .strictObject({
+      patterns: z
+        .array(z.strictObject({ name: text(40), pattern: expression }))
+        .max(100, 'must have at most 100 items')
+        .optional(),
+    })
+    .optional(),
+  directory: directory.optional(),
+  reviewer_keys: reviewerKeys.optional(),
+});
+
+export type PolicyDocument = z.infer<typeof policyShape>;
+export type RuleDocument = z.infer<typeof rule>;
+
+/** Keys of the language that no part of this version knows, by the path of the map they stand in. */
+export const notYetSupported: Record<string, readonly string[]> = {
+  '': ['channels', 'advisor', 'limits', 'mcp'],
+};
+
+/**
+ * Keys that this version reads, checks, explains and lints, but that a run does not serve yet: for a run they are
+ * refused, never ignored. `*` is any item or name. A key leaves this list in the change that serves it.
+ */
+export const notYetServed: readonly string[] = ['redact', 'approval.redact'];

@@ -1,0 +1,60 @@
+/**
+ * A tool that is no longer what was approved (I8): the worker that is to start it has another definition of it than the
+ * permit names. Safe in the workflow sandbox.
+ */
+import { canonicalJson } from '../base/canonical-json.ts';
+import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';
+
+/** How often one call goes through the gate again because of its tool's definition, before it is refused. */
+export const mostDefinitionChanges = 3;
+
+const longestText = 80;
+const longestSentence = 350;
+
+/** What a reviewer reads of a changed definition: one sentence, bounded. */
+export function definitionChange(before: ToolDefinition, after: ToolDefinition): string {
+  const changes = [
+    ...(before.description === after.description
+      ? []
+      : [`description ${quoted(before.description)} became ${quoted(after.description)}`]),
+    ...argumentChanges(before.schema, after.schema),
+    ...(before.risk === after.risk ? [] : [`risk ${before.risk} became ${after.risk}`]),
+  ];
+  const text = changes.length === 0 ? 'its definition' : changes.join('; ');
+  return `Tool '${after.name}' has changed since this call passed the gate: ${shortened(text, longestSentence)}.`;
+}
+
+/** What the model is told of a call whose tool changes from one start to the next, as while two versions are deployed. */
+export function changesTooOften(tool: string): string {
+  return `Error: tool '${tool}' was not started: its definition changed ${mostDefinitionChanges + 1} times, so its workers have different versions of it`;
+}
+
+function argumentChanges(before: JsonObject, after: JsonObject): string[] {
+  const [old, now] = [propertiesOf(before), propertiesOf(after)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  const changes = names.flatMap((name) => {
+    const [was, is] = [memberOf(old, name), memberOf(now, name)];
+    if (was === is) return [];
+    if (was === undefined) return [`new argument ${quoted(name)}`];
+    if (is === undefined) return [`argument ${quoted(name)} is gone`];
+    return [`argument ${quoted(name)} changed from ${shortened(was, longestText)} to ${shortened(is, longestText)}`];
+  });
+  const isOther = changes.length === 0 && canonicalJson(before) !== canonicalJson(after);
+  return isOther ? ['the schema of its arguments'] : changes;
+}
+
+function propertiesOf({ properties }: JsonObject): JsonObject {
+  return typeof properties === 'object' && properties !== null && !Array.isArray(properties) ? properties : {};
+}
+
+function memberOf(properties: JsonObject, name: string): string | undefined {
+  return Object.hasOwn(properties, name) ? canonicalJson(properties[name] as Json) : undefined;
+}
+
+function quoted(text: string): string {
+  return `'${shortened(text, longestText)}'`;
+}
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
+}

@@ -1,0 +1,84 @@
+/** Why a ruling came out as it did: each rule, with what it found. For people and tools, not for the gate. */
+import { holds, type CompiledLayers, type CompiledRule } from './compiled-policy.ts';
+import type { LayerCall } from './layer-answer.ts';
+import { affordable, type CallSubjects } from '../match/matching.ts';
+import { partMatchers } from './part-matchers.ts';
+import type { Action } from './action.ts';
+import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from './ruling.ts';
+
+export interface RuleMatch {
+  /** Its id. */
+  rule: string;
+  layer: CompiledRule['layer'];
+  action: Action;
+  /** For a command: whether it counts for any of its parts. `error`: it could not be evaluated. */
+  matched: boolean | 'error';
+  /** What decided that, as half a sentence. */
+  why: string;
+}
+
+export interface Explanation {
+  ruling: Ruling;
+  /** Of all rules of all layers, in their order, the ceiling's first. */
+  matches: RuleMatch[];
+}
+
+/**
+ * Rules on one call, as `evaluate` does, and says of each rule whether it matched and why.
+ *
+ * @example
+ * const { policy } = parsePolicy({ rules: [{ pattern: 'bash:git *', action: 'allow' }] });
+ * const call = { tool: 'bash', args: { command: 'ls' }, risk: 'write', subject: 'command' };
+ * explain({ run: compilePolicy(policy, 'run') }, call).matches[0].why; // => 'its pattern does not match the arguments'
+ */
+export function explain(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Explanation {
+  const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
+    if (policy === undefined) return [];
+    const ready = readyCall(call, context);
+    // Here a condition may be asked twice, and is to cost no more than in the ruling.
+    ready.facts.held ??= new Map();
+    const { all: candidates, argsLength } = policy.candidates(ready.subjects);
+    const parts = partMatchers({ ...ready, argsLength });
+    return policy.rules.map((rule): RuleMatch => {
+      const { id, layer, action } = rule;
+      const candidate = candidates.find((each) => each.rule === rule);
+      const found = candidate === undefined ? [] : parts.map((part) => part(candidate));
+      const problem = found.find((each) => typeof each === 'object');
+      const counted = found.filter((each) => each === true).length;
+      const matched = counted > 0 ? true : problem === undefined ? false : 'error';
+      const why =
+        matched === true && parts.length > 1
+          ? `it counts for ${counted} of ${parts.length} parts of the command`
+          : matched === 'error' && problem !== undefined
+            ? `it cannot be evaluated: ${problem.problem}`
+            : whyNot(rule, ready);
+      return { rule: id, layer, action, matched, why: matched === true && parts.length === 1 ? 'it matches' : why };
+    });
+  });
+  return { ruling: evaluate(layers, call, context), matches };
+}
+
+/** The first of a rule's features that says no. */
+function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): string {
+  const { agent, pattern, fields, condition } = rule;
+  if ('problem' in pattern) return `its pattern ${pattern.problem}`;
+  if (says(affordable(pattern.name, subjects.name, subjects))) return 'its pattern is for another tool';
+  if (agent !== undefined && agent !== facts.agent) return `it is for agent '${agent}'`;
+  if (shell === undefined) {
+    if (pattern.args !== undefined && says(affordable(pattern.args, subjects.args(), subjects))) {
+      return 'its pattern does not match the arguments';
+    }
+    const field = fields.find(({ name, glob }) => !('problem' in glob) && says(fieldMatch(name, glob, subjects)));
+    if (field !== undefined) return `its glob does not match argument '${field.name}'`;
+  }
+  if (condition !== undefined && says(holds(rule, condition(), facts))) return 'its condition does not hold';
+  return 'it counts for no part of the command';
+}
+
+function fieldMatch(name: string, glob: Parameters<typeof affordable>[0], subjects: CallSubjects) {
+  return affordable(glob, subjects.field(name), subjects);
+}
+
+function says(match: boolean | { problem: string }): boolean {
+  return match === false;
+}

@@ -1,0 +1,20 @@
+import { conditionReads } from '../match/condition-reads.ts';
+import type { Policy, Rule } from './policy.ts';
+
+/** What a tool's worker cannot know of the run that sends it a call. */
+const unknownThere = ['metadata', 'counts', 'severity'] as const;
+
+/**
+ * The ceiling as the second gate applies it. A rule whose condition reads what only the run knows may have matched there
+ * or not. If it allows or asks, it stands here as an ask: it lifts a deny before it, as it may have done in the run. If it
+ * denies, it is left out: it lifted nothing in the run, and a call that it denied there never comes here.
+ */
+export function knownCeiling(ceiling: Policy): Policy {
+  return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
+}
+
+function knownRule({ when, ...rule }: Rule): Rule[] {
+  if (when === undefined) return [rule];
+  if (!conditionReads(when, unknownThere)) return [{ ...rule, when }];
+  return rule.action === 'deny' ? [] : [{ ...rule, action: 'ask' }];
+}

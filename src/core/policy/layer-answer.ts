@@ -1,0 +1,125 @@
+/**
+ * One layer's answer to one call: its last rule that matches, else its risk default, coloured by its mode. A command of
+ * several parts gets the strictest answer to any of them. What cannot be matched asks, at least.
+ */
+import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
+import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts } from './modes.ts';
+import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
+import { standardRiskDefaults, type Always, type AskSettings, type Policy } from './policy.ts';
+import { actions, type Action } from './action.ts';
+import type { Risk } from '../base/tool-call.ts';
+
+export interface Answer {
+  action: Action;
+  /** Null where a risk default or a mode decided. */
+  rule: string | null;
+  layer: CompiledRule['layer'] | 'default';
+  reason?: string;
+  /** The mode, where it made the action. */
+  mode?: Mode;
+  ask?: AskSettings;
+  /** The widest grant that lifts this ask; absent: the default for the call. */
+  always?: Always;
+}
+
+export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
+  tool: string;
+  mode: ModeFacts;
+}
+
+interface Matched {
+  last?: CompiledRule;
+  /** Both the last first. */
+  denied: CompiledRule[];
+  failed: { rule: CompiledRule; problem: string }[];
+}
+
+/** The answer, and all others that are as strict; the one to report comes first. */
+export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly Answer[] {
+  const { all, argsLength, index } = policy.candidates(call.subjects);
+  const parts = partMatchers({ ...call, argsLength });
+  const [whole] = parts;
+  if (call.shell === undefined && whole !== undefined) {
+    const few = index()?.mayMatch(call.subjects.args());
+    return partAnswers(policy, matchedBy(few ?? all, whole), call);
+  }
+  return strictest(parts.flatMap((part) => partAnswers(policy, matchedBy(all, part), call)));
+}
+
+/** The strictest answers; first among them one by a rule before one by default, then the first. */
+export function strictest(answers: readonly Answer[]): readonly Answer[] {
+  if (answers.length === 1) return answers;
+  const most = Math.max(...answers.map(({ action }) => actions.indexOf(action)));
+  const best = answers.filter(({ action }) => actions.indexOf(action) === most);
+  const reported = best.find(({ rule }) => rule !== null) ?? best[0]!;
+  return [reported, ...best.filter((answer) => answer !== reported)];
+}
+
+export function riskDefault(written: Policy['riskDefaults'], risk: Risk): Action {
+  return risk === 'unknown' ? 'ask' : (written[risk] ?? standardRiskDefaults[risk]);
+}
+
+function matchedBy(candidates: readonly Candidate[], part: PartMatcher): Matched {
+  const found: Matched = { denied: [], failed: [] };
+  for (const candidate of candidates) {
+    const { rule } = candidate;
+    const matched = part(candidate);
+    if (matched === false) continue;
+    if (matched === true) {
+      found.last = rule;
+      if (rule.action === 'deny') found.denied.unshift(rule);
+    } else {
+      found.failed.unshift({ rule, problem: matched.problem });
+    }
+  }
+  return found;
+}
+
+/** After an error never less than ask, or than a deny that matched. */
+function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, call: LayerCall): readonly Answer[] {
+  const own = last === undefined ? unruled(policy, call) : ruled(policy, call, last);
+  if (failed.length === 0) return [own];
+  return strictest([
+    own,
+    ...denied.map((rule) => ruled(policy, call, rule)),
+    ...failed.map(({ rule, problem }) => failing(policy, call, rule, problem)),
+  ]);
+}
+
+function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): Answer {
+  const { action, id, layer, reason, ask } = rule;
+  const coloured = action === 'deny' ? action : applyMode(mode, action, action, call.mode).action;
+  if (coloured !== action) return byMode(mode, coloured, call.tool);
+  return { action, rule: id, layer, ...(reason && { reason }), ...(ask && { ask }), ...alwaysOf(ask) };
+}
+
+function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall): Answer {
+  const { action, decided } = applyMode(mode, 'none', riskDefault(riskDefaults, call.mode.risk), call.mode);
+  if (action === 'allow' && call.shell !== undefined && !allowsAnything(mode)) {
+    return { action: 'ask', rule: null, layer: 'default', reason: 'No rule allows a part of the command' };
+  }
+  return decided ? byMode(mode, action, call.tool) : { action, rule: null, layer: 'default' };
+}
+
+/** A mode makes it stricter, never looser. No grant lifts it where it might have been a deny. */
+function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): Answer {
+  const { action } = applyMode(mode, 'ask', 'ask', call.mode);
+  if (action === 'deny') return byMode(mode, action, call.tool);
+  return {
+    action: 'ask',
+    rule: rule.id,
+    layer: rule.layer,
+    reason: `rule ${rule.id} cannot be evaluated: ${problem}`,
+    ...(rule.action === 'ask' && rule.ask && { ask: rule.ask }),
+    ...(rule.action === 'deny' ? { always: false } : alwaysOf(rule.ask)),
+  };
+}
+
+function byMode(mode: Mode, action: Action, tool: string): Answer {
+  const reason = modeReason(mode, action, tool);
+  return { action, rule: null, layer: 'default', ...(reason && { reason }), mode };
+}
+
+function alwaysOf(ask: AskSettings | undefined): { always?: Always } {
+  return ask?.always === undefined ? {} : { always: ask.always };
+}

@@ -1,0 +1,125 @@
+/**
+ * Modes: named ways to applyMode a policy's answer, as data (policy section 4). A mode never changes a rule's deny, nor
+ * another layer's answer. docs/policy.md holds the same table, and a test compares them cell by cell.
+ */
+import type { Action } from './action.ts';
+import { severities, type Risk, type Severity } from '../base/tool-call.ts';
+
+export const modes = [
+  'default',
+  'interactive',
+  'custom',
+  'acceptEdits',
+  'plan',
+  'dontAsk',
+  'reject_all',
+  'headless',
+  'approve_all',
+  'bypassPermissions',
+  'auto_approve',
+  'auto_deny',
+  'confirm_all',
+  'confirm_high_risk',
+  'confirm_medium_and_up',
+] as const;
+export type Mode = (typeof modes)[number];
+
+/** What a mode looks at besides the policy's answer. */
+export interface ModeFacts {
+  risk: Risk;
+  severity: Severity;
+  /** What the assessment says. */
+  requiresApproval: boolean;
+}
+
+/**
+ * One cell. An action: that one. `keep`: what the rule, or the risk default, says. `readOnly`: that for tools that only
+ * read, else deny. `upTo`: allow up to that severity, else `beyond`. The rest is about risk defaults: `writeAllow`
+ * allows a `write`, `askBecomes` replaces an ask, and `assessed` asks if the assessment requires approval, else allows.
+ */
+type Cell =
+  | Action
+  | 'keep'
+  | 'assessed'
+  | { readOnly: Action }
+  | { upTo: Severity; beyond: Action }
+  | { writeAllow: true }
+  | { askBecomes: Action };
+
+interface Column {
+  allow: Cell;
+  ask: Cell;
+  /** No rule matches. */
+  none: Cell;
+}
+
+const standard: Column = { allow: 'keep', ask: 'keep', none: 'keep' };
+const unattended: Column = { allow: 'keep', ask: 'deny', none: { askBecomes: 'deny' } };
+const trusting: Column = { allow: 'keep', ask: 'allow', none: 'allow' };
+
+export const modeTable: Record<Mode, Column> = {
+  default: standard,
+  interactive: standard,
+  custom: { ...standard, none: 'assessed' },
+  acceptEdits: { ...standard, none: { writeAllow: true } },
+  plan: { allow: { readOnly: 'allow' }, ask: { readOnly: 'ask' }, none: { readOnly: 'allow' } },
+  dontAsk: unattended,
+  reject_all: unattended,
+  headless: unattended,
+  approve_all: { allow: 'keep', ask: 'allow', none: { askBecomes: 'allow' } },
+  bypassPermissions: trusting,
+  auto_approve: trusting,
+  auto_deny: { allow: 'keep', ask: 'deny', none: { upTo: 'safe', beyond: 'deny' } },
+  confirm_all: { allow: 'ask', ask: 'keep', none: 'ask' },
+  confirm_high_risk: { ...standard, none: { upTo: 'medium', beyond: 'ask' } },
+  confirm_medium_and_up: { ...standard, none: { upTo: 'low', beyond: 'ask' } },
+};
+
+/** True if a mode of this name exists; own names only, so that `constructor` is none. */
+export function isMode(name: unknown): name is Mode {
+  return modes.some((mode) => mode === name);
+}
+
+/**
+ * Colours one answer: of a rule that says allow or ask, or of the risk default (`none`), which `action` then is.
+ * `decided` is true where the mode, not the policy, made the action.
+ */
+export function applyMode(
+  mode: Mode,
+  by: keyof Column,
+  action: Action,
+  facts: ModeFacts,
+): { action: Action; decided: boolean } {
+  const cell = modeTable[mode][by];
+  if (cell === 'keep') return { action, decided: false };
+  const coloured = actionOf(cell, action, facts);
+  // A cell that gives the rule's own action, or leaves the risk default as it is, has decided nothing.
+  const own = by !== 'none' || (typeof cell === 'object' && ('askBecomes' in cell || 'writeAllow' in cell));
+  return { action: coloured, decided: !own || coloured !== action };
+}
+
+function actionOf(
+  cell: Exclude<Cell, 'keep'>,
+  action: Action,
+  { risk, severity, requiresApproval }: ModeFacts,
+): Action {
+  if (cell === 'assessed') return requiresApproval ? 'ask' : 'allow';
+  if (typeof cell === 'string') return cell;
+  if ('readOnly' in cell) return risk === 'read_only' ? cell.readOnly : 'deny';
+  if ('upTo' in cell) return severities.indexOf(severity) <= severities.indexOf(cell.upTo) ? 'allow' : cell.beyond;
+  if ('writeAllow' in cell) return risk === 'write' ? 'allow' : action;
+  return action === 'ask' ? cell.askBecomes : action;
+}
+
+/** True for the modes that allow everything no rule speaks of, even parts of a command (policy section 2). */
+export function allowsAnything(mode: Mode): boolean {
+  return modeTable[mode].none === 'allow';
+}
+
+/** The reason of a ruling that a mode made (contract section 4); a mode's denial never uses that of an ask rule. */
+export function modeReason(mode: Mode, action: Action, tool: string): string | undefined {
+  if (action === 'allow') return undefined;
+  if (action === 'ask') return `Mode ${mode} asks`;
+  if (mode === 'plan') return 'Read-only mode';
+  return mode === 'headless' ? 'No reviewer: this run is headless' : `Policy denies '${tool}' (mode ${mode})`;
+}

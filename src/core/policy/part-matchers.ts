@@ -1,0 +1,104 @@
+/** How rules count for the parts of a split command: points 1 to 4 of shell-parts.ts. */
+import { ruleMatches, type Candidate, type RuleFacts } from './compiled-policy.ts';
+import { separator } from '../match/glob-syntax.ts';
+import type { Glob } from '../match/glob.ts';
+import { boundedSubjects, partSubjects, type CallSubjects } from '../match/matching.ts';
+import type { ShellPart, ShellSplit } from '../shell/parts.ts';
+
+export type Match = boolean | { problem: string };
+/** Whether a rule counts for one part of a call. */
+export type PartMatcher = (candidate: Candidate) => Match;
+
+/** A call as it is matched: `subject` names the argument that `name:args` patterns see. */
+export interface MatchedCall {
+  subject: string | undefined;
+  /** Of a tool whose subject is a shell command. */
+  shell: ShellSplit | undefined;
+  subjects: CallSubjects;
+  facts: RuleFacts;
+  /** Of the candidates: see `boundedSubjects`. */
+  argsLength: number;
+}
+
+/** One matcher for each part; one for the whole of a call that is no command, and for a command that is no text. */
+export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
+  const subjects = boundedSubjects(unbounded, argsLength);
+  const whole: PartMatcher = (candidate) => ruleMatches(candidate, subjects, facts);
+  if (shell === undefined || 'problem' in unbounded.args()) return [whole];
+  const { parts, uncertain } = shell;
+  const subjectsOf = new Map<string, CallSubjects>();
+  const textMatch = (candidate: Candidate, text: string): Match => {
+    let made = subjectsOf.get(text);
+    if (made === undefined) {
+      made = boundedSubjects(partSubjects(unbounded, subject, text), argsLength);
+      subjectsOf.set(text, made);
+    }
+    return ruleMatches(candidate, made, facts);
+  };
+  const strict = (candidate: Candidate, texts: string[]): Match =>
+    first([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
+  const onlyWrapped = uncertain.length === 1 && uncertain[0] === 'wrapper program';
+
+  const ofParts = parts.map((part): PartMatcher => {
+    const way = wayOf(part, parts);
+    return (candidate) => {
+      if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
+      const globs = subjectGlobs(candidate, subject);
+      if (globs.length === 0 || uncertain.length === 0) return textMatch(candidate, part.text);
+      if (!onlyWrapped || !writesOut(globs, wrappersOf(way))) return false;
+      return first(
+        way.map(
+          ({ text }) =>
+            () =>
+              textMatch(candidate, text),
+        ),
+      );
+    };
+  });
+  if (uncertain.length === 0 && ofParts.length > 0) return ofParts;
+  const ofRawText: PartMatcher = (candidate) => {
+    const globs = candidate.rule.action === 'allow' ? subjectGlobs(candidate, subject) : [];
+    return globs.length === 0 || (onlyWrapped && writesOut(globs, wrappersOf(parts))) ? whole(candidate) : false;
+  };
+  return [...ofParts, ofRawText];
+}
+
+/** The part, the wrapper it came out of, and so on. */
+function wayOf(part: ShellPart, parts: readonly ShellPart[]): ShellPart[] {
+  const way = [part];
+  let outer = parts[part.within ?? -1];
+  // A split that came with the call could go round in circles.
+  while (outer !== undefined && way.length < parts.length) {
+    way.push(outer);
+    outer = parts[outer.within ?? -1];
+  }
+  return way;
+}
+
+function wrappersOf(parts: readonly ShellPart[]): string[] {
+  return parts.flatMap(({ wrapper }) => (wrapper === undefined ? [] : [wrapper]));
+}
+
+/** Every glob of a rule that sees the command. */
+function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string | undefined): Glob[] {
+  const own = pattern.args === undefined ? [] : [pattern.args];
+  return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
+}
+
+/** Whether each name, such as `sudo` or `find -exec`, stands in words before the first wildcard, with or without a path. */
+function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
+  const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
+  const written = new Set(words.map((word) => word.split(separator).at(-1)));
+  return names.every((name) => name.split(/\s+/).every((word) => written.has(word)));
+}
+
+/** True if any is; else the first problem; else false. */
+function first(matches: readonly (() => Match)[]): Match {
+  let result: Match = false;
+  for (const match of matches) {
+    const found = match();
+    if (found === true) return true;
+    if (result === false) result = found;
+  }
+  return result;
+}

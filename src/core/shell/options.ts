@@ -1,0 +1,86 @@
+import type { ShellWord } from './words.ts';
+import type { Wrapper } from './wrappers.ts';
+
+/** A wrapper's options, read as its author would. */
+export interface ReadOptions {
+  /** Values of the options that take shell text. */
+  scripts: string[];
+  /** Letters and long names that were given. */
+  given: Set<string>;
+  operands: ShellWord[];
+  /** Index of the word with an option that the table does not know: nothing behind it is read. */
+  unknownAt?: number;
+}
+
+/** Reads `words`, without the program; `permuted`: options may stand behind operands, as GNU programs have it. */
+export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permuted: boolean): ReadOptions {
+  const scriptOptions = (wrapper.scripts ?? '').split(' ');
+  const long = (wrapper.long ?? '').split(' ');
+  const read: ReadOptions = { scripts: [], given: new Set(), operands: [] };
+  let index = 0;
+  const takeScript = (value: string | undefined): void => {
+    const text = value ?? words[++index]?.text;
+    if (text !== undefined) read.scripts.push(text);
+  };
+  for (; index < words.length; index++) {
+    const { text, wild } = words[index]!;
+    const assigns = wrapper.assignments && /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
+    const optional = text.startsWith('-') || wild || assigns || (wrapper.runs === 'shell' && text.startsWith('+'));
+    if (!optional) {
+      if (!permuted) break;
+      read.operands.push(words[index]!);
+    } else if (text === '--') {
+      index += 1;
+      break;
+    } else if (wild) {
+      read.unknownAt = index;
+      return read;
+    } else if (assigns || text === '-') {
+      continue;
+    } else if (text.startsWith('--')) {
+      const equals = text.indexOf('=');
+      const name = equals === -1 ? text : text.slice(0, equals);
+      const value = equals === -1 ? undefined : text.slice(equals + 1);
+      if (scriptOptions.includes(name)) takeScript(value);
+      else if (long.includes(`${name.slice(2)}=`)) index += value === undefined ? 1 : 0;
+      else if (!long.includes(name.slice(2))) return { ...read, unknownAt: index };
+      read.given.add(name.slice(2));
+    } else if (!readLetters(text)) {
+      return { ...read, unknownAt: index };
+    }
+  }
+  read.operands.push(...words.slice(index));
+  return read;
+
+  function readLetters(text: string): boolean {
+    for (let at = 1; at < text.length; at++) {
+      const letter = text[at]!;
+      const rest = text.slice(at + 1);
+      read.given.add(letter);
+      if (scriptOptions.includes(`-${letter}`)) {
+        takeScript(rest === '' ? undefined : rest);
+        return true;
+      }
+      if (wrapper.values?.includes(letter)) {
+        if (rest === '') index += 1;
+        return true;
+      }
+      if (wrapper.attached?.includes(letter)) return true;
+      if (!wrapper.flags?.includes(letter)) return false;
+    }
+    return true;
+  }
+}
+
+/**
+ * Whether a word is the option, or could be: a long one also shortened and with its value (`--checkpoint-act=x`), a
+ * single letter also among others (`-xIf`). What has no dash (`SHELL=`, `+`, `run`) must be how the word begins.
+ */
+export function isOption(word: string, option: string): boolean {
+  if (option.startsWith('--')) {
+    const name = word.split('=', 1)[0]!;
+    return name.length > 2 && name.startsWith('--') && option.startsWith(name);
+  }
+  if (/^-[A-Za-z]$/.test(option)) return /^-[A-Za-z0-9]/.test(word) && word.includes(option.slice(1));
+  return option.startsWith('-') ? word === option || word.startsWith(`${option}=`) : word.startsWith(option);
+}

@@ -1,0 +1,168 @@
+import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
+import {
+  maxPartsLength,
+  maxShellLength,
+  maxShellParts,
+  type ShellPart,
+  type ShellSplit,
+  type Uncertainty,
+} from './parts.ts';
+import { lastSegment, unwrap } from './unwrap.ts';
+import { shellWord, type ShellWord } from './words.ts';
+import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
+
+/** How deep shell text may stand inside shell text (`bash -c "bash -c …"`). */
+const maxDepth = 16;
+
+/** What a piece of syntax says about the whole, wherever it stands. */
+const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
+  CommandExpansion: 'substitution',
+  ArithmeticCommandExpansion: 'substitution',
+  ProcessSubstitution: 'substitution',
+  SimpleExpansion: 'expansion',
+  ParameterExpansion: 'expansion',
+  ArithmeticExpansion: 'expansion',
+  BraceExpansion: 'expansion',
+  Assignment: 'assignment',
+  For: 'assignment',
+  Select: 'assignment',
+  FileDescriptorVariable: 'assignment',
+  AnsiCQuoted: 'not the same in every shell',
+  LocaleString: 'not the same in every shell',
+  ExtendedGlob: 'not the same in every shell',
+  TestCommand: 'not the same in every shell',
+  ArithmeticCommand: 'not the same in every shell',
+  ArithmeticFor: 'not the same in every shell',
+  Coproc: 'not the same in every shell',
+};
+
+/**
+ * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, also inside groups, loops,
+ * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure and total: whatever it
+ * cannot tell is a reason in `uncertain`, and a command within the bounds never loses a part without one.
+ *
+ * `splitShell('cd /srv && sudo rm -rf old')` has the parts `cd /srv`, `sudo rm -rf old` and, within the second,
+ * `rm -rf old`; it is uncertain because of a `wrapper program`.
+ */
+export function splitShell(command: string): ShellSplit {
+  if (command.length > maxShellLength) return { parts: [], uncertain: ['too long'] };
+  const split = new Splitter();
+  split.script(command, 0);
+  return split.result();
+}
+
+class Splitter {
+  readonly #parts: ShellPart[] = [];
+  readonly #uncertain = new Set<Uncertainty>();
+  #length = 0;
+  /** A bound was met: nothing further is looked at. */
+  #full = false;
+
+  result(): ShellSplit {
+    if (this.#parts.length === 0 && this.#uncertain.size === 0) this.#uncertain.add('no command');
+    return { parts: this.#parts, uncertain: [...this.#uncertain] };
+  }
+
+  script(text: string, depth: number, within?: number): void {
+    if (depth > maxDepth || text.length > maxShellLength) this.#stop();
+    if (this.#full) return;
+    // eslint-disable-next-line no-control-regex -- that is what is looked for
+    if (/[\0-\x08\x0b-\x1f\x7f]/.test(text)) this.#uncertain.add('control character');
+    try {
+      this.#visit(parse(text), depth, within);
+    } catch {
+      // The parser and the walk are recursive: deep nesting ends in a stack overflow.
+      this.#uncertain.add('parse error');
+    }
+  }
+
+  #visit(node: SyntaxNode, depth: number, within: number | undefined): void {
+    if (this.#full) return;
+    const doubt = doubts[node.type];
+    if (doubt !== undefined) this.#uncertain.add(doubt);
+    if (node.type === 'Script' && (node.errors?.length ?? 0) > 0) this.#uncertain.add('parse error');
+    if (node.type === 'HereDoc' && node.closing === undefined) this.#uncertain.add('parse error');
+    if (node.type === 'Redirect') this.#redirect(node);
+    if (node.type === 'Command') this.#command(node, depth, within);
+    forEachChild(node, (child) => this.#visit(child, depth, within));
+  }
+
+  #redirect({ operator, target }: Redirect): void {
+    if (operator === '<') this.#uncertain.add('redirection from a file');
+    else if (!(operator === '>&' || operator === '<&') || !/^(\d+-?|-)$/.test(target?.text ?? '')) {
+      this.#uncertain.add('redirection to a file');
+    }
+  }
+
+  #command(node: Command, depth: number, within: number | undefined): void {
+    if (node.name !== undefined) this.#words([node.name, ...node.args].map(shellWord), depth, within);
+  }
+
+  #words(words: ShellWord[], depth: number, within: number | undefined): void {
+    const [program] = words;
+    if (program === undefined || this.#full) return;
+    if (program.dynamic || !/^[^~\s\p{Cc}][^\s\p{Cc}]*$/u.test(program.text)) {
+      this.#uncertain.add('dynamic command name');
+    }
+    const name = lastSegment(program.text);
+    this.#builtin(name, words.slice(1), depth, within);
+    const unwrapped = unwrap(words);
+    const index = this.#add(words, name, unwrapped?.wrapper, within);
+    if (unwrapped === undefined) return;
+    this.#uncertain.add('wrapper program');
+    if (unwrapped.unknownOption) this.#uncertain.add('unknown option');
+    if (depth >= maxDepth) this.#stop();
+    for (const script of unwrapped.scripts) this.script(script, depth + 1, index);
+    for (const inner of unwrapped.commands) this.#words(inner, depth + 1, index);
+  }
+
+  #builtin(name: string, args: ShellWord[], depth: number, within: number | undefined): void {
+    const sets = name === 'printf' && args[0]?.text.startsWith('-v');
+    if (assigningBuiltins.has(name) || sets) this.#uncertain.add('assignment');
+    const evaluates =
+      name === 'test' || name === '[' ? args.some(({ text }) => text === '-v') : name !== 'printf' || sets;
+    if (!evaluates || !evaluatingBuiltins.has(name)) return;
+    const quoted = args.map(({ text }) => text).filter((text) => /[$`]/.test(text));
+    if (quoted.length > 0) this.#substitutions(quoted.join('\n'), depth, within);
+  }
+
+  /** Only the substitutions in a text: those of a here-document are all that means anything there. */
+  #substitutions(text: string, depth: number, within: number | undefined): void {
+    let end = 'END';
+    while (text.includes(end)) end += '_';
+    const command = parse(`: <<${end}\n${text}\n${end}\n`).commands[0]?.command;
+    if (command?.type !== 'Command') return this.#stop();
+    for (const redirect of command.redirects) this.#visit(redirect, depth, within);
+  }
+
+  /** Adds a part and gives its index. */
+  #add(words: ShellWord[], name: string, own: string | undefined, within: number | undefined): number {
+    const texts = words.map((word) => word.text);
+    const text = wholeText(texts);
+    const reduced = wholeText(texts.with(0, name));
+    this.#length += text.length + reduced.length;
+    if (this.#parts.length >= maxShellParts || this.#length > maxPartsLength) {
+      this.#stop();
+      return -1;
+    }
+    const wrapper = own ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
+    return (
+      this.#parts.push({
+        text,
+        reduced,
+        ...(wrapper === undefined ? {} : { wrapper }),
+        ...(within === undefined ? {} : { within }),
+      }) - 1
+    );
+  }
+
+  #stop(): void {
+    this.#full = true;
+    this.#uncertain.add('too long');
+  }
+}
+
+/** `$'\ud800'` would make half a character. */
+function wholeText(words: string[]): string {
+  return words.join(' ').replace(/\p{Surrogate}/gu, '\uFFFD');
+}

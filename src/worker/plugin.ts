@@ -1,0 +1,250 @@
+/**
+ * What a Temporal worker needs for runs and for gates, as a plugin: for people who make their workers themselves, beside
+ * other plugins. `createWorker` is made of it, too.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { BundleOptions, BundlerPlugin, NativeConnection, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import type { ExternalStorage } from '@temporalio/common';
+import { arbitrate } from '../activities/arbitrate.ts';
+import { createCallModel } from '../activities/call-model.ts';
+import { callTool } from '../activities/call-tool.ts';
+import { createCheckEdit } from '../activities/check-edit.ts';
+import { createLoadAgent } from '../activities/load-agent.ts';
+import { createLoadGate } from '../activities/load-gate.ts';
+import { notify } from '../activities/notify.ts';
+import { readParents } from '../activities/read-parents.ts';
+import { readPolicy } from '../activities/read-policy.ts';
+import { secondGate } from '../activities/second-gate.ts';
+import { verifyCarried } from '../activities/verify-carried.ts';
+import { checkAssessors, type Assessor } from '../agents/assessor.ts';
+import { checkGated } from '../agents/check-gated.ts';
+import type { Agent } from '../agents/definitions.ts';
+import type { Tool } from '../agents/definitions.ts';
+import { DefinitionError } from '../agents/definition-error.ts';
+import { createRegistry } from '../agents/registry.ts';
+import { bundledPath } from '../connection/bundled-path.ts';
+import { attributeNamesOf } from '../connection/attribute-names.ts';
+import { connectionSettings } from '../connection/connection-settings.ts';
+import { missingSearchAttributes } from '../connection/search-attributes.ts';
+import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
+import { activityNames, workflowType } from '../contract.ts';
+import { type AttributeNames, type AttributeNameOptions, defaultAttributeNames } from '../core/base/attribute-names.ts';
+import type { GatedActivities } from '../core/policy/gated-activity.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import type { RollOver } from '../core/policy/run-config.ts';
+import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
+import { leanBundle } from './lean-bundle.ts';
+import { loadPolicy } from './load-policy.ts';
+import { folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
+import type { LargePayloads } from '../payload-folder/large-payloads.ts';
+import { unreadReferences } from '../payload-folder/unread-references.ts';
+
+export interface PluginOptions {
+  agents?: readonly Agent[];
+  /** Tools that no agent has, for workflows of one's own with a gate. */
+  tools?: readonly Tool[];
+  /** Activities of one's own that run only behind a gate (docs/gate.md), by name. */
+  gated?: GatedActivities;
+  /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
+  policy?: string | object;
+  /** Functions that say how bad a call would be, beside the built-in assessors and the policy's `assess:` rules. */
+  assessors?: readonly Assessor[];
+  /** Workflow types beside `agentRun` whose calls may run tools and gated activities here (I1). */
+  workflowTypes?: readonly string[];
+  /** When runs continue as new; recorded in each run at its start. */
+  rollOver?: Partial<RollOver>;
+  /**
+   * A folder for payloads that are too large for Temporal's server; all workers of the task queue and all clients of
+   * its runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   */
+  largePayloads?: LargePayloads | false;
+  /**
+   * The names of the inbox's search attributes; recorded in each run at its start. `tags: false` leaves ApprovalTags
+   * out. Default: `COUNTERSIGN_ATTRIBUTES`, else ApprovalIds, ApprovalTags and ApprovalDue.
+   */
+  attributes?: AttributeNameOptions;
+}
+
+export type CountersignPlugin = BundlerPlugin &
+  Required<Pick<WorkerPlugin, 'configureWorker' | 'configureReplayWorker'>>;
+
+const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
+/** Below, a link would continue as new before it got anything done; above, Temporal ends the run. */
+const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
+
+/**
+ * A plugin for `Worker.create` and `bundleWorkflowCode`. Throws, in one sentence, a `DefinitionError` for what cannot
+ * work and `policy_invalid` for a policy that does not load; the worker is refused (`internal`) where the namespace lacks
+ * the search attributes of the inbox.
+ */
+export function countersignPlugin(options: PluginOptions = {}): CountersignPlugin {
+  const registry = createRegistry({ agents: options.agents ?? [], tools: options.tools });
+  const gated = checkGated(options.gated ?? {});
+  const { assessors = [], workflowTypes = [] } = options;
+  checkAssessors(assessors);
+  for (const { name } of registry.tools) {
+    if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
+  }
+  const ceiling =
+    options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
+  const agentPolicies = new Map<string, Policy>();
+  for (const { name, policy } of registry.agents) {
+    if (policy !== undefined)
+      agentPolicies.set(
+        name,
+        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }),
+      );
+  }
+  const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
+  const names = attributeNamesOf(options.attributes);
+  const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
+  const largePayloads = largePayloadsOf(options.largePayloads);
+  const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
+  const checkEdit = createCheckEdit(registry, { gated, assessors });
+  const activities = {
+    ...Object.fromEntries(
+      registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
+    ),
+    [activityNames.loadAgent]: createLoadAgent({
+      registry,
+      agentPolicies,
+      ceiling,
+      rollOver,
+      ...(attributes === undefined ? {} : { attributes }),
+      ...(largePayloads === undefined ? {} : { sizeLimits }),
+    }),
+    [activityNames.loadGate]: createLoadGate({
+      agentPolicies,
+      ceiling,
+      rollOver,
+      gated,
+      ...(attributes === undefined ? {} : { attributes }),
+    }),
+    [activityNames.callModel]: createCallModel(registry, {
+      assessors,
+      ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
+    }),
+    [activityNames.arbitrate]: arbitrate,
+    [activityNames.checkEdit]: checkEdit,
+    [activityNames.readPolicy]: readPolicy,
+    [activityNames.readParents]: readParents,
+    [activityNames.notify]: notify,
+    [activityNames.verifyCarried]: verifyCarried,
+  };
+  const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling, checkEdit });
+
+  const storage = (namespace: string): Promise<ExternalStorage> =>
+    largePayloads === undefined ? Promise.resolve(unreadReferences) : folderStorage(largePayloads, namespace, 'retry');
+
+  return {
+    name: 'countersign',
+    configureWorker: async (worker) => {
+      checkActivities(worker.activities, activities);
+      await requireAttributes(worker.connection, worker.namespace, names);
+      return {
+        ...sandboxed(worker, await storage(worker.namespace ?? 'default')),
+        activities: { ...worker.activities, ...activities },
+        interceptors: {
+          ...workflowModules(worker),
+          activity: [...(worker.interceptors?.activity ?? []), () => ({ inbound })],
+        },
+        // At Temporal's default a killed worker delays every decision by ten seconds.
+        stickyQueueScheduleToStartTimeout: worker.stickyQueueScheduleToStartTimeout ?? '2s',
+      };
+    },
+    configureReplayWorker: async (worker) => ({
+      // A replay has no namespace of its own: it reads the folder of the one that is configured.
+      ...sandboxed(worker, await storage(connectionSettings().namespace)),
+      interceptors: workflowModules(worker),
+    }),
+    configureBundler,
+  };
+}
+
+/** A call of an agent is a run, and a handoff is a step of its own. */
+function isActivity({ agent, handoff }: Tool): boolean {
+  return agent === undefined && handoff === undefined;
+}
+
+/** For `bundleWorkflowCode`, and for the worker that bundles by itself. */
+function configureBundler(bundle: BundleOptions): BundleOptions {
+  const { webpackConfigHook } = bundle;
+  return {
+    ...bundle,
+    payloadConverterPath: ownConverter(bundle.payloadConverterPath),
+    workflowInterceptorModules: joined(bundle.workflowInterceptorModules, [bundledPath('interceptors')]),
+    preloadModules: joined(bundle.preloadModules, [bundledPath('preloaded')]),
+    webpackConfigHook: (config) => leanBundle(webpackConfigHook?.(config) ?? config),
+  };
+}
+
+type SandboxOptions = Pick<WorkerOptions, 'dataConverter' | 'interceptors' | 'workflowBundle'>;
+
+/** An external storage of the worker's own stays; it has to read what any client sends it (docs/security.md). */
+function sandboxed<Options extends SandboxOptions>(options: Options, externalStorage: ExternalStorage): Options {
+  const { dataConverter } = options;
+  return {
+    ...options,
+    dataConverter: {
+      externalStorage,
+      ...dataConverter,
+      payloadConverterPath: ownConverter(dataConverter?.payloadConverterPath),
+    },
+  };
+}
+
+/** A bundle that is given must have been made with this plugin: the gate checks that, and says so. */
+function workflowModules({
+  interceptors,
+  workflowBundle,
+}: SandboxOptions): NonNullable<SandboxOptions['interceptors']> {
+  if (workflowBundle !== undefined) return { ...interceptors };
+  return { ...interceptors, workflowModules: joined(interceptors?.workflowModules, [bundledPath('interceptors')]) };
+}
+
+function joined(given: readonly string[] | undefined, more: readonly string[]): string[] {
+  return [...new Set([...(given ?? []), ...more])];
+}
+
+/** Ours never throws while it reads (I5); another one would let a signal wedge every run. */
+function ownConverter(given: string | undefined): string {
+  const own = bundledPath('sandbox/payload-converter');
+  if (given === undefined || given === own) return own;
+  throw new DefinitionError(
+    `countersign needs its own payload converter: remove payloadConverterPath (${given}), or do its work in a payload codec`,
+  );
+}
+
+function checkActivities(given: object | undefined, ours: Record<string, unknown>): void {
+  const taken = Object.keys(given ?? {}).find((name) => Object.hasOwn(ours, name));
+  if (taken !== undefined) throw new DefinitionError(`the worker has an activity '${taken}' already; rename one`);
+}
+
+function checkRollOver(rollOver: RollOver): RollOver {
+  for (const name of ['historyEvents', 'updates'] as const) {
+    const [least, most] = rollOverBounds[name];
+    if (Number.isInteger(rollOver[name]) && rollOver[name] >= least && rollOver[name] <= most) continue;
+    throw new DefinitionError(`rollOver.${name} must be a whole number from ${least} to ${most}`);
+  }
+  return rollOver;
+}
+
+/** Without a connection of its own the worker makes one, of which nothing is known yet. */
+async function requireAttributes(
+  connection: NativeConnection | undefined,
+  namespace = 'default',
+  names: AttributeNames,
+): Promise<void> {
+  if (connection === undefined) return;
+  const missing = await missingSearchAttributes(connection, namespace, names).catch((error: unknown) => {
+    // Temporal's time-skipping test server keeps no list of them: it cannot be asked, and takes them all the same.
+    if (grpcStatusOf(error) === grpcStatus.UNIMPLEMENTED) return [];
+    throw error;
+  });
+  if (missing.length === 0) return;
+  throw new ProblemError({
+    code: 'internal',
+    message: `Namespace '${namespace}' lacks the search attributes ${missing.join(', ')}: run \`countersign setup\` once.`,
+  });
+}

@@ -1,0 +1,288 @@
+/**
+ * One agent run: the model speaks, the gate rules, the tools run, and the model is told. This is the only file that
+ * knows that order. All calls of a turn are gated at once; asked ones wait side by side; answers return in the
+ * model's order. The loop is driven by state that continue-as-new carries, so a run can roll over while it waits.
+ */
+import {
+  CancellationScope,
+  defineQuery,
+  isCancellation,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { LoadAgent } from '../../activities/load-agent.ts';
+import type { CallModelInput, CallModelResult, JournalCarrier } from '../../activities/model-turn.ts';
+import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
+import { activityNames, queryNames } from '../../contract.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import type { AgentConfig } from '../../core/policy/run-config.ts';
+import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
+import { Gate } from '../gate/gate.ts';
+import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
+import { failRun } from './fail-run.ts';
+import { NestedRuns } from './nested-runs.ts';
+import type { Carried, RunState } from './run-state.ts';
+import { agentOf } from './run-state.ts';
+import { readInput, startOf } from './start.ts';
+import { TurnCalls } from './turn-calls.ts';
+
+const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityNames.loadAgent]: LoadAgent }>({
+  startToCloseTimeout: '30s',
+});
+const { [activityNames.callModel]: callModel } = proxyActivities<{
+  [activityNames.callModel]: (input: CallModelInput, carrier: JournalCarrier) => Promise<CallModelResult>;
+}>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '30s',
+  retry: { maximumAttempts: 10 },
+});
+
+const runQuery = defineQuery<RunStatus>(queryNames.run);
+const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
+
+export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
+  const checked = readInput(input);
+  refuseRepeated();
+  // Handlers before the first await: nothing sent to a run that has just begun is lost or turned away.
+  const gate = new Gate();
+  const run = new AgentRun(checked, gate);
+  try {
+    // A first execution does not read its second argument (I1).
+    return await run.toEnd(isContinued() ? await resume(gate, carried) : startOf(checked, await loadAgent(checked)));
+  } catch (error) {
+    return await CancellationScope.nonCancellable(async () => {
+      if (isCancellation(error)) {
+        await run.giveUp('the run was cancelled');
+      }
+      throw failRun(error, gate);
+    });
+  }
+}
+
+/** Takes up what the execution before this one carried, once that is verified. */
+async function resume(gate: Gate, carried: Carried | undefined): Promise<RunState> {
+  const past = await verified(carried);
+  gate.restore(past.gate);
+  return past.state;
+}
+
+class AgentRun {
+  readonly #input: RunInput;
+  readonly #gate: Gate;
+  #loaded: RunState | undefined;
+  #calls: TurnCalls | undefined;
+  /** The model call at hand. */
+  #asking: CancellationScope | undefined;
+  readonly #nested: NestedRuns;
+  #ended: RunStatusName | undefined;
+
+  constructor(input: RunInput, gate: Gate) {
+    this.#input = input;
+    this.#gate = gate;
+    this.#nested = new NestedRuns(input, gate);
+    setHandler(runQuery, () => this.#status());
+    setHandler(transcriptQuery, () => this.#transcript());
+    gate.onClose(() => {
+      this.#asking?.cancel();
+      this.#nested.cancel();
+    });
+  }
+
+  async toEnd(state: RunState): Promise<RunResult> {
+    this.#loaded = state;
+    const calls = new TurnCalls(state, this.#gate, this.#nested);
+    this.#calls = calls;
+    this.#setPolicies();
+    for (;;) {
+      if (this.#state.calls.length > 0) await this.#finish(calls);
+      // Whatever follows writes a command: the model is asked, or the execution ends.
+      this.#gate.noteGrowth();
+      if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
+      if (this.#state.turn >= this.#state.config.maxTurns) {
+        return this.#end('limit', `Stopped after ${this.#state.turn} turns`);
+      }
+      const { transcriptBytes } = this.#limits;
+      if (byteLength(JSON.stringify(this.#state.messages)) > transcriptBytes) {
+        return this.#end('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
+      }
+      if (this.#shouldContinueAsNew) {
+        // What is being looked into, such as a new policy, would be lost (I11).
+        if (this.#gate.busy) await this.#gate.until(() => !this.#gate.busy);
+        await this.#rollOver();
+      }
+      const text = await this.#modelTurn(calls).catch(this.#whenClosed);
+      if (text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined) {
+        return this.#end('completed', text);
+      }
+    }
+  }
+
+  /** A model call that is given up because somebody closed the run is no failure. */
+  #whenClosed = (error: unknown): undefined => {
+    if (isCancellation(error) && this.#gate.closing !== undefined) return undefined;
+    throw error;
+  };
+
+  /** Puts the gate under the policies of the agent in charge. */
+  #setPolicies(): void {
+    const { ceiling, parents, rollOver, attributes } = this.#state.config;
+    const { agent, run } = this.#agent;
+    const { caller, metadata } = this.#input;
+    this.#gate.setPolicies({
+      agent,
+      policies: { ceiling, parents, run },
+      caller,
+      metadata,
+      lineage: this.#nested.lineage,
+      onParents: (changed) => {
+        this.#state.config = { ...this.#state.config, parents: changed };
+      },
+      rollOver,
+      attributes,
+    });
+  }
+
+  /** Asks the model, writes down what it said, and passes each of its calls through the gate (I1). */
+  async #modelTurn(turnCalls: TurnCalls): Promise<string> {
+    const { config, messages } = this.#state;
+    const { agent, instructions, tools } = this.#agent;
+    const turn = this.#state.turn + 1;
+    const scope = new CancellationScope();
+    this.#asking = scope;
+    const { text, calls, usage } = await scope.run(() =>
+      callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}` }, [
+        {
+          agent,
+          turn,
+          instructions,
+          tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
+          messages,
+          ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
+        },
+        // A payload of its own: a large transcript may be kept elsewhere, the journal stays in history.
+        { journal: this.#gate.takeJournal() },
+      ]),
+    );
+    // A revocation that came before the model's answer binds its calls.
+    await this.#gate.drain();
+    this.#state.turn = turn;
+    this.#state.usage = {
+      inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
+    };
+    const summary = text.trim() === '' ? lastText(messages, 'user') : text;
+    turnCalls.admitAll(calls, turn, summary);
+    const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({
+      id,
+      name,
+      arguments: written,
+    }));
+    this.#state.messages = [
+      ...messages,
+      { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) },
+    ];
+    return text;
+  }
+
+  /** Runs what may run and waits for the rest, until every call of the turn has its answer. */
+  async #finish(calls: TurnCalls): Promise<void> {
+    while (!calls.areAnswered) {
+      // A run decides about rolling over before it parks, and then starts nothing new (I11).
+      await this.#gate.until(() => calls.canGoOn || (this.#shouldContinueAsNew ? this.#idle : calls.canStart));
+      calls.takeSettled();
+      if (!this.#shouldContinueAsNew) calls.startReady();
+      else if (this.#idle) await this.#rollOver();
+    }
+    calls.writeAnswers();
+    const { next } = this.#state;
+    if (next === undefined) return;
+    this.#state.agent = next;
+    delete this.#state.next;
+    this.#setPolicies();
+  }
+
+  /** For a run that is cancelled: what is under way ends, and whoever asked is told. */
+  async giveUp(reason: string): Promise<void> {
+    await this.#gate.drain();
+    this.#gate.cancelAll(reason);
+    await this.#calls?.untilEnded();
+    await this.#gate.until(() => !this.#gate.busy);
+    this.#calls?.answerAll(reason);
+    this.#gate.writeLast();
+  }
+
+  get #state(): RunState {
+    return this.#loaded!;
+  }
+
+  get #agent(): AgentConfig {
+    return agentOf(this.#state);
+  }
+
+  get #shouldContinueAsNew(): boolean {
+    if (!this.#gate.shouldContinueAsNew) return false;
+    // All of it goes along in one piece, the run's input and a changed policy too.
+    const carried = [this.#bareInput, this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
+    return byteLength(JSON.stringify(carried)) <= this.#limits.carriedBytes;
+  }
+
+  get #limits(): SizeLimits {
+    return this.#state.config.sizeLimits ?? inlineLimits;
+  }
+
+  get #idle(): boolean {
+    return this.#calls?.areRunning !== true && !this.#gate.busy;
+  }
+
+  /** Continues as new with everything open; the original deadlines go along (I11). */
+  async #rollOver(): Promise<never> {
+    const state = { ...this.#state, links: this.#state.links + 1 };
+    const { gate, memo } = this.#gate.snapshot();
+    const carried: Carried = { writer: thisExecution(), state, gate };
+    return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#bareInput, carried);
+  }
+
+  /** What binds this run is in its state already. */
+  get #bareInput(): RunInput {
+    const { parent, ...input } = this.#input;
+    return parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };
+  }
+
+  async #end(status: RunStatusName, output: string): Promise<RunResult> {
+    this.#ended = status;
+    this.#gate.cancelAll('the run ended');
+    await this.#gate.drain();
+    this.#gate.writeIndex();
+    const { outcomes } = this.#gate.ledger;
+    return { status, output, usage: this.#state.usage, outcomes, journal: this.#gate.takeJournal() };
+  }
+
+  #transcript(): Message[] {
+    this.#gate.requirePast();
+    return this.#loaded?.messages ?? [];
+  }
+
+  #status(): RunStatus {
+    this.#gate.requirePast();
+    const { turn = 0, links = 1, usage = { inputTokens: 0, outputTokens: 0 } } = this.#loaded ?? {};
+    const { counts, open, outcomes, refused } = this.#gate.ledger;
+    return {
+      workflowId: workflowInfo().workflowId,
+      agent: this.#loaded === undefined ? this.#input.agent : this.#agent.agent,
+      status: this.#ended ?? (open.length > 0 ? 'waiting' : 'running'),
+      turn,
+      links,
+      usage,
+      counts: { ...counts, open: open.length, refused: refused.total },
+      outcomes,
+      ...this.#nested.listed(this.#calls?.nested ?? []),
+      refused,
+    };
+  }
+}
+
+function lastText(messages: Message[], by: 'user' | 'assistant'): string {
+  return messages.findLast(({ role }) => role === by)?.content ?? '';
+}

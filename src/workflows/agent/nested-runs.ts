@@ -1,0 +1,125 @@
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { parentsChangedName, type RunInput, type RunStatus } from '../../contract.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import { bindingPolicies, maxInheritedBytes, nestedRunId, nestingProblem } from '../../core/policy/nesting.ts';
+import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
+import type { ToolCall } from '../../core/base/tool-call.ts';
+import type { Gate } from '../gate/gate.ts';
+import { runNested, type NestedRun } from './run-nested.ts';
+import type { ToolEnd } from './run-tool.ts';
+
+/** A nested run under way. */
+interface Open {
+  scope: CancellationScope;
+  /** The policies that it knows of: those in force when it was started, or when it was told last. */
+  knows: PolicyLayers;
+  /** Absent until it is there. */
+  run?: Parameters<NestedRun['onStarted']>[0];
+}
+
+/** What one task may send: a message to the server takes 4 MB, and other commands go along. */
+const maxToldBytes = 2_000_000;
+
+/** The runs that calls of agents start: what they inherit of this one, and how they end with it. */
+export class NestedRuns {
+  readonly #input: RunInput;
+  readonly #gate: Gate;
+  readonly #scope = new CancellationScope();
+  readonly #open = new Set<Open>();
+  #isTelling = false;
+  #inTurn = 0;
+
+  constructor(input: RunInput, gate: Gate) {
+    this.#input = input;
+    this.#gate = gate;
+  }
+
+  /** Workflow ids of the runs above this one, the root's first. */
+  get lineage(): string[] {
+    return this.#input.parent?.lineage ?? [];
+  }
+
+  newTurn(): void {
+    this.#inTurn = 0;
+  }
+
+  /** Why one more call of an agent cannot start a run; undefined if it can, and then it counts. */
+  problem(callId: string): string | undefined {
+    const { workflowId } = workflowInfo();
+    return nestingProblem({
+      depth: this.lineage.length,
+      before: this.#inTurn++,
+      workflowId: nestedRunId(workflowId, callId),
+    });
+  }
+
+  /** Runs one admitted call. The policies go along as they are in force now; later ones follow. */
+  run({ callId, args }: ToolCall, agent: string, resultBytes: number): Promise<ToolEnd> {
+    const { workflowId } = workflowInfo();
+    const { caller, metadata } = this.#input;
+    const knows = this.#gate.policies;
+    const input = {
+      agent,
+      input: args['input'] as string,
+      ...(caller && { caller }),
+      ...(metadata && { metadata }),
+      parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knows) },
+    };
+    const nested = { workflowId: nestedRunId(workflowId, callId), input, resultBytes };
+    const open: Open = { scope: new CancellationScope({ cancellable: true, parent: this.#scope }), knows };
+    this.#open.add(open);
+    if (!this.#isTelling) void this.#keepTelling();
+    return open.scope.run(async () => {
+      try {
+        const onStarted: NestedRun['onStarted'] = (run) => (open.run = run);
+        return await runNested({ ...nested, journal: this.#gate.takeJournal(), onStarted });
+      } finally {
+        this.#open.delete(open);
+      }
+    });
+  }
+
+  /** Tells each that is open whenever what binds this run has changed (I10). */
+  async #keepTelling(): Promise<void> {
+    this.#isTelling = true;
+    try {
+      for (;;) {
+        await this.#gate.until(() => this.#untold.length > 0);
+        const policies = bindingPolicies(this.#gate.policies);
+        const bytes = byteLength(JSON.stringify(policies));
+        const atOnce = Math.max(1, Math.floor(maxToldBytes / bytes));
+        await Promise.all(this.#untold.slice(0, atOnce).map((each) => this.#tell(each, policies, bytes)));
+      }
+    } catch {
+      // This run is cancelled, and those that it started with it.
+      this.#isTelling = false;
+    }
+  }
+
+  get #untold(): Open[] {
+    return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
+  }
+
+  /** One that cannot be told would go on under what bound it before: it is cancelled, if it has not ended. */
+  async #tell(open: Open, policies: Policy[], bytes: number): Promise<void> {
+    open.knows = this.#gate.policies;
+    try {
+      if (bytes > maxInheritedBytes) throw new Error('more than a nested run takes');
+      await open.run!.signal(parentsChangedName, { policies });
+    } catch {
+      if (this.#open.has(open)) open.scope.cancel();
+    }
+  }
+
+  /** Cancels those that are open: a run that is closed waits for them no longer than that takes. */
+  cancel(): void {
+    this.#scope.cancel();
+  }
+
+  /** Those of these running calls. */
+  listed(running: { callId: string; agent: string }[]): Pick<RunStatus, 'nested'> {
+    const { workflowId } = workflowInfo();
+    if (running.length === 0) return {};
+    return { nested: running.map((each) => ({ ...each, workflowId: nestedRunId(workflowId, each.callId) })) };
+  }
+}

@@ -1,0 +1,68 @@
+/** A call that goes through the gate once more, because the tool that would run is not the one that was admitted (I8). */
+import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { ModelCall } from '../../activities/model-turn.ts';
+import type { Message } from '../../contract.ts';
+import { definitionChange } from '../../core/policy/definition-change.ts';
+import type { AgentConfig } from '../../core/policy/run-config.ts';
+import type { ToolDefinition } from '../../core/base/tool-call.ts';
+import type { RunState, TurnCall } from './run-state.ts';
+import { agentOf } from './run-state.ts';
+
+/** Definitions kept; a call that was admitted under an older one is asked about without the old one's words. */
+const formerKept = 10;
+
+/**
+ * Holds a call of an agent for the gate, as the model would ask for it now: with arguments that the new schema has
+ * checked, under an id of its own, and with a sentence for reviewers on what has changed.
+ */
+export function heldAgain(
+  each: TurnCall,
+  admitted: ToolDefinition,
+  { definition, checked = { args: each.call!.args } }: ChangedDefinition,
+  requestId: string | undefined,
+  messages: readonly Message[],
+): Pick<TurnCall, 'state' | 'held' | 'changes'> {
+  const changes = (each.changes ?? 0) + 1;
+  const { modelCallId: id, tool } = each;
+  const first = each.call!.callId.split('.', 2).join('.');
+  const wish: ModelCall =
+    'problem' in checked
+      ? { id, tool, raw: each.call!.args, problem: `Error: ${checked.problem}` }
+      : { id, tool, ...checked };
+  return {
+    state: 'held',
+    changes,
+    held: {
+      wish,
+      callId: `${first}.${changes + 1}`,
+      contextSummary: `${definitionChange(admitted, definition)} ${summaryOf(messages)}`,
+      again: true,
+      ...(requestId === undefined ? {} : { replaces: { requestId, by: 'definition' } }),
+    },
+  };
+}
+
+/** Puts a tool as it is now in the place of the one that the run recorded, for every agent of the run that has it. */
+export function takeDefinition(state: RunState, admitted: ToolDefinition, changed: ToolDefinition): void {
+  const renew = <Config extends AgentConfig>(config: Config): Config => ({
+    ...config,
+    tools: config.tools.map((tool) => (tool.name === changed.name ? changed : tool)),
+  });
+  const { handoffs } = state.config;
+  state.config = { ...renew(state.config), ...(handoffs === undefined ? {} : { handoffs: handoffs.map(renew) }) };
+  const others = (state.former ?? []).filter(({ definition }) => definition !== admitted.definition);
+  state.former = [...others, admitted].slice(-formerKept);
+}
+
+/** The tool as it was when the call was admitted: what an approval is about (I8). */
+export function admittedTool(state: RunState, { tool: name, admitted }: TurnCall): ToolDefinition | undefined {
+  const present = agentOf(state).tools.find((tool) => tool.name === name);
+  if (admitted === undefined || present?.definition === admitted) return present;
+  return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
+}
+
+/** As for a call's first request: the model's text beside the call, else the last user message. */
+function summaryOf(messages: readonly Message[]): string {
+  const said = messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '');
+  return said?.content ?? '';
+}

@@ -1,0 +1,98 @@
+import { WorkflowExecutionAlreadyStartedError, type Workflow } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  type ChildWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+} from '@temporalio/workflow';
+import type { RunInput, RunResult } from '../../contract.ts';
+import { workflowType } from '../../contract.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
+import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import { maxInheritedBytes } from '../../core/policy/nesting.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { ToolEnd } from './run-tool.ts';
+
+export interface NestedRun {
+  workflowId: string;
+  input: RunInput;
+  /** The most that its answer may have. */
+  resultBytes: number;
+  /** Rides along so that this run's history keeps it (design section 6); the nested run does not read it. */
+  journal: JournalEntry[];
+  /** Called once the run is there and can be told of changes. */
+  onStarted: (run: Pick<ChildWorkflowHandle<Workflow>, 'signal'>) => void;
+}
+
+/**
+ * Runs one admitted call of an agent as a run of its own. No activity waits meanwhile, so it may take days. Total: every
+ * way the run can end is an answer to the calling model. When this run is cancelled or closed, the nested one is
+ * cancelled.
+ */
+export async function runNested({ workflowId, input, resultBytes, journal, onStarted }: NestedRun): Promise<ToolEnd> {
+  const { agent, parent } = input;
+  const bytes = byteLength(JSON.stringify(parent));
+  if (bytes > maxInheritedBytes) {
+    return notStarted(`the policies that bind agent '${agent}' have ${bytes} bytes; at most ${maxInheritedBytes}`);
+  }
+  const shownAgent = escapeText(agent).slice(0, 100);
+  try {
+    const run = await startChild<(input: RunInput, carrier: object) => Promise<RunResult>>(workflowType, {
+      workflowId,
+      args: [input, { journal }],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: `Agent ${shownAgent}, called by another run`,
+      staticDetails: `Agent \`${shownAgent}\`, called by run \`${escapeText(parent?.lineage.at(-1) ?? '')}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`.`,
+    });
+    onStarted(run);
+    return answerOf(agent, await run.result(), resultBytes);
+  } catch (error) {
+    return endOf(agent, error);
+  }
+}
+
+function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd {
+  if (isUndecodable(result)) return unknown;
+  const { status, output } = (result ?? {}) as Partial<RunResult>;
+  if (typeof output !== 'string') return unknown;
+  if (byteLength(output) > resultBytes) return failed(agent, `its answer has more than ${resultBytes} bytes`);
+  if (status === 'closed') return closed(agent, output);
+  return status === 'limit' ? failed(agent, output) : { content: output, isError: false, ran: 'yes' };
+}
+
+/** What it said last goes along: it may be all that it found out. */
+function closed(agent: string, output: string): ToolEnd {
+  const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
+  return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };
+}
+
+const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+/** What fails a run before its agent has done anything. */
+const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
+
+function endOf(agent: string, error: unknown): ToolEnd {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) {
+    return notStarted(`there is a run '${error.workflowId}' already`);
+  }
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+  if (cause instanceof CancelledFailure) {
+    // What it had done by then, its own journal says.
+    const ran = error === cause ? 'no' : 'unknown';
+    return { content: sentences.cancelled(`the run of agent '${agent}' was cancelled`), isError: true, ran };
+  }
+  if (!(cause instanceof ApplicationFailure)) return unknown;
+  return neverBegan.includes(cause.type ?? '') ? notStarted(cause.message) : failed(agent, cause.message);
+}
+
+function failed(agent: string, why: string): ToolEnd {
+  return { content: sentences.failed(`agent '${agent}': ${why}`), isError: true, ran: 'yes' };
+}
+
+function notStarted(why: string): ToolEnd {
+  return { content: sentences.failed(why), isError: true, ran: 'no' };
+}

@@ -1,0 +1,91 @@
+import type { EventGroupMarker } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities } from '@temporalio/workflow';
+import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { Permit } from '../../contract.ts';
+import type { Ran } from '../../core/ledger/approval.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import type { Json, JsonObject, ToolDefinition } from '../../core/base/tool-call.ts';
+import { isRepeatable } from '../../core/base/tool-call.ts';
+import {
+  leftInMidCallTypes,
+  payloadNotKeptType,
+  payloadUnreadType,
+  secondGateTypes,
+  toolFailedType,
+} from '../../core/base/tool-failure.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { changedDefinitionOf } from '../gate/changed-definition.ts';
+
+/** How a tool's activity ended, as the model is told and as the ledger keeps it. */
+export interface ToolEnd {
+  content: string;
+  isError: boolean;
+  ran: Ran;
+  /** True where it was not started for want of its arguments, which may be readable later: it can be run again. */
+  unread?: boolean;
+  /** Where it was not started because its definition has changed: the tool as it is now. */
+  changed?: ChangedDefinition;
+}
+
+const repeats = 3;
+
+/**
+ * Runs one admitted call as its activity. Total: every way an activity can end is an answer to the model (I7).
+ * A tool with side effects has one attempt; only idempotent and read-only tools are repeated.
+ */
+export async function runTool(
+  tool: ToolDefinition,
+  permit: Permit,
+  args: JsonObject,
+  eventGroups: EventGroupMarker[],
+): Promise<ToolEnd> {
+  const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
+    startToCloseTimeout: tool.timeoutMs,
+    ...(tool.heartbeatTimeoutMs === null ? {} : { heartbeatTimeout: tool.heartbeatTimeoutMs }),
+    retry: { maximumAttempts: isRepeatable(tool) ? repeats : 1 },
+    summary: `${permit.outcome}: call ${permit.callId}`,
+    eventGroups,
+  });
+  try {
+    const result: unknown = await activities[tool.name]!(permit, args);
+    if (isUndecodable(result)) return unknown;
+    return {
+      content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''),
+      isError: false,
+      ran: 'yes',
+    };
+  } catch (error) {
+    return endOf(error, tool.name);
+  }
+}
+
+const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+function endOf(error: unknown, tool: string): ToolEnd {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
+    return { content: sentences.failed('the tool was not started in time'), isError: true, ran: 'no' };
+  }
+  if (cause instanceof ApplicationFailure && cause.type === payloadUnreadType) {
+    const content = sentences.failed(`the tool was not started: its arguments cannot be read (${cause.message})`);
+    return { content, isError: true, ran: 'no', unread: true };
+  }
+  if (cause instanceof ApplicationFailure && cause.type === payloadNotKeptType) {
+    const content = sentences.failed(`the tool ran, but its result could not be kept (${cause.message})`);
+    return { content, isError: true, ran: 'yes' };
+  }
+  // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
+  if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
+  const changed = changedDefinitionOf(cause, tool);
+  const ran = ranOf(cause.type ?? '');
+  return { content: sentences.failed(cause.message), isError: true, ran, ...(changed && { changed }) };
+}
+
+/** A failure of any other type is not the worker's: an operator failed the activity in the tool's place. */
+function ranOf(type: string): Ran {
+  if (notStarted.includes(type)) return 'no';
+  return type === toolFailedType ? 'yes' : 'unknown';
+}
+
+/** What the second gate answers, and the worker when it has no such tool. */
+const notStarted = [...secondGateTypes, 'NotFoundError'];

@@ -1,0 +1,52 @@
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { ParentOfRun, RunInput } from '../../contract.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import type { RunConfig } from '../../core/policy/run-config.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { RunState } from './run-state.ts';
+
+/** A run's input must leave room for what is sent along with it to the model. */
+const maxInputBytes = 512_000;
+
+/** Refuses what cannot even be handed to `countersign.loadAgent`, which checks everything else. */
+export function readInput(input: unknown): RunInput {
+  if (isUndecodable(input)) {
+    throw ApplicationFailure.nonRetryable(`The run's input could not be decoded: ${input.why}`, 'undecodable');
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw ApplicationFailure.nonRetryable(
+      `The run's input must be an object such as {"agent":"NAME","input":"TEXT"}`,
+      'arguments_invalid',
+    );
+  }
+  const { parent, ...rest } = input as RunInput;
+  const bytes = byteLength(JSON.stringify(rest));
+  if (bytes > maxInputBytes) {
+    throw ApplicationFailure.nonRetryable(`The run's input has ${bytes} bytes; at most ${maxInputBytes}`, 'too_large');
+  }
+  if (parent !== undefined && !isFromParent(parent)) {
+    throw ApplicationFailure.nonRetryable(
+      `The run's 'parent' is written by the run that starts a nested one: leave it out`,
+      'arguments_invalid',
+    );
+  }
+  return input as RunInput;
+}
+
+/** Only a workflow that started this one may say what binds it: to anybody else the field is not open (I10). */
+function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
+  const above = workflowInfo().parent?.workflowId;
+  const lineage: unknown = parent?.lineage;
+  return above !== undefined && Array.isArray(lineage) && lineage.at(-1) === above;
+}
+
+export function startOf({ input }: RunInput, config: RunConfig): RunState {
+  return {
+    config,
+    messages: typeof input === 'string' ? [{ role: 'user', content: input }] : input,
+    turn: 0,
+    calls: [],
+    usage: { inputTokens: 0, outputTokens: 0 },
+    links: 1,
+  };
+}

@@ -1,0 +1,247 @@
+/**
+ * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them stand in the run's
+ * state, which continue-as-new carries.
+ */
+import { createEventGroup } from '@temporalio/workflow';
+import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { ModelCall } from '../../activities/model-turn.ts';
+import type { ApprovalRequest, Message } from '../../contract.ts';
+import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
+import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { inlineLimits } from '../../core/base/size-limits.ts';
+import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { NestedRuns } from './nested-runs.ts';
+import { admittedTool, heldAgain, takeDefinition } from './readmission.ts';
+import type { RunState, TurnCall } from './run-state.ts';
+import { agentOf } from './run-state.ts';
+import { runTool } from './run-tool.ts';
+
+/** How often a tool is started again that was not started for want of its arguments. */
+const startsForUnread = 5;
+
+export class TurnCalls {
+  readonly #gate: Gate;
+  readonly #nested: NestedRuns;
+  readonly #state: RunState;
+  #running = 0;
+
+  constructor(state: RunState, gate: Gate, nested: NestedRuns) {
+    this.#state = state;
+    this.#gate = gate;
+    this.#nested = nested;
+  }
+
+  /** Passes each call that the model wishes for through the gate, at once (I1). */
+  admitAll(wishes: readonly ModelCall[], turn: number, contextSummary: string): void {
+    this.#nested.newTurn();
+    this.#state.calls = [];
+    for (const [index, wish] of wishes.entries()) {
+      this.#state.calls.push(this.#admitInTurn(wish, `${turn}.${index + 1}`, contextSummary));
+    }
+  }
+
+  get areAnswered(): boolean {
+    return this.#state.calls.every(({ state }) => state === 'done');
+  }
+
+  /** True while a tool or a nested run is under way: the run must not continue as new then (I11). */
+  get areRunning(): boolean {
+    return this.#running > 0;
+  }
+
+  get canGoOn(): boolean {
+    const isSettled = (each: TurnCall): boolean =>
+      each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined;
+    return this.areAnswered || this.#state.calls.some((each) => isSettled(each) || each.held?.again === true);
+  }
+
+  get canStart(): boolean {
+    return this.#state.calls.some(({ state }) => state === 'ready');
+  }
+
+  /** Takes what was settled. */
+  takeSettled(): void {
+    for (const each of this.#state.calls) this.#settle(each);
+    this.#admitHeld();
+    const { closing } = this.#gate;
+    if (closing !== undefined) for (const each of this.#state.calls) this.#giveUp(each, closing);
+  }
+
+  /** Starts what may run. */
+  startReady(): void {
+    for (const each of this.#state.calls) this.#start(each);
+  }
+
+  /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */
+  untilEnded(): Promise<void> {
+    return this.#gate.until(() => this.#running === 0);
+  }
+
+  /** Whoever asked for a call is told what became of it, also where the run ends with its calls. */
+  answerAll(reason: string): void {
+    for (const each of this.#state.calls) {
+      this.#settle(each);
+      this.#giveUp(each, reason);
+    }
+    this.writeAnswers();
+  }
+
+  writeAnswers(): void {
+    const { calls, messages } = this.#state;
+    this.#state.messages = [...messages, ...calls.map(answerOf)];
+    this.#state.calls = [];
+  }
+
+  /** The nested runs under way. */
+  get nested(): { callId: string; agent: string }[] {
+    return this.#state.calls.flatMap(({ state, tool, call }) => {
+      const agent = state === 'running' ? this.#tool(tool)?.agent : undefined;
+      return agent === undefined || call === undefined ? [] : [{ callId: call.callId, agent }];
+    });
+  }
+
+  /** Where calls are asked about one after another, one that comes after an open question is held until that is settled. */
+  #admitInTurn(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
+    const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
+    if (!isHeld) return this.#admit(wish, callId, contextSummary);
+    const { id: modelCallId, tool, args, raw } = wish;
+    return { modelCallId, tool, written: args ?? raw ?? {}, state: 'held', held: { wish, callId, contextSummary } };
+  }
+
+  #admitHeld(): void {
+    const { calls } = this.#state;
+    for (const [index, { held }] of calls.entries()) {
+      if (held === undefined) continue;
+      // One that was let run before does not wait in its turn for a second time.
+      if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
+      const { notice, changes } = calls[index]!;
+      const admitted = this.#admit(held.wish, held.callId, held.contextSummary, held.replaces);
+      calls[index] = {
+        ...admitted,
+        ...(notice !== undefined && { notice }),
+        ...(changes !== undefined && { changes }),
+      };
+    }
+  }
+
+  #admit(wish: ModelCall, callId: string, contextSummary: string, replaces?: ApprovalRequest['replaces']): TurnCall {
+    const turnCall = { modelCallId: wish.id, tool: wish.tool, written: wish.args ?? wish.raw ?? {} };
+    const tool = this.#tool(wish.tool);
+    if (tool === undefined || wish.args === undefined) {
+      const content =
+        tool === undefined ? `Error: tool '${wish.tool}' not found` : (wish.problem ?? 'Error: bad arguments');
+      this.#gate.refuse(callId, wish.tool, content);
+      return { ...turnCall, state: 'done', content };
+    }
+    const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
+    if (problem !== undefined) {
+      const content = sentences.failed(problem);
+      this.#gate.refuse(callId, wish.tool, content);
+      return { ...turnCall, state: 'done', content };
+    }
+    const call = { callId, tool: wish.tool, args: wish.args };
+    const { shell, assessment } = wish;
+    const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment, replaces });
+    const { definition: admitted } = tool;
+    if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };
+    if (admission.kind === 'asked') {
+      return { ...turnCall, call, admitted, state: 'asked', requestId: admission.requestId };
+    }
+    const { content, isError } = admission;
+    return { ...turnCall, call, state: 'done', content, ...(isError && { isError }) };
+  }
+
+  #settle(each: TurnCall): void {
+    if (each.state !== 'asked') return;
+    const settlement = this.#gate.settlement(each.requestId!);
+    if (settlement === undefined) return;
+    if (settlement.runs) {
+      const { notice, ...call } = this.#gate.approved(each.call!, each.requestId!);
+      Object.assign(each, { state: 'ready', call, ...(notice !== undefined && { notice }) });
+    } else {
+      const content = this.#gate.sentence(each.requestId!);
+      const isError = this.#gate.isToldAsError(settlement.outcome);
+      Object.assign(each, { state: 'done', content, ...(isError && { isError }) });
+    }
+  }
+
+  #start(each: TurnCall): void {
+    const { call, requestId } = each;
+    const tool = admittedTool(this.#state, each);
+    if (each.state !== 'ready' || call === undefined || tool === undefined) return;
+    if (tool.handoff !== undefined) return this.#handOver(each, call, tool.handoff);
+    each.state = 'running';
+    this.#running++;
+    const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
+    // The definition that passed the gate, also where it is no longer kept: the second gate then refuses the call (I8).
+    const { admitted: definition = tool.definition } = each;
+    const permit = tool.agent === undefined ? this.#gate.permit(call, { ...tool, definition }, requestId) : undefined;
+    const ending =
+      permit !== undefined
+        ? runTool(tool, permit, call.args, groups)
+        : this.#nested.run(call, tool.agent!, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
+    void ending.then(({ content, isError, ran, unread, changed }) => {
+      this.#running--;
+      // Without a payload folder nothing is unread: whoever says so had the activity failed while the tool runs (I7).
+      const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
+      if (isUnread) each.unread = (each.unread ?? 0) + 1;
+      if (isUnread && each.unread! < startsForUnread) {
+        each.state = 'ready';
+        return;
+      }
+      if (changed !== undefined) {
+        this.#gate.finished(call.callId, ran);
+        this.#holdAgain(each, tool, changed, permit?.requestId);
+        return;
+      }
+      const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
+      Object.assign(each, { state: 'done', content: told, isError });
+      this.#gate.finished(call.callId, ran);
+    });
+  }
+
+  /** The tool has changed since the call was admitted: the call goes through the gate again, about the tool as it is now (I8). */
+  #holdAgain(each: TurnCall, tool: ToolDefinition, changed: ChangedDefinition, requestId: string | undefined): void {
+    this.#gate.noteRuling();
+    takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
+    if ((each.changes ?? 0) >= mostDefinitionChanges) {
+      Object.assign(each, { state: 'done', content: changesTooOften(tool.name), isError: true });
+      return;
+    }
+    Object.assign(each, heldAgain(each, tool, changed, requestId, this.#state.messages));
+  }
+
+  /** The other agent is in charge from the next turn on; what was asked beside the handoff stays this one's. */
+  #handOver(each: TurnCall, { callId }: ToolCall, target: string): void {
+    const isFirst = this.#state.next === undefined;
+    this.#state.next ??= target;
+    const content = isFirst
+      ? `Agent '${target}' takes over.`
+      : sentences.failed(`the run is being handed over to '${this.#state.next}': one handoff in a turn`);
+    Object.assign(each, { state: 'done', content, isError: !isFirst });
+    this.#gate.finished(callId, isFirst ? 'yes' : 'no');
+  }
+
+  /** A call that has no answer and will not run any more. */
+  #giveUp(each: TurnCall, reason: string): void {
+    if (each.state !== 'ready' && each.state !== 'held') return;
+    const { callId } = each.call ?? each.held!;
+    if (each.state === 'ready') this.#gate.finished(callId, 'no');
+    Object.assign(each, { state: 'done', content: sentences.cancelled(reason) });
+  }
+
+  #tool(name: string): ToolDefinition | undefined {
+    return agentOf(this.#state).tools.find((tool) => tool.name === name);
+  }
+}
+
+function answerOf({ modelCallId, tool, content, isError }: TurnCall): Message {
+  const message = { role: 'tool', toolCallId: modelCallId, toolName: tool, content: content ?? '' } as const;
+  return isError === true ? { ...message, isError } : message;
+}
+
+function isUnanswered({ state }: TurnCall): boolean {
+  return state === 'asked' || state === 'held';
+}

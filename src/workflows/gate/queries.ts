@@ -1,0 +1,53 @@
+import { defineQuery, setHandler } from '@temporalio/workflow';
+import type { ApprovalDetails, ReviewerVote } from '../../contract.ts';
+import { queryNames } from '../../contract.ts';
+import type { ApprovalRequest } from '../../core/ledger/approval.ts';
+import { tally } from '../../core/people/entitlement.ts';
+import type { Grant } from '../../core/policy/grants.ts';
+import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
+import { findRequest } from '../../core/ledger/ledger.ts';
+import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../../core/ledger/hidden-arguments.ts';
+import type { RecordedVote } from '../../core/ledger/ledger-state.ts';
+import { listed } from '../../core/ledger/listed-request.ts';
+import { panelOf } from '../../core/ledger/panel.ts';
+import type { GateState } from '../state/gate-state.ts';
+
+const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
+const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
+
+/** Answers what reviewers ask of a run: its open requests, one request whole, its grants. */
+export function answerQueries(state: GateState): void {
+  setHandler(grantsQuery, () => {
+    state.requirePast();
+    const { grants } = state.ledger;
+    return grants.map((grant) => shownGrant(grant, state.showsArguments));
+  });
+  setHandler(approvalsQuery, (filter) => {
+    state.requirePast();
+    const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
+    if (requestId === undefined) return state.ledger.open.map((record) => listed(view(record)));
+    const found = typeof requestId === 'string' ? findRequest(state.ledger, requestId) : undefined;
+    return found === undefined ? null : view(found);
+  });
+
+  function view(found: RequestRecord | SettledRequest): ApprovalDetails {
+    const { request, delegations } = found;
+    const hides = !state.showsArguments || found.hidden === true;
+    const votes = found.votes.map(withoutDigest);
+    const shown: ApprovalDetails = {
+      ...(hides ? hideInRequest(request) : request),
+      ...(votes.length > 0 && { votes: hides ? votes.map(hideInVote) : votes }),
+      ...(delegations.length > 0 && { delegations }),
+    };
+    if ('settlement' in found) {
+      return { ...shown, settled: hides ? hideInSettlement(found.settlement) : found.settlement };
+    }
+    const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
+    return { ...shown, approvals: { have, need } };
+  }
+}
+
+function withoutDigest(vote: RecordedVote): ReviewerVote {
+  const { said: _, ...shown } = vote;
+  return shown;
+}

@@ -1,0 +1,92 @@
+import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { journalMemoName, memoName } from '../../contract.ts';
+import { approvalIndex, approvalMemo } from '../../core/ledger/approval-index.ts';
+import type { AttributeNames } from '../../core/base/attribute-names.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { GateState } from '../state/gate-state.ts';
+import { currentDetails } from './current-details.ts';
+
+/** Writes what the inbox and Temporal's UI show of a run, when the set of its open requests has changed. */
+export class VisibilityIndex {
+  readonly #state: GateState;
+  /** The open requests as the index last showed them; the next link inherits what it shows. */
+  #shown: RequestRecord[];
+  /** Recorded in the run, so nothing is written before the run knows them. */
+  #names: AttributeNames | undefined;
+
+  constructor(state: GateState) {
+    this.#state = state;
+    this.#shown = state.ledger.open;
+  }
+
+  /** The ledger is that of the execution before this one, which wrote the index. */
+  restore(): void {
+    this.#shown = this.#state.ledger.open;
+    if (this.#shown.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
+  }
+
+  /** The names of the attributes, as the run recorded them. */
+  use(names: AttributeNames): void {
+    this.#names = names;
+  }
+
+  /** True if the set of open requests is not the one that the index shows. */
+  get isDue(): boolean {
+    return this.#names !== undefined && this.#state.ledger.open !== this.#shown;
+  }
+
+  run(): void {
+    const names = this.#names;
+    if (names === undefined || !this.isDue) return;
+    const { ledger } = this.#state;
+    this.#shown = ledger.open;
+    const { ids, tags, dueMs } = approvalIndex(ledger);
+    const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
+    // The server removes an attribute at an empty list. The SDK's null stays in it as JSON, and other SDKs fail to read it.
+    const list = (name: string, value: string[]) => ({ key: defineSearchAttributeKey(name, KEYWORD_LIST), value });
+    upsertSearchAttributes([
+      list(names.ids, ids),
+      ...(names.tags === null ? [] : [list(names.tags, tags)]),
+      dueMs === null
+        ? list(names.due, [])
+        : { key: defineSearchAttributeKey(names.due, DATETIME), value: new Date(dueMs) },
+    ]);
+    const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
+    this.#state.putBack(rest);
+    upsertMemo({ [memoName]: memo });
+    setCurrentDetails(currentDetails(ledger));
+    this.#state.noteCommand();
+  }
+
+  /**
+   * Writes the journal alone. It is the command of an activation that changed no open request: without one the server
+   * would keep an empty task, which a replay merges with the next (I12).
+   */
+  writeJournal(): void {
+    const { memo, rest } = approvalMemo(this.#state.ledger, this.#state.takeJournal());
+    this.#state.putBack(rest);
+    upsertMemo({ [journalMemoName]: { journal: memo.journal } });
+    this.#state.noteCommand();
+  }
+
+  /** What the journal still holds goes to the memo: no other payload will follow. */
+  writeLast(): void {
+    this.run();
+    for (let entries = this.#state.takeJournal(); entries.length > 0;) {
+      const { memo, rest } = approvalMemo(this.#state.ledger, entries);
+      upsertMemo({ [memoName]: memo });
+      // An entry too large for any memo is left out: readers see the gap.
+      entries = rest.length < entries.length ? rest : rest.slice(1);
+    }
+  }
+
+  /** The next link's memo: continue-as-new does not carry what a link wrote there. */
+  memo(): Record<string, unknown> {
+    const kept = Object.entries(workflowInfo().memo ?? {}).filter(
+      ([name, value]) => name !== journalMemoName && !isUndecodable(value),
+    );
+    return { ...Object.fromEntries(kept), [memoName]: approvalMemo(this.#state.ledger, []).memo };
+  }
+}

@@ -1,0 +1,46 @@
+import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { gateRefusal, ranOf } from './gate-refusal.ts';
+import { runLocal } from '../sandbox/run-local.ts';
+
+/** What a model is to be told beside a result, by the scope in which it made its call. */
+const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => new Map());
+
+/**
+ * Makes a call for a model and gives what the model is told: the result, after what a reviewer changed of its arguments;
+ * or the sentence in its place where the gate did not let it run, where it failed, or where its outcome is not known. A
+ * cancelled workflow stays cancelled.
+ */
+export async function forModel<Result>(call: () => Promise<Result>): Promise<Result | string> {
+  const scope = new CancellationScope();
+  const heard: string[] = [];
+  const notices = ofRun();
+  notices.set(scope, heard);
+  try {
+    const result = await scope.run(call);
+    return heard.length === 0 ? result : [...heard, textOf(result)].join('\n');
+  } catch (error) {
+    if (gateRefusal(error) !== undefined) return (error as Error).message;
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    const told = ranOf(error) === 'unknown' ? sentences.unknownOutcome : sentences.failed(messageOf(error));
+    return [...heard, told].join('\n');
+  } finally {
+    notices.delete(scope);
+  }
+}
+
+/** For the model that made this call, if one did. */
+export function noteForModel(notice: string): void {
+  const notices = ofRun();
+  let scope: CancellationScope | undefined = CancellationScope.current();
+  while (scope !== undefined && !notices.has(scope)) scope = scope.parent;
+  if (scope !== undefined) notices.get(scope)!.push(notice);
+}
+
+function textOf(result: unknown): string {
+  return typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+}
+
+function messageOf({ cause, message }: ActivityFailure): string {
+  return cause instanceof Error ? cause.message : message;
+}

@@ -1,0 +1,189 @@
+/**
+ * Which activities of this run pass its gate, whoever schedules them: the workflow's own code, or a library that knows an
+ * activity only by its name.
+ */
+import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
+import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { callDigest } from '../../core/base/digest.ts';
+import type { GateConfig } from '../../core/policy/gate-config.ts';
+import type { GatedActivity, GatedDefinition } from '../../core/policy/gated-activity.ts';
+import { gatedDefinition, withGreaterRisk } from '../../core/policy/gated-activity.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import type { ToolCall } from '../../core/base/tool-call.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { CallingGate } from './call-gated.ts';
+import { callGated } from './call-gated.ts';
+import { runLocal } from '../sandbox/run-local.ts';
+
+// oxlint-disable-next-line no-explicit-any -- as Temporal's own activity types: any arguments
+type AnyFunction = (...args: any[]) => any;
+
+/** How the activities `Activities` are declared to the gate: those named here are gated, the others are not. */
+export type Gated<Activities> = {
+  readonly [Name in keyof Activities]?: GatedActivity & {
+    /** What reviewers read beside the call, made of its arguments; at most 500 characters. */
+    about?: (...args: Activities[Name] extends AnyFunction ? Parameters<Activities[Name]> : never) => string;
+  };
+};
+
+type GuardingGate = CallingGate & Pick<Gate, 'cancelAll' | 'drain' | 'writeLast'>;
+
+interface Guarded {
+  gate: GuardingGate;
+  definitions: Map<string, GatedDefinition>;
+  about: Map<string, AnyFunction>;
+  /** Requests that an execution before this one opened and for which nobody waits yet. */
+  carried: RequestRecord[];
+  config?: GateConfig;
+  /** Gated activities that have been scheduled and have not ended. */
+  running: number;
+  /** True once the workflow has ended, or handed everything to its next link. */
+  ended: boolean;
+}
+
+const ofRun = (): { guarded?: Guarded } => runLocal('guarded', () => ({}));
+
+/** The one gate of this run and what it guards. */
+export function guardedBy(gate: GuardingGate): Guarded {
+  const guarded = (ofRun().guarded ??= {
+    gate,
+    definitions: new Map(),
+    about: new Map(),
+    carried: [],
+    running: 0,
+    ended: false,
+  });
+  if (guarded.gate === gate) return guarded;
+  throw ApplicationFailure.nonRetryable('A workflow has one ApprovalGate; this one is the second', 'internal');
+}
+
+/** Puts activities under the gate and returns them: from now on each call of one that is declared passes it. */
+export function guardActivities<Activities extends object>(
+  gate: GuardingGate,
+  activities: Activities,
+  // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
+  declared: Gated<Activities>,
+): Activities {
+  const { definitions, about, config } = guardedBy(gate);
+  if (config !== undefined) {
+    throw ApplicationFailure.nonRetryable('ApprovalGate: call guard() before load(), which records it', 'internal');
+  }
+  for (const [name, each] of Object.entries<Gated<Record<string, AnyFunction>>[string]>(declared)) {
+    if (each === undefined) continue;
+    definitions.set(name, gatedDefinition(name, each));
+    if (each.about !== undefined) about.set(name, each.about);
+  }
+  return activities;
+}
+
+export const guardOutbound: WorkflowOutboundCallsInterceptor = {
+  scheduleActivity(input, next) {
+    const { guarded } = ofRun();
+    const activity = guarded?.definitions.get(input.activityType);
+    if (guarded === undefined || activity === undefined) return next(input);
+    return callGated(
+      {
+        gate: guarded.gate,
+        activity,
+        contextSummary: summaryOf(guarded, activity.name, input.args),
+        takeUp: (call) => takeUp(guarded.carried, call),
+        renew: (present) => renew(guarded, present),
+        hasEnded: () => guarded.ended,
+      },
+      input,
+      (scheduled) => counted(guarded, next(scheduled)),
+    );
+  },
+  scheduleLocalActivity(input, next) {
+    if (ofRun().guarded?.definitions.has(input.activityType) !== true) return next(input);
+    throw ApplicationFailure.nonRetryable(
+      `'${input.activityType}' is gated: a gated activity cannot be a local one`,
+      'internal',
+    );
+  },
+};
+
+/** True while a gated activity runs: its effect would be lost if the workflow continued as new (I11). */
+export function gatedRun(): boolean {
+  return (ofRun().guarded?.running ?? 0) > 0;
+}
+
+async function counted<Result>(guarded: Guarded, running: Promise<Result>): Promise<Result> {
+  guarded.running++;
+  try {
+    return await running;
+  } finally {
+    guarded.running--;
+  }
+}
+
+/** When the workflow has ended, nothing stays open, and the journal is written to its end. */
+export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {
+  try {
+    const result = await running;
+    await close('the workflow ended');
+    return result;
+  } catch (error) {
+    if (!(error instanceof ContinueAsNew)) {
+      await close(isCancellation(error) ? 'the workflow was cancelled' : 'the workflow ended');
+    }
+    throw error;
+  }
+}
+
+async function close(reason: string): Promise<void> {
+  const { guarded } = ofRun();
+  if (guarded?.config === undefined) return;
+  guarded.ended = true;
+  const { gate } = guarded;
+  await gate.drain();
+  gate.cancelAll(reason);
+  await gate.drain();
+  gate.writeLast();
+}
+
+/** A call that is made again after continue-as-new goes on where its request stands: same id, same deadline (I11). */
+function takeUp(
+  carried: RequestRecord[],
+  { tool, args }: ToolCall,
+): { callId: string; requestId: string; definition: string } | undefined {
+  // By the definition that was asked about: the activity may have changed since.
+  const digestUnder = (definition: string): string => callDigest({ tool, args, definition });
+  const index = carried.findIndex(
+    ({ origin, request, ruled }) => (origin ?? request).digest === digestUnder(ruled.definition),
+  );
+  const [found] = index < 0 ? [] : carried.splice(index, 1);
+  return found === undefined
+    ? undefined
+    : {
+        callId: found.callId,
+        requestId: (found.origin ?? found.request).requestId,
+        definition: found.ruled.definition,
+      };
+}
+
+/** The next link takes the present definitions along; of two risks the greater counts, as at the start. */
+function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
+  const known = definitions.get(present.name);
+  const renewed = known === undefined ? present : withGreaterRisk(present, known);
+  definitions.set(present.name, renewed);
+  if (config !== undefined) {
+    config.gated = config.gated.map((each) => (each.name === present.name ? renewed : each));
+  }
+  return renewed;
+}
+
+/** Open requests, and those settled so that the call runs, where it has not run. */
+export function unfinished({ ledger }: GuardingGate): RequestRecord[] {
+  const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
+  return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];
+}
+
+/** Text for people: a function of the author's that fails must not fail the call. */
+function summaryOf({ about }: Guarded, name: string, args: readonly unknown[]): string {
+  try {
+    return String(about.get(name)?.(...args) ?? `Workflow ${workflowInfo().workflowType}`);
+  } catch {
+    return `Workflow ${workflowInfo().workflowType}`;
+  }
+}

@@ -1,0 +1,103 @@
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import type { LoadGate } from '../../activities/load-gate.ts';
+import { activityNames, type Caller } from '../../contract.ts';
+import type { GateConfig } from '../../core/policy/gate-config.ts';
+import type { Mode } from '../../core/policy/modes.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { Gate } from '../gate/gate.ts';
+import { type Writer, thisExecution, verified } from '../state/carried.ts';
+import type { GateSnapshot } from '../state/gate-state.ts';
+import { gatedRun, guardedBy, unfinished } from './guarded-activities.ts';
+
+export interface LoadOptions {
+  /** Under whose name calls are ruled and listed, as an agent's are. */
+  agent: string;
+  /** A policy document, usually of the workflow's input; it can only tighten the operator's ceiling. */
+  policy?: JsonObject;
+  mode?: Mode;
+  /** For whom the workflow works. */
+  caller?: Caller;
+  /** For conditions of the policy, and for reviewers. */
+  metadata?: JsonObject;
+}
+
+/** What the next execution takes: in its arguments, and as its memo. */
+export interface Carry {
+  carried: CarriedGate;
+  memo: Record<string, unknown>;
+}
+
+/** What a workflow hands to its next execution, unchanged: as an argument, or as a member of one. */
+export interface CarriedGate {
+  writer: Writer;
+  gate: GateSnapshot;
+  config: GateConfig;
+}
+
+const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{ [activityNames.loadGate]: LoadGate }>({
+  startToCloseTimeout: '30s',
+  summary: 'The policies of this workflow',
+});
+
+/**
+ * Puts the gate under the worker's ceiling and the policies given here, once, before the first gated call. The worker
+ * reads them in one activity; what the execution before this one carried is verified and then taken as it is (I12).
+ */
+export async function loadGate(
+  gate: Gate,
+  { agent, policy, mode, caller, metadata }: LoadOptions,
+  carried?: CarriedGate,
+): Promise<void> {
+  const guarded = guardedBy(gate);
+  const gated = [...guarded.definitions.values()];
+  const config = await withItsSentence(
+    carried === undefined
+      ? loadGateActivity({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) })
+      : restoreGate(gate, carried),
+  );
+  guarded.config = config;
+  for (const each of config.gated) guarded.definitions.set(each.name, each);
+  const { ceiling, run, rollOver, attributes } = config;
+  gate.setPolicies({
+    agent: config.agent,
+    policies: { ...(ceiling && { ceiling }), ...(run && { run }) },
+    rollOver,
+    ...(attributes && { attributes }),
+    ...(caller && { caller }),
+    ...(metadata && { metadata }),
+  });
+}
+
+async function restoreGate(gate: Gate, carried: CarriedGate): Promise<GateConfig> {
+  const past = await verified(carried);
+  gate.restore(past.gate);
+  guardedBy(gate).carried.push(...unfinished(gate));
+  return past.config;
+}
+
+/** Everything the next execution needs; continue as new in the same step. */
+export function carryGate(gate: Gate): Carry {
+  const guarded = guardedBy(gate);
+  const { config } = guarded;
+  if (config === undefined) throw ApplicationFailure.nonRetryable('ApprovalGate: carry() needs load()', 'internal');
+  if (gate.busy || gatedRun()) {
+    throw ApplicationFailure.nonRetryable(
+      'ApprovalGate: carry() while a gated activity runs would lose what it does: wait until gate.busy is false',
+      'internal',
+    );
+  }
+  guarded.ended = true;
+  // Where the author puts the next link's argument is unknown: a reader of the journal finds the memo.
+  gate.writeLast();
+  const { gate: snapshot, memo } = gate.snapshot();
+  return { carried: { writer: thisExecution(), gate: snapshot, config }, memo };
+}
+
+/** A refusal ends the workflow with its sentence, not with that of an activity which failed. */
+async function withItsSentence(loading: Promise<GateConfig>): Promise<GateConfig> {
+  try {
+    return await loading;
+  } catch (error) {
+    throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
+  }
+}

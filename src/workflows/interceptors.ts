@@ -1,0 +1,76 @@
+/** What Temporal's sandbox loads beside the workflows of a worker: it supplies `activation`, and guards activities. */
+import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
+import { endGuarded, guardOutbound } from './guarded/guarded-activities.ts';
+import { activations, reservedSignalName } from './sandbox/activation.ts';
+import { askingQueries, markExcess, markStrict } from './sandbox/strict-payloads.ts';
+import { unreadPayloadOf } from './sandbox/unread-payload.ts';
+import { noteArguments } from './state/carried.ts';
+
+const reservedPrefix = '__temporal_';
+const named: readonly string[] = [...Object.values(messageNames), parentsChangedName];
+
+export function interceptors(): WorkflowInterceptors {
+  const state = activations();
+  state.installed = true;
+  return {
+    internals: [
+      {
+        activate(input, next) {
+          const jobs = input.activation.jobs ?? [];
+          const unread = unreadPayloadOf(jobs);
+          // Not a failure of the run: its task is tried again until a worker reads it, and what is there then counts.
+          if (unread !== undefined) throw new Error(unread);
+          markStrict(jobs);
+          markExcess(jobs, workflowInfo().workflowType === workflowType);
+          // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
+          if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
+          state.number++;
+          for (const { signalWorkflow } of jobs) {
+            if (signalWorkflow == null) continue;
+            if (signalWorkflow.signalName?.startsWith(reservedPrefix)) signalWorkflow.signalName = reservedSignalName;
+            const name = signalWorkflow.signalName ?? '';
+            if (!named.includes(name)) continue;
+            const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
+            state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
+          }
+          // Recorded updates come last on replay, so they come last here, too.
+          const updates = jobs.filter((job) => job.doUpdate != null);
+          input.activation.jobs = [...jobs.filter((job) => job.doUpdate == null), ...updates];
+          state.isBeingHandedOver = true;
+          try {
+            return next(input);
+          } finally {
+            state.isBeingHandedOver = false;
+          }
+        },
+      },
+    ],
+    outbound: [guardOutbound],
+    inbound: [
+      {
+        // An agent run sees to its own end.
+        execute(input, next) {
+          noteArguments(input.args);
+          return workflowInfo().workflowType === workflowType ? next(input) : endGuarded(next(input));
+        },
+        /** An answer to another question than the one asked would be worse than none. */
+        // oxlint-disable-next-line require-await -- a throw in an activation would fail its task
+        async handleQuery(input, next) {
+          const unread = askingQueries.includes(input.queryName) ? input.args.find(isUndecodable) : undefined;
+          if (unread === undefined) return next(input);
+          const message = `the argument of query '${input.queryName}' could not be decoded: ${unread.why}`;
+          throw ApplicationFailure.nonRetryable(message, 'undecodable');
+        },
+        handleSignal(input, next) {
+          const eventIds = state.eventIds.get(input.signalName);
+          if (eventIds === undefined) return next(input);
+          // Signals of one name are handled in the order of their events.
+          return next({ ...input, args: [input.args[0], eventIds.shift() ?? ''] });
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but never
+ * throws while reading: Temporal decodes a signal before its handler runs, and a throw there would fail the workflow
+ * task for ever (I5a). What decodes is part of determinism: `test/workflows/payload-converter.test.ts` pins it.
+ */
+import type { Payload, PayloadConverter } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { jsonPlace } from '../../core/base/json-place.ts';
+import { isMarkedPermit, markReceived, permitMetadata, saysPermit } from '../../core/base/permit-mark.ts';
+import { strictJsonProblem } from '../../core/base/strict-json.ts';
+import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../../core/base/undecodable.ts';
+import { isExcess, isStrict, maxSignalBytes } from './strict-payloads.ts';
+
+class BrandingPayloadConverter implements PayloadConverter {
+  toPayload(value: unknown): Payload {
+    if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
+    try {
+      const payload = defaultPayloadConverter.toPayload(value);
+      return isMarkedPermit(value) ? { ...payload, metadata: { ...payload.metadata, ...permitMetadata } } : payload;
+    } catch (error) {
+      // A plain error in workflow code would repeat the task for ever (I5d).
+      throw unwritable(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
+  fromPayload<T>(payload: Payload): T {
+    const data = payload.data ?? new Uint8Array();
+    if (isUnread(payload)) {
+      return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, { unread: true }) as T;
+    }
+    if (isExcess(payload)) {
+      const why = `more than ${maxSignalBytes} bytes of signals came at once: send it again`;
+      return new Undecodable(data.length, why) as T;
+    }
+    if (nestsTooDeep(data)) return new Undecodable(data.length, `nested deeper than ${maxDepth}`) as T;
+    const ambiguous = isStrict(payload) && hasEncoding(payload, 'json/plain') ? ambiguityOf(data) : undefined;
+    if (ambiguous !== undefined) return ambiguous as T;
+    try {
+      const value = defaultPayloadConverter.fromPayload<T>(payload);
+      return saysPermit(payload.metadata) && typeof value === 'object' && value !== null ? markReceived(value) : value;
+    } catch {
+      return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
+    }
+  }
+}
+
+/** By what `src/payload-folder/unread-references.ts` says. */
+const notRead: Readonly<Record<string, string>> = {
+  elsewhere: 'it is kept in external storage that is not configured here',
+  gone: 'it is kept in the payload folder, and its file is missing or damaged',
+  forged: 'it claims to be in the payload folder, and was never written there',
+};
+
+function isUnread(payload: Payload): boolean {
+  return hasEncoding(payload, unreadEncoding);
+}
+
+function hasEncoding({ metadata }: Payload, name: string): boolean {
+  const encoding = metadata?.['encoding'];
+  return encoding != null && encoding.length === name.length && decode(encoding) === name;
+}
+
+/** What another reader could understand differently in a message, if anything. Malformed JSON is not found here. */
+function ambiguityOf(data: Uint8Array): Undecodable | undefined {
+  const text = decode(data);
+  // While decoding, bytes that are not UTF-8 are replaced, by a character that may as well have been sent.
+  if (text.includes('\ufffd') && !isSame(encode(text), data)) return new Undecodable(data.length, 'not UTF-8');
+  const problem = strictJsonProblem(text, { maxDepth });
+  if (problem === undefined) return undefined;
+  const { place, expected } = problem;
+  // A decision, or one of a list.
+  const [field, ...below] = typeof place[0] === 'number' ? place.slice(1) : place;
+  const code = field === 'modifiedArguments' && below.length > 0 ? 'arguments_invalid' : 'undecodable';
+  return new Undecodable(data.length, `${jsonPlace('message', place)}: ${expected}`, { code });
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}
+
+function unwritable(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`Cannot write a payload: ${message}`, 'undecodable');
+}
+
+export const payloadConverter: PayloadConverter = new BrandingPayloadConverter();

@@ -1,0 +1,100 @@
+import { assessRecorded } from '../../core/assess/recorded.ts';
+import type { CompiledAssessRule } from '../../core/assess/rule.ts';
+import { compileAssessRules } from '../../core/assess/rule.ts';
+import type { Assessment } from '../../core/assess/assessment.ts';
+import { askTermsOf, type AskTerms } from '../../core/policy/ask-terms.ts';
+import type { Directories, Ledger } from '../../core/ledger/ledger.ts';
+import { iso } from '../../core/ledger/ledger.ts';
+import { type Grant, isOfDefinition } from '../../core/policy/grants.ts';
+import { limitsOf, type Limits } from '../../core/policy/limits.ts';
+import { grantAnswers } from '../../core/ledger/make-grant.ts';
+import { directoriesOf } from '../../core/ledger/panel.ts';
+import type { Caller } from '../../contract.ts';
+import type { AttributeNames } from '../../core/base/attribute-names.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
+import type { RollOver } from '../../core/policy/run-config.ts';
+import type { CompiledLayers, RuledCall, Ruling } from '../../core/policy/ruling.ts';
+import { compileLayers, evaluate } from '../../core/policy/ruling.ts';
+import type { PolicyChange } from '../../core/policy/run-side.ts';
+import { changeRunSide } from '../../core/policy/run-side.ts';
+
+/** What binds the calls of a run, as recorded in it. */
+export interface GateOptions {
+  agent: string;
+  /** The policies as recorded in the run; never read from a file or the environment here (I12). */
+  policies: PolicyLayers;
+  caller?: Caller;
+  metadata?: JsonObject;
+  /** The runs above this one, the highest first. Default: none. */
+  lineage?: string[];
+  /** Called with the parents that have taken the place of those in `policies`: the next link begins with them (I11). */
+  onParents?: (parents: Policy[]) => void;
+  rollOver: RollOver;
+  /** The names of the inbox's search attributes, as recorded in the run. Default: the default ones. */
+  attributes?: AttributeNames;
+}
+
+/** A call on which the rules in force are asked for their ruling. */
+export interface CallToRule extends RuledCall {
+  digest: string;
+  /** The tool's definition: a grant holds for the one that its reviewers saw. */
+  definition?: string;
+  /** What the assessors said, recorded where the call was parsed. */
+  assessed?: Assessment;
+}
+
+/** What the rules say of one call. `terms` mean something where the ruling is an ask. */
+export interface RuledCase {
+  ruling: Ruling;
+  terms: AskTerms;
+  assessment: Assessment;
+  limits: Limits;
+}
+
+/** The policies of the run as they stand now, made ready: what it began with, and what `setPolicy` changed. */
+export class ActivePolicies {
+  readonly options: GateOptions;
+  readonly policies: PolicyLayers;
+  readonly directories: Directories;
+  readonly #layers: CompiledLayers;
+  readonly #assessRules: CompiledAssessRule[];
+
+  constructor(options: GateOptions, change: PolicyChange | undefined) {
+    const { ceiling, parents, run: base } = options.policies;
+    const run = change === undefined ? base : changeRunSide(base, change);
+    this.options = options;
+    this.policies = {
+      ...(ceiling === undefined ? {} : { ceiling }),
+      ...(parents === undefined ? {} : { parents }),
+      ...(run === undefined ? {} : { run }),
+    };
+    this.directories = directoriesOf(this.policies);
+    this.#layers = compileLayers(this.policies);
+    this.#assessRules = compileAssessRules(this.policies);
+  }
+
+  /** Rules on one call at `atMs`. Grants answer only where the reviewers that made them could have. */
+  rule(call: CallToRule, ledger: Ledger, atMs: number): RuledCase {
+    const { digest, assessed, definition, ...ruled } = call;
+    const { agent, caller, metadata } = this.options;
+    const assessment = assessRecorded(ruled, this.#assessRules, assessed === undefined ? [] : [assessed]);
+    const { engine, counts } = ledger;
+    const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs };
+    const bare = evaluate(this.#layers, ruled, context);
+    const terms = askTermsOf(this.policies, bare, ruled);
+    const asked = {
+      terms,
+      delegations: [],
+      request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
+    };
+    const isAnswering = (grant: Grant): boolean =>
+      grant.tool === call.tool &&
+      grant.approved &&
+      isOfDefinition(grant, definition) &&
+      grantAnswers(grant, asked, this.directories, atMs);
+    const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
+    const ruling = grants.length > 0 ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
+    return { ruling, terms, assessment, limits: limitsOf(this.policies, bare) };
+  }
+}

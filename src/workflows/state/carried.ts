@@ -1,0 +1,87 @@
+/**
+ * Carried state: what an execution hands to the next one, in its arguments, when it continues as new. Whoever starts a
+ * workflow writes arguments too, and the server repeats them in retries and cron runs; so a workflow believes carried
+ * state only after it is verified (docs/decisions/0022).
+ */
+import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { VerifyCarried } from '../../activities/verify-carried.ts';
+import { activityNames } from '../../contract.ts';
+import { runLocal } from '../sandbox/run-local.ts';
+
+/** The execution that wrote carried state. */
+export interface Writer {
+  workflowId: string;
+  runId: string;
+}
+
+/** Tried until the server answers: without an answer nothing may go on. */
+const verify = proxyActivities<{ [activityNames.verifyCarried]: VerifyCarried }>({
+  startToCloseTimeout: '30s',
+  retry: { maximumInterval: '10s' },
+  summary: 'Did the execution before this one write its arguments?',
+})[activityNames.verifyCarried];
+
+const ofRun = (): { objects: Set<unknown> } => runLocal('arguments', () => ({ objects: new Set() }));
+
+/** Notes the arguments of a continued execution, and their members, before any message or code can change them. */
+export function noteArguments(args: readonly unknown[]): void {
+  if (!isContinued()) return;
+  const membersOf = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
+  ofRun().objects = new Set([...args, ...args.flatMap(membersOf)].filter(isObject));
+}
+
+/** True if the server says that this execution follows another one, for whatever reason. */
+export function isContinued(): boolean {
+  return workflowInfo().continuedFromExecutionRunId !== undefined;
+}
+
+/** What carried state names as its writer. */
+export function thisExecution(): Writer {
+  const { workflowId, runId } = workflowInfo();
+  return { workflowId, runId };
+}
+
+/**
+ * Returns carried state once it is verified: the execution before this one wrote it, and continued as this one. Throws
+ * `forbidden`, in one sentence, for any other. A cancellation waits: open requests must be known to be cancelled.
+ */
+export async function verified<State extends { writer: Writer }>(carried: State | undefined): Promise<State> {
+  const { workflowId, continuedFromExecutionRunId: runId } = workflowInfo();
+  if (
+    carried === undefined ||
+    !ofRun().objects.has(carried) ||
+    runId === undefined ||
+    carried.writer?.workflowId !== workflowId ||
+    carried.writer.runId !== runId
+  ) {
+    throw refused(
+      'The carried state was not written by the execution before this one: only continue-as-new hands it over, and a retry or a cron run begins without it',
+    );
+  }
+  await CancellationScope.nonCancellable(() => verify());
+  return carried;
+}
+
+/**
+ * Refuses a run that the server starts again by itself: its request ids and idempotency keys would be those of the
+ * execution before it.
+ */
+export function refuseRepeated(): void {
+  const { attempt, cronSchedule = '' } = workflowInfo();
+  if (cronSchedule !== '') {
+    throw refused(
+      'An agent run cannot have a cron schedule: use a Temporal schedule, which starts each run under an id of its own',
+    );
+  }
+  if (attempt > 1) {
+    throw refused('An agent run is not retried: start it again under a new workflow id');
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refused(sentence: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(sentence, 'forbidden');
+}

@@ -1,0 +1,58 @@
+import type { Receipt } from '../../core/ledger/approval.ts';
+import { sameTerms } from '../../core/policy/ask-terms.ts';
+import { policyDigest } from '../../core/policy/policy-digest.ts';
+import { openedAtMs } from '../../core/ledger/escalation.ts';
+import { findRequest, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
+import { reviewersOf, whyAsked } from './record-request.ts';
+import type { GateState } from './gate-state.ts';
+import type { ActivePolicies } from './active-policies.ts';
+
+type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
+
+/**
+ * The policies have changed: an entry of the journal says so, and every request that was open when the change was sent
+ * is ruled on again. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown.
+ */
+export function reevaluateOpen(
+  state: GateState,
+  rules: ActivePolicies,
+  sentAtMs: number,
+  change: Pick<PolicyCommand, 'voter' | 'reason' | 'operatorMs'>,
+): { policyDigest: string; settled: NonNullable<Receipt['settled']> } {
+  const digest = policyDigest(rules.policies);
+  state.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, ...change });
+  const atMs = Math.min(sentAtMs, Date.now());
+  const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
+  for (const record of waiting) reevaluate(state, rules, record, atMs);
+  const settled = waiting.flatMap(({ request: { requestId } }) => {
+    const found = findRequest(state.ledger, requestId);
+    return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
+  });
+  return { policyDigest: digest, settled };
+}
+
+function reevaluate(state: GateState, rules: ActivePolicies, record: RequestRecord, atMs: number): void {
+  const { request, ruled, terms: before } = record;
+  const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
+  const { assessment: assessed, definition, subject, shell } = ruled;
+  const call = {
+    tool,
+    args,
+    risk,
+    digest,
+    assessed,
+    definition,
+    ...(subject !== undefined && { subject }),
+    ...(shell && { shell }),
+  };
+  const { ruling, terms, assessment } = rules.rule(call, state.ledger, atMs);
+  if (ruling.action !== 'ask') {
+    state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
+    return;
+  }
+  if (sameTerms(before, terms) && request.rule === ruling.rule) return;
+  const { rule } = ruling;
+  const reason = whyAsked(ruling, risk);
+  const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
+  state.apply({ kind: 'updateTerms', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
+}

@@ -1,0 +1,85 @@
+/**
+ * Exact deadlines (I6). What was received when workflow time was not past the deadline counts. What the first look past
+ * the deadline finds may have been recorded before it: the pipeline reads its recorded time. What comes after that look
+ * was recorded late. Workflow time is read only where messages are applied, in an activation that writes a command.
+ */
+import { nextStepAtMs } from '../../core/ledger/escalation.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { DeadlineTimer } from './deadline-timer.ts';
+import type { EscalationSteps } from './escalation-steps.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { InFlight } from '../state/in-flight.ts';
+
+export class Deadlines {
+  readonly #state: GateState;
+  readonly #inFlight: InFlight;
+  readonly #escalation: EscalationSteps;
+  readonly #timer: DeadlineTimer;
+  /** Requests past their deadline that are still open, and workflow time of the first look past it. */
+  readonly #overdue = new Map<string, number>();
+
+  /** `onFired`: the timer fired. */
+  constructor(state: GateState, inFlight: InFlight, escalation: EscalationSteps, onFired: () => void) {
+    this.#state = state;
+    this.#inFlight = inFlight;
+    this.#escalation = escalation;
+    this.#timer = new DeadlineTimer(onFired);
+  }
+
+  /** Notes which open requests are past their deadline for the first time. */
+  look(nowMs: number): void {
+    const overdue = this.#state.ledger.open.filter(({ deadlineMs }) => deadlineMs !== null && nowMs > deadlineMs);
+    const ids = overdue.map(({ request }) => request.requestId);
+    for (const requestId of this.#overdue.keys()) if (!ids.includes(requestId)) this.#overdue.delete(requestId);
+    for (const requestId of ids) if (!this.#overdue.has(requestId)) this.#overdue.set(requestId, nowMs);
+  }
+
+  /** True if only the recorded time of a message that was received then says whether it came in time. */
+  isDoubtful(requestId: string, receivedAtMs: number): boolean {
+    const firstLookMs = this.#overdue.get(requestId);
+    if (firstLookMs === undefined || receivedAtMs > firstLookMs) return false;
+    const found = this.#state.ledger.open.find(({ request }) => request.requestId === requestId);
+    return found?.deadlineMs != null && receivedAtMs > found.deadlineMs;
+  }
+
+  /** Lets time pass: expires what nobody answered in time, and takes the steps that are due. */
+  pass(nowMs: number): void {
+    this.look(nowMs);
+    for (const requestId of this.#overdue.keys()) {
+      if (!this.#inFlight.holds(requestId)) this.#state.apply({ kind: 'expire', atMs: nowMs, requestId });
+    }
+    this.look(nowMs);
+    this.#escalation.take(this.#waiting());
+  }
+
+  /** True if the timer must be started or cancelled. */
+  get isDue(): boolean {
+    return !this.#timer.firesBy(this.#nextAtMs());
+  }
+
+  run(): void {
+    if (!this.isDue) return;
+    this.#timer.set(this.#nextAtMs(), this.#summary());
+    this.#state.noteCommand();
+  }
+
+  #waiting(): RequestRecord[] {
+    return this.#state.ledger.open.filter(({ request }) => !this.#overdue.has(request.requestId));
+  }
+
+  /** The earliest step, or one millisecond past the earliest deadline, since the deadline itself is in time. */
+  #nextAtMs(): number | null {
+    const dues = this.#waiting().flatMap((record) => {
+      const { deadlineMs } = record;
+      return [nextStepAtMs(record), deadlineMs === null ? null : deadlineMs + 1].filter((dueMs) => dueMs !== null);
+    });
+    return dues.length === 0 ? null : Math.min(...dues);
+  }
+
+  #summary(): string {
+    const { open } = this.#state.ledger;
+    return open.length === 1
+      ? `Deadline of ${open[0]!.request.toolName}`
+      : `Earliest deadline of ${open.length} approvals`;
+  }
+}

@@ -1,0 +1,48 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Notify } from '../../activities/notify.ts';
+import { activityNames } from '../../contract.ts';
+import { openedAtMs, stepsDue, type LadderStep } from '../../core/ledger/escalation.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { reviewersOf } from '../state/record-request.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { InFlight } from '../state/in-flight.ts';
+
+const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
+  startToCloseTimeout: '30s',
+  retry: { maximumAttempts: 3 },
+})[activityNames.notify];
+
+/** Takes the steps of waiting requests: an entry in the journal, and one activity that tells people. */
+export class EscalationSteps {
+  readonly #state: GateState;
+  readonly #inFlight: InFlight;
+
+  constructor(state: GateState, inFlight: InFlight) {
+    this.#state = state;
+    this.#inFlight = inFlight;
+  }
+
+  take(requests: readonly RequestRecord[]): void {
+    const atMs = Date.now();
+    for (const record of requests) {
+      const steps = stepsDue(record, atMs);
+      if (steps.length === 0) continue;
+      const { requestId } = record.request;
+      const reviewers = reviewersOf(record.terms, atMs - openedAtMs(record));
+      this.#state.apply({ kind: 'step', atMs, requestId, steps, reviewers });
+      for (const step of steps) void this.#inFlight.wait(this.#tell(record, step, reviewers));
+    }
+  }
+
+  /** Nobody told is no reason to fail a run, or to keep it: the inbox shows the request all the same. */
+  async #tell({ request }: RequestRecord, { kind, to }: LadderStep, reviewers: string[]): Promise<void> {
+    const { workflowId, requestId, toolName, agentName, deadline } = request;
+    const input = { kind, workflowId, requestId, toolName, agentName, reviewers, ...(to && { to }), deadline };
+    try {
+      const journal = this.#state.takeJournal();
+      await notify.executeWithOptions({ summary: `${kind}: approval of ${toolName}` }, [{ ...input, journal }]);
+    } catch {
+      // The log could not be reached three times: there is nowhere else to say so.
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { bytesFromBase64 } from '../../../src/core/base/base64.ts';
+
+test('every text of Buffer’s is read as its bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
+      expect(bytesFromBase64(Buffer.from(bytes).toString('base64'))).toEqual(bytes);
+    }),
+  );
+});
+
+test('each sequence of bytes has one text', () => {
+  const digit = fc.constantFrom(...'ABQgwxyz0189+/='.split(''));
+  fc.assert(
+    fc.property(fc.array(digit, { maxLength: 8 }), (digits) => {
+      const bytes = bytesFromBase64(digits.join(''));
+      if (bytes !== undefined) expect(Buffer.from(bytes).toString('base64')).toBe(digits.join(''));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+describe('no base64', () => {
+  test.each([
+    ['no padding', 'QQ'],
+    ['too little padding', 'QQ='],
+    ['too much padding', 'QUI=='],
+    ['padding inside', 'QQ==QQ=='],
+    ['bits that say nothing', 'QR=='],
+    ['the alphabet of URLs', '_-_-'],
+    ['a blank', 'QUJD '],
+    ['a line break', 'QUJD\n'],
+    ['other letters', 'äöü€'],
+    ['one digit', 'Q'],
+  ])('%s', (_, text) => expect(bytesFromBase64(text)).toBeUndefined());
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { approvalIndex, approvalMemo, summaryOf } from '../../../src/core/ledger/approval-index.ts';
+import { byteLength } from '../../../src/core/base/byte-length.ts';
+import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
+import type { Ledger } from '../../../src/core/ledger/ledger.ts';
+import { emptyLedger, reduce } from '../../../src/core/ledger/ledger.ts';
+import { maxPendingBound } from '../../../src/core/policy/policy.ts';
+import { askRuling, bookedRequest, requestIdOf } from '../../support/record-request.ts';
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** A ledger with `open` requests, of which the first `settled` more were answered before. */
+function ledgerWith(open: number, settled = 0, fields: Parameters<typeof bookedRequest>[2] = {}): Ledger {
+  let ledger = emptyLedger(1);
+  for (let number = 0; number < open + settled; number++) {
+    const record = bookedRequest(number, 1_000 + number, fields);
+    ({ ledger } = reduce(ledger, { kind: 'open', atMs: 0, record, ruling: askRuling }));
+    const decision = { requestId: requestIdOf(number), approved: false };
+    if (number < settled) ({ ledger } = reduce(ledger, { kind: 'decide', atMs: 0, decision }));
+  }
+  return ledger;
+}
+
+describe('search attributes', () => {
+  test('name what is open, and the earliest deadline', () => {
+    expect(approvalIndex(ledgerWith(2, 1))).toEqual({
+      ids: [requestIdOf(1), requestIdOf(2)],
+      tags: ['tool:pay', 'agent:tester', 'severity:medium', `settled:${requestIdOf(0)}`],
+      dueMs: 1_001,
+    });
+  });
+
+  test('are empty when nothing is open or settled', () => {
+    expect(approvalIndex(emptyLedger(1))).toEqual({ ids: [], tags: [], dueMs: null });
+  });
+
+  test('have no deadline when none of the open requests has one', () => {
+    const { ledger } = reduce(emptyLedger(1), { kind: 'open', atMs: 0, record: bookedRequest(1), ruling: askRuling });
+    expect(approvalIndex(ledger).dueMs).toBeNull();
+  });
+
+  test('hold as many ids as may be open', () => {
+    const { ids } = approvalIndex(ledgerWith(maxPendingBound));
+    expect(ids).toHaveLength(maxPendingBound);
+    expect(bytesOf(ids)).toBeLessThanOrEqual(1_900);
+  });
+
+  test('tag the last 20 settled, newest first', () => {
+    const settled = approvalIndex(ledgerWith(0, 30)).tags;
+    expect(settled).toEqual(Array.from({ length: 20 }, (_, each) => `settled:${requestIdOf(29 - each)}`));
+  });
+
+  test('drop settled tags first', () => {
+    let ledger = ledgerWith(0, 30);
+    for (let number = 30; number < 75; number++) {
+      const record = bookedRequest(number, null, { toolName: `tool_${number}_${'x'.repeat(24)}` });
+      ({ ledger } = reduce(ledger, { kind: 'open', atMs: 0, record, ruling: askRuling }));
+    }
+    const { tags } = approvalIndex(ledger);
+    expect(bytesOf(tags)).toBeLessThanOrEqual(1_900);
+    expect(tags.filter((tag) => tag.startsWith('tool:'))).toHaveLength(45);
+    expect(tags.filter((tag) => tag.startsWith('settled:')).length).toBeLessThan(20);
+  });
+});
+
+describe('the memo', () => {
+  test('shows names of arguments, never their values', () => {
+    const { memo } = approvalMemo(ledgerWith(1, 0, { arguments: { password: 'hunter2', to: 'ann' } }), []);
+    expect(memo.open).toMatchObject([{ argumentNames: ['password', 'to'], shown: 'part' }]);
+    expect(JSON.stringify(memo)).not.toContain('hunter2');
+  });
+
+  test('counts what does not fit, and keeps journal entries for the next payload', () => {
+    const wide = {
+      reason: 'é'.repeat(5_000),
+      arguments: Object.fromEntries(Array.from({ length: 90 }, (_, each) => [`name_${each}`, each])),
+    };
+    const ledger = ledgerWith(50, 0, wide);
+    const entries = Array.from({ length: 100 }, (_, seq): JournalEntry => ({
+      seq,
+      kind: 'refused',
+      at: '',
+      engine: 1,
+      reason: 'x'.repeat(300),
+    }));
+    const { memo, rest } = approvalMemo(ledger, entries);
+    expect(memo.open.length).toBeGreaterThan(0);
+    expect(memo.open.length + memo.more!).toBe(50);
+    expect([...memo.journal, ...rest]).toEqual(entries);
+    expect(memo.journal.length).toBeGreaterThan(0);
+    expect(rest.length).toBeGreaterThan(0);
+  });
+});
+
+test('whatever the requests hold, no part passes its limit', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 400 });
+  const fields = fc.record({
+    toolName: fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/),
+    agentName: text,
+    callerUserId: text,
+    rule: text,
+    reason: text,
+    arguments: fc.dictionary(text, fc.constant(1), { maxKeys: 40 }),
+  });
+  fc.assert(
+    fc.property(fc.array(fields, { minLength: 1, maxLength: maxPendingBound }), fc.nat(30), (all, settled) => {
+      let ledger = ledgerWith(0, settled);
+      const entries: JournalEntry[] = [];
+      for (const [index, each] of all.entries()) {
+        const record = bookedRequest(100 + index, null, each);
+        const reduction = reduce(ledger, {
+          kind: 'open',
+          atMs: 0,
+          record,
+          ruling: { ...askRuling, reason: each.reason },
+        });
+        ({ ledger } = reduction);
+        entries.push(...reduction.entries);
+      }
+      const { ids, tags } = approvalIndex(ledger);
+      expect(ids).toHaveLength(all.length);
+      expect(Math.max(bytesOf(ids), bytesOf(tags))).toBeLessThanOrEqual(1_900);
+      expect(Math.max(0, ...tags.map((tag) => Buffer.byteLength(tag)))).toBeLessThanOrEqual(128);
+      const { memo, rest } = approvalMemo(ledger, entries);
+      expect(bytesOf(memo)).toBeLessThanOrEqual(32_000);
+      expect(memo.open.length + (memo.more ?? 0)).toBe(all.length);
+      expect([...memo.journal, ...rest]).toEqual(entries);
+      for (const { request } of ledger.open) expect(bytesOf(summaryOf(request))).toBeLessThan(6_000);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('bytes are counted as UTF-8 has them', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
+      expect(byteLength(text)).toBe(Buffer.byteLength(text));
+    }),
+  );
+});

@@ -1,0 +1,98 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { tally } from '../../../src/core/people/entitlement.ts';
+import { projectJournal } from '../../../src/core/ledger/journal.ts';
+import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
+import { emptyLedger, findRequest, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
+import { panelOf } from '../../../src/core/ledger/panel.ts';
+import { bookedRequest } from '../../support/record-request.ts';
+import {
+  bookedAs,
+  lifecycleDirectories as directories,
+  lifecycleMessage,
+  sent,
+  targets,
+} from '../../support/lifecycle-messages.ts';
+
+/** Laws of the ledger over votes, grants, delegations and extensions; over single decisions: ledger.test.ts. */
+
+const hourMs = 3_600_000;
+const requests = targets.map((to, number) => bookedRequest(number, hourMs, { arguments: { to, amount: 1 } }).request);
+
+function opened(): { ledger: Ledger; entries: JournalEntry[] } {
+  let ledger = emptyLedger(1);
+  const entries: JournalEntry[] = [];
+  for (const [index, request] of requests.entries()) {
+    const reduction = reduce(ledger, { kind: 'open', atMs: 0, ...bookedAs(request, `1.${index}`) }, directories);
+    ({ ledger } = reduction);
+    entries.push(...reduction.entries);
+  }
+  return { ledger, entries };
+}
+
+test('whatever is sent: settled once, by who may, told by the journal, and nothing handed in is touched', () => {
+  fc.assert(
+    fc.property(fc.array(lifecycleMessage, { maxLength: 40 }), fc.nat(60), (messages, expiresAfter) => {
+      let { ledger } = opened();
+      const { entries } = opened();
+      for (const [index, message] of messages.entries()) {
+        const before = JSON.stringify(ledger);
+        const { command } = sent(message, requests, index);
+        const reduction = reduce(ledger, command, directories);
+        expect(JSON.stringify(ledger)).toBe(before);
+        const { receipt } = reduction;
+        // I4: what is refused changes nothing.
+        if (receipt?.code !== undefined) expect(reduction).toMatchObject({ ledger, entries: [] });
+        // I14: whatever it settled besides, it says.
+        const gone = ledger.open.filter((each) => findRequest(reduction.ledger, each.request.requestId)! !== each);
+        const closed = gone.filter((each) => 'settlement' in findRequest(reduction.ledger, each.request.requestId)!);
+        const named = [receipt?.requestId, ...(receipt?.settled ?? []).map(({ requestId }) => requestId)];
+        expect(named).toEqual(expect.arrayContaining(closed.map((each) => each.request.requestId)));
+        // Plain JSON: what continue-as-new carries is what goes on (I11).
+        ledger = JSON.parse(JSON.stringify(reduction.ledger)) as Ledger;
+        entries.push(...reduction.entries);
+        if (index === expiresAfter) {
+          const lapsed = reduce(ledger, { kind: 'expire', atMs: 2 * hourMs, requestId: requests[0]!.requestId });
+          ({ ledger } = lapsed);
+          entries.push(...lapsed.entries);
+        }
+      }
+      expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
+      for (const { requestId } of requests) {
+        expect(entries.filter((each) => each.kind === 'settled' && each.requestId === requestId).length).toBeLessThan(
+          2,
+        );
+        const found = findRequest(ledger, requestId)!;
+        if (!('settlement' in found)) continue;
+        const { outcome, runs, reviewerId, by } = found.settlement;
+        const voted = tally(panelOf(found, directories, 0), found.votes).outcome;
+        if (outcome === 'approved' || outcome === 'denied') expect(voted).toBe(outcome);
+        if (runs) expect(['approved', 'superseded']).toContain(outcome);
+        // I15: nobody's word is in what time did, and time is not in anybody's word.
+        if (outcome === 'expired' || outcome === 'superseded') expect(reviewerId).toBeUndefined();
+        if (outcome === 'superseded') expect(by).toBe('grant');
+      }
+      const projection = projectJournal(entries);
+      expect(projection.outcomes).toEqual(ledger.outcomes);
+      expect(projection.gaps).toEqual([]);
+    }),
+  );
+});
+
+test('the same message again, under its id, changes nothing and gives a receipt again', () => {
+  fc.assert(
+    fc.property(fc.array(lifecycleMessage, { maxLength: 20 }), (messages) => {
+      let { ledger } = opened();
+      for (const [index, message] of messages.entries()) {
+        const { command } = sent(message, requests, index);
+        if (command.kind !== 'decide') continue;
+        const decision = { ...command.decision, decisionId: `d${index}` };
+        const first = reduce(ledger, { ...command, decision }, directories);
+        const again = reduce(first.ledger, { ...command, decision }, directories);
+        expect(again.ledger).toEqual(first.ledger);
+        if (first.receipt!.accepted) expect(again.receipt).toMatchObject({ accepted: true });
+        ({ ledger } = first);
+      }
+    }),
+  );
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  celArguments,
+  compileCondition,
+  maxConditionWork,
+  type ConditionVariables,
+} from '../../../src/core/match/condition.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+
+const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}) => {
+  const condition = compileCondition(source);
+  if ('problem' in condition) throw new Error(condition.problem);
+  const budget = { left: maxConditionWork };
+  const variables = {
+    tool: 'pay',
+    risk: 'write',
+    severity: 'medium',
+    agent: 'ops',
+    caller: null,
+    metadata: {},
+    counts: { calls: 2, asks: 0, denials: 0, irreversible: 0 },
+    ...others,
+    args: celArguments(args),
+  };
+  return condition.holds(variables, budget);
+};
+
+describe('what a condition says', () => {
+  test.each<[string, JsonObject, boolean]>([
+    ['args.amount > 10000', { amount: 10_000.5 }, true],
+    ['args.amount > 10000', { amount: 10_000 }, false],
+    [
+      'args.amount + 1 == 3 && 2 * args.amount == 4 && args.amount / 4 == 0.5 && 5 - args.amount == 3',
+      { amount: 2 },
+      true,
+    ],
+    ['args.list[1] == "b" && size(args.list) == 2', { list: ['a', 'b'] }, true],
+    ['"b" in args.list && !("c" in args.list)', { list: ['a', 'b'] }, true],
+    ['args.list.exists(x, x.startsWith("b"))', { list: ['a', 'b'] }, true],
+    ['args.list.all(x, x.startsWith("b"))', { list: ['a', 'b'] }, false],
+    ['args.list.filter(x, x > 1).map(x, x * 2) == [4.0, 6.0]', { list: [1, 2, 3] }, true],
+    ['args.list.exists_one(x, x == 1)', { list: [1, 2] }, true],
+    ['has(args.to) ? args.to.endsWith("@acme.com") : false', {}, false],
+    ['args.text.contains("x") || args.text.matches("^a+$")', { text: 'aaa' }, true],
+    ['args.text.lowerAscii() == "abc"', { text: 'ABC' }, true],
+    ['int(args.text) == 42 && double("1.5") > 1.0 && string(1) == "1"', { text: '42' }, true],
+    ['args.nothing == null', { nothing: null }, true],
+    ['args.map.a.b == {"c": 1}.c', { map: { a: { b: 1 } } }, true],
+    ['tool == "pay" && risk == "write" && severity == "medium" && agent == "ops" && counts.calls == 2', {}, true],
+    ['caller == null && size(metadata) == 0', {}, true],
+    ['has(args.constructor) || has(args.toString) || "__proto__" in args', {}, false],
+    ['args.x == 1 || true', {}, true],
+    ['args.x == 1 && false', {}, false],
+  ])('%s of %j: %s', (source, args, expected) => expect(held(source, args)).toBe(expected));
+
+  test('a caller with groups', () => {
+    const caller = { userId: 'ann', groups: ['finance'] };
+    expect(held('caller.userId == "ann" && "finance" in caller.groups', {}, { caller })).toBe(true);
+  });
+});
+
+describe('what it cannot say', () => {
+  test.each<[string, JsonObject, string]>([
+    ['args.amount > 1', {}, "'amount' is missing"],
+    ['args.amount > 1', { amount: '2' }, '_>_ does not work on (string, int)'],
+    ['args.constructor == 1', {}, "'constructor' is missing"],
+    ['args[args.key] == 1', { key: 'a secret' }, 'something that its condition reads is missing'],
+    ['args.amount', { amount: 2 }, 'its condition is neither true nor false'],
+    ['caller.userId == "ann"', {}, "'userId' is missing"],
+    ['1 / 0 == 1', {}, 'its condition fails on these arguments'],
+    ['int(args.text) == 1', { text: 'a secret' }, 'its condition fails on these arguments'],
+    ['args.text.matches(args.pattern)', { text: '', pattern: '(?=secret)' }, 'its condition fails on these arguments'],
+    ['args.list[5] == 1', { list: [] }, 'its condition fails on these arguments'],
+  ])('%s of %j', (source, args, problem) => {
+    expect(held(source, args)).toEqual({ problem });
+    expect(problem).not.toContain('secret');
+  });
+});
+
+describe('refused when the policy loads', () => {
+  test.each([
+    ['', 'is empty'],
+    ['args.amount >', 'is not CEL: 1:'],
+    ['amount > 1', "reads 'amount'; it can read args, tool, risk, severity, agent, caller, metadata, counts"],
+    ['args.all(x, y)', "reads 'y'"],
+    ['foo(1)', "uses 'foo', which is not part of the language"],
+    ['timestamp("2020-01-01T00:00:00Z").getHours("Europe/Paris") == 1', "uses 'getHours'"],
+    ['duration("1s") == duration("1s")', "uses 'duration'"],
+    ['google.protobuf.Struct{} == args', "makes a 'google.protobuf.Struct'"],
+    ['args.?a == 1', 'is not'],
+    ['"\ud800" == args.x', 'holds half a surrogate pair'],
+    [' '.repeat(1_000) + 'true', 'has 1004 characters; at most 1000 are allowed'],
+  ])('%s', (source, problem) => {
+    expect(compileCondition(source)).toHaveProperty('problem', expect.stringContaining(problem));
+  });
+});
+
+describe('hostile ones end', () => {
+  const many = Array.from({ length: 5_000 }, (_, index) => index);
+  const costly = { problem: 'its conditions are too costly for these arguments' };
+  test.each<[string, string, JsonObject]>([
+    ['a backtracking trap over 1 MB', 'args.s.matches("(a+)+$")', { s: `${'a'.repeat(1_000_000)}b` }],
+    ['counted repetitions', 'args.s.matches("(a?){1000}a{1000}")', { s: 'a'.repeat(10_000) }],
+    ['a pattern out of the arguments', 'args.s.matches(args.p)', { s: 'a'.repeat(1_000), p: '((a{10}){10}){10}' }],
+    ['three loops in each other', 'args.l.all(a, args.l.all(b, args.l.all(c, true)))', { l: many }],
+    ['loops whose steps fail', 'args.l.all(a, args.l.all(b, args.l.all(c, c.x)))', { l: many }],
+    ['a doubled text', `[args.s]${'.map(x, x + x)'.repeat(40)}[0] == ""`, { s: 'a' }],
+    ['a doubled list', `[args.l]${'.map(x, x + x)'.repeat(40)}[0] == []`, { l: [1] }],
+    ['lists of lists', 'args.l.map(x, args.l) == args.l.map(x, args.l)', { l: many }],
+    ['a number of a million digits', 'int(args.s) == 1', { s: '9'.repeat(1_000_000) }],
+  ])('%s', (_, source, args) => expect(held(source, args)).toEqual(costly));
+
+  test('an honest one over many is affordable', () => {
+    const people = Array.from({ length: 1_000 }, (_, index) => `person${index}@acme.com`);
+    expect(held('args.people.all(p, p.endsWith("@acme.com"))', { people })).toBe(true);
+    expect(held('args.text.matches("^[a-z ]+$")', { text: 'a '.repeat(5_000) })).toBe(true);
+  });
+
+  test('what one condition uses up another lacks', () => {
+    const condition = compileCondition('args.l.all(x, x >= 0)');
+    if ('problem' in condition) throw new Error(condition.problem);
+    const budget = { left: 10_000 };
+    const variables = { args: { l: many.slice(0, 2_000) } } as unknown as ConditionVariables;
+    expect(condition.holds(variables, budget)).toBe(true);
+    expect(condition.holds(variables, budget)).toEqual(costly);
+    expect(condition.holds(variables, { left: 10_000 })).toBe(true);
+  });
+
+  test('any text is a condition or is refused, and never throws', () => {
+    const words = [
+      'args',
+      '.',
+      'x',
+      '(',
+      ')',
+      '[',
+      ']',
+      '==',
+      '1',
+      '"',
+      'all',
+      ',',
+      '&&',
+      '!',
+      '?',
+      ':',
+      '{',
+      '}',
+      'in',
+      ' ',
+    ];
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.array(fc.constantFrom(...words), { maxLength: 30 }).map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(text, fc.dictionary(fc.string(), fc.jsonValue()), (source, args) => {
+        const condition = compileCondition(source);
+        if ('problem' in condition) return;
+        const result = condition.holds({ args: celArguments(args as JsonObject) } as unknown as ConditionVariables, {
+          left: maxConditionWork,
+        });
+        expect(typeof result === 'boolean' || typeof result.problem === 'string').toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

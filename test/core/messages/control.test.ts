@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  instantMs,
+  readClose,
+  readDelegate,
+  readExtend,
+  readRevoke,
+  readSetPolicy,
+} from '../../../src/core/messages/control.ts';
+
+const requestId = '0123456789abcdef'.repeat(2);
+const until = '2030-01-31T12:00:00Z';
+const signature = { keyId: 'k', signedAt: until, value: 'v' };
+const sender = { by: 'ann', reason: 'why', messageId: 'm-1', signature };
+const readers = { readExtend, readDelegate, readRevoke, readSetPolicy, readClose };
+
+describe('good messages are kept as they came', () => {
+  test.each<[keyof typeof readers, object]>([
+    ['readExtend', { requestId, until }],
+    ['readExtend', { requestId, until, ...sender }],
+    ['readDelegate', { requestId, to: 'carl', ...sender }],
+    ['readRevoke', { grants: 'all', ...sender }],
+    ['readRevoke', { grants: ['grant-1', 'grant-2'] }],
+    ['readSetPolicy', { mode: 'plan', ...sender }],
+    ['readSetPolicy', { policy: { version: 1, rules: [] } }],
+    ['readClose', { by: 'ann', reason: 'why', messageId: 'm-1' }],
+    ['readClose', {}],
+  ])('%s %j', (reader, message) => expect(readers[reader](message)).toEqual({ message }));
+
+  test('a close without anything', () => {
+    expect([readClose(undefined), readClose(null)]).toEqual([{ message: {} }, { message: {} }]);
+  });
+  test('fields without a value do not count', () => {
+    expect(readRevoke({ grants: 'all', by: undefined, channels: undefined })).toEqual({ message: { grants: 'all' } });
+  });
+});
+
+describe('bad ones are refused in one sentence', () => {
+  const noInstant = "'until' must be an instant in UTC such as 2030-01-31T12:00:00Z";
+  const noGrants = `'grants' must be "all" or a list of 1 to 100 grant ids`;
+  test.each<[keyof typeof readers, unknown, string, string?]>([
+    ['readExtend', undefined, 'an extension is an object, not nothing'],
+    ['readExtend', [requestId], 'an extension is an object, not a list'],
+    ['readExtend', { until }, "'requestId' must be the 32 hex characters of the request"],
+    ['readExtend', { requestId }, noInstant],
+    ['readExtend', { requestId, until: 5 }, noInstant],
+    ['readExtend', { requestId, until: '2030-01-31' }, noInstant],
+    ['readExtend', { requestId, until: '2030-13-31T12:00:00Z' }, noInstant],
+    ['readExtend', { requestId, until: '2030-01-31T12:00:00+01:00' }, noInstant],
+    ['readExtend', { requestId, until, to: 'ann' }, "unknown field 'to'"],
+    ['readExtend', { requestId, until, by: 7 }, "'by' must be text, not a number"],
+    ['readExtend', { requestId, until, messageId: {} }, "'messageId' must be text, not an object"],
+    [
+      'readExtend',
+      { requestId, until, messageId: 'm'.repeat(201) },
+      "'messageId' is longer than 200 characters",
+      'too_large',
+    ],
+    [
+      'readExtend',
+      { requestId, until, messageId: 'signature:v' },
+      "'messageId' must not begin with 'signature:': ids that do are made of signatures",
+    ],
+    ['readExtend', { requestId, until, signature: 'x' }, "'signature' must be { keyId, signedAt, value }, all texts"],
+    ['readDelegate', { requestId }, "'to' must be the name of one person"],
+    ['readDelegate', { requestId, to: ' ' }, "'to' must be the name of one person"],
+    ['readDelegate', { requestId, to: 'group:cfo' }, "'to' must be the name of one person"],
+    ['readDelegate', { requestId, to: 'c'.repeat(201) }, "'to' is longer than 200 characters", 'too_large'],
+    ['readRevoke', {}, noGrants],
+    ['readRevoke', { grants: [] }, noGrants],
+    ['readRevoke', { grants: [7] }, noGrants],
+    ['readRevoke', { grants: Array.from({ length: 101 }, String) }, noGrants],
+    ['readSetPolicy', {}, "a change of policy needs 'policy' or 'mode'", 'policy_invalid'],
+    [
+      'readSetPolicy',
+      { mode: 'lax' },
+      expect.stringMatching(/^'mode' must be one of default, /) as never,
+      'policy_invalid',
+    ],
+    ['readSetPolicy', { policy: 'x' }, "'policy' must be an object, not a string", 'policy_invalid'],
+    ['readSetPolicy', { mode: 'plan', channels: {} }, "'channels' is not supported by this version", 'policy_invalid'],
+    ['readClose', 'now', 'a close is an object, not a string'],
+    ['readClose', { grants: 'all' }, "unknown field 'grants'"],
+  ])('%s %j', (reader, value, message, code = 'invalid_decision') => {
+    expect(readers[reader](value)).toEqual({ problem: { code, message } });
+  });
+});
+
+test.each([
+  ['2030-01-31T12:00Z', Date.UTC(2030, 0, 31, 12)],
+  ['2030-01-31T12:00:05.5Z', Date.UTC(2030, 0, 31, 12, 0, 5, 500)],
+  ['now', undefined],
+  [5, undefined],
+])('instantMs of %j', (value, expected) => expect(instantMs(value)).toBe(expected));

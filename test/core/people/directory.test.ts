@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { groupOf, isOneOf, membersOf, personOf, type Directory } from '../../../src/core/people/directory.ts';
+
+const directory: Directory = {
+  people: {
+    ann: { groups: ['finance'], keys: ['k1'] },
+    bob: { groups: ['finance', 'legal'], keys: [] },
+    constructor: { groups: ['odd'], keys: [] },
+    // 'é' as two code points, as some file systems and keyboards write it.
+    'rene\u0301': { groups: ['cafe\u0301'], keys: [] },
+  },
+};
+
+describe('isOneOf', () => {
+  test.each<[string, string, string[], boolean]>([
+    ['by name', 'ann', ['ann'], true],
+    ['by another name', 'ann', ['bob'], false],
+    ['somebody the directory does not know, by name', 'zoe', ['zoe'], true],
+    ['by group', 'bob', ['group:legal'], true],
+    ['not in the group', 'ann', ['group:legal'], false],
+    ['a group nobody is in', 'ann', ['group:cfo'], false],
+    ['any of several', 'bob', ['ann', 'group:legal'], true],
+    ['of nobody', 'ann', [], false],
+    ['a group is no person', 'finance', ['group:finance'], false],
+    ['a person called like a group', 'group:finance', ['group:finance'], false],
+    ['a person is no group', 'ann', ['finance'], false],
+    ['case matters', 'Ann', ['ann', 'group:finance'], false],
+    ['nor does an inherited property make a person', 'toString', ['group:odd', 'group:undefined'], false],
+    ['an own property of that name does', 'constructor', ['group:odd'], true],
+    ['composed name', 'ren\u00e9', ['rene\u0301'], true],
+    ['composed name and group', 'ren\u00e9', ['group:caf\u00e9'], true],
+  ])('%s', (_, person, names, expected) => {
+    expect(isOneOf(directory, person, names)).toBe(expected);
+  });
+
+  test('without a directory no group has members, and names still count', () => {
+    expect(isOneOf(undefined, 'ann', ['group:finance'])).toBe(false);
+    expect(isOneOf(undefined, 'ann', ['ann'])).toBe(true);
+  });
+});
+
+test.each<[string, string[], string[]]>([
+  ['a name', ['zoe'], ['zoe']],
+  ['a group', ['group:finance'], ['ann', 'bob']],
+  ['each once', ['bob', 'group:finance', 'group:legal'], ['ann', 'bob']],
+  ['in NFC', ['group:caf\u00e9', 'rene\u0301'], ['ren\u00e9']],
+  ['a group nobody is in', ['group:cfo'], []],
+  ['nobody', [], []],
+])('members: %s', (_, names, expected) => {
+  expect(membersOf(directory, names).toSorted()).toEqual(expected);
+});
+
+test.each<[string, string | undefined]>([
+  ['ann', undefined],
+  ['group:finance', 'finance'],
+  ['group:cafe\u0301', 'caf\u00e9'],
+  ['group:', ''],
+  ['Group:finance', undefined],
+])('group of %j', (name, expected) => {
+  expect(groupOf(name)).toBe(expected);
+});
+
+test.each(['__proto__', 'toString', 'zoe', ''])('nobody is called %j', (id) => {
+  expect(personOf(directory, id)).toBeUndefined();
+});

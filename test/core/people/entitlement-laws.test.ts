@@ -1,0 +1,259 @@
+/** What holds for every panel and every vote. */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Delegation } from '../../../src/core/people/delegation.ts';
+import { isOneOf, type Directory } from '../../../src/core/people/directory.ts';
+import {
+  entitlement,
+  tally,
+  type Ballot,
+  type Panel,
+  type SeatedRequirement,
+} from '../../../src/core/people/entitlement.ts';
+
+const people = ['ann', 'bob', 'carl', 'dora', 'eve'];
+const person = fc.constantFrom(...people);
+const groups = fc.uniqueArray(fc.constantFrom('g', 'h'), { maxLength: 2 });
+/** Everybody in the directory, so that whoever is known is one of `people`. */
+const directory: fc.Arbitrary<Directory> = fc
+  .tuple(...people.map(() => groups))
+  .map((all) => ({ people: Object.fromEntries(people.map((id, at) => [id, { groups: all[at]!, keys: [] }])) }));
+const names = fc.array(fc.constantFrom('group:g', 'group:h', ...people), { maxLength: 3 });
+const requirement: fc.Arbitrary<SeatedRequirement> = fc.record({
+  reviewers: names,
+  quorum: fc.constantFrom(1, 1, 2, 3),
+  oneOfEach: names,
+  directory: fc.option(directory, { nil: undefined, freq: 8 }),
+});
+const delegations = fc.array(fc.record({ from: person, to: person }), { maxLength: 4 });
+const panel: fc.Arbitrary<Panel> = fc.record({
+  requirements: fc.oneof(fc.tuple(requirement), fc.array(requirement, { minLength: 1, maxLength: 2 })),
+  veto: fc.boolean(),
+  verified: fc.boolean(),
+  allowSelf: fc.boolean(),
+  callerUserId: fc.option(person, { nil: null }),
+  delegations,
+});
+const vote: fc.Arbitrary<Ballot> = fc
+  .record({
+    reviewerId: fc.option(person, { nil: undefined, freq: 8 }),
+    verified: fc.boolean(),
+    approved: fc.constantFrom(true, true, false),
+  })
+  .map(({ reviewerId, verified, approved }) =>
+    reviewerId === undefined
+      ? { identity: 'anonymous', approved }
+      : { reviewerId, identity: verified ? 'verified' : 'claimed', approved },
+  );
+const votes = fc.array(vote, { maxLength: 7 });
+
+/** Where each seat ends, and whose hands it went through: seats as tokens that wander. */
+function seats(given: readonly Delegation[]): { owner: string; hands: string[] }[] {
+  const all = people.map((owner) => ({ owner, hands: [owner] }));
+  const sentTo = new Map<string, string>();
+  for (const { from, to } of given) {
+    const onward = [to];
+    while (sentTo.has(onward.at(-1)!)) onward.push(sentTo.get(onward.at(-1)!)!);
+    if (sentTo.has(from) || onward.includes(from)) continue;
+    sentTo.set(from, to);
+    for (const seat of all) if (seat.hands.at(-1) === from) seat.hands.push(...onward);
+  }
+  return all;
+}
+
+/** The naive version: tries every way to hand out places, and every set of people who might still approve. */
+function naive(thePanel: Panel, cast: readonly Ballot[]): 'approved' | 'denied' | undefined {
+  const { requirements, veto, verified, allowSelf, callerUserId } = thePanel;
+  const tokens = seats(thePanel.delegations);
+  const held = (id: string, approves: boolean) =>
+    id === ''
+      ? ['']
+      : tokens
+          .filter(({ hands }) => hands.at(-1) === id)
+          .filter(({ hands }) => !approves || allowSelf || callerUserId === null || !hands.includes(callerUserId))
+          .map(({ owner }) => owner);
+  const named = requirements.some((each) => each.quorum > 1 || each.reviewers.length > 0 || each.oneOfEach.length > 0);
+  const sits = (each: SeatedRequirement, id: string, approves: boolean, of: readonly string[]) =>
+    held(id, approves).some((owner) => of.length === 0 || isOneOf(each.directory, owner, of));
+  const counted = new Map<string, boolean>();
+  for (const { reviewerId = '', identity, approved } of cast) {
+    if (counted.has(reviewerId) || (verified && identity !== 'verified') || (named && reviewerId === '')) continue;
+    if (!requirements.some((each) => sits(each, reviewerId, approved, [...each.reviewers, ...each.oneOfEach])))
+      continue;
+    counted.set(reviewerId, approved);
+  }
+  const canFill = (each: SeatedRequirement, places: readonly string[], free: readonly string[]): boolean =>
+    places.length === 0 ||
+    free.some(
+      (id) =>
+        sits(each, id, true, [places[0]!]) &&
+        canFill(
+          each,
+          places.slice(1),
+          free.filter((other) => other !== id),
+        ),
+    );
+  const met = (each: SeatedRequirement, approving: readonly string[]) => {
+    const quorumOf = each.reviewers.length > 0 ? each.reviewers : each.oneOfEach;
+    return (
+      approving.filter((id) => sits(each, id, true, quorumOf)).length >= each.quorum &&
+      canFill(each, each.oneOfEach, approving)
+    );
+  };
+  const approving = [...counted].flatMap(([id, approved]) => (approved ? [id] : []));
+  const denied = [...counted.values()].includes(false);
+  if (denied && veto) return 'denied';
+  if (requirements.every((each) => met(each, approving))) return 'approved';
+  const free = people.filter((id) => !counted.has(id));
+  const subsets = free.reduce<string[][]>((all, id) => [...all, ...all.map((some) => [...some, id])], [[]]);
+  const reachable = requirements.every(
+    (each) =>
+      each.reviewers.length + each.oneOfEach.length === 0 ||
+      subsets.some((some) => met(each, [...approving, ...some.filter((id) => isKnown(each, id))])),
+  );
+  return denied && !reachable ? 'denied' : undefined;
+
+  /** Whoever holds the seat of somebody the requirement knows. */
+  function isKnown(each: SeatedRequirement, id: string): boolean {
+    return tokens.some(
+      ({ owner, hands }) =>
+        hands.at(-1) === id && isOneOf(each.directory, owner, [...each.reviewers, ...each.oneOfEach]),
+    );
+  }
+}
+
+test('tally agrees with the naive version on 10,000 random panels', () => {
+  const seen = new Map<string | undefined, number>();
+  fc.assert(
+    fc.property(panel, votes, (thePanel, cast) => {
+      const { outcome } = tally(thePanel, cast);
+      seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+      expect(outcome).toBe(naive(thePanel, cast));
+    }),
+    { numRuns: 10_000 },
+  );
+  // Each answer was among them, often.
+  for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(300);
+});
+
+test('an approval more never un-approves, and never lowers the count', () => {
+  fc.assert(
+    fc.property(panel, votes, vote, (thePanel, cast, more) => {
+      const before = tally(thePanel, cast);
+      const after = tally(thePanel, [...cast, { ...more, approved: true }]);
+      expect(after.have).toBeGreaterThanOrEqual(before.have);
+      if (before.outcome !== undefined) expect(after.outcome).toBe(before.outcome);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('a denial more never approves', () => {
+  fc.assert(
+    fc.property(panel, votes, vote, (thePanel, cast, more) => {
+      const before = tally(thePanel, cast);
+      const after = tally(thePanel, [...cast, { ...more, approved: false }]);
+      expect(after.have).toBe(before.have);
+      if (before.outcome !== 'approved') expect(after.outcome).not.toBe('approved');
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('one person never counts twice', () => {
+  fc.assert(
+    fc.property(panel, votes, (thePanel, cast) => {
+      const twice = cast.flatMap((each) => [each, { ...each, approved: !each.approved }, each]);
+      const counts = (each: Ballot) => entitlement(thePanel, each, each.approved) === undefined;
+      fc.pre(cast.every(counts));
+      expect(tally(thePanel, twice)).toEqual(tally(thePanel, cast));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('as many people as places: fewer never approve, whatever seats they hold', () => {
+  fc.assert(
+    fc.property(panel, votes, (thePanel, cast) => {
+      const persons = new Set(cast.filter(({ approved }) => approved).map(({ reviewerId }) => reviewerId)).size;
+      const places = thePanel.requirements.map(({ quorum, oneOfEach }) => Math.max(quorum, oneOfEach.length));
+      if (persons < Math.max(...places)) expect(tally(thePanel, cast).outcome).not.toBe('approved');
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('who delegated has no say, whatever they do', () => {
+  fc.assert(
+    fc.property(panel, votes, person, person, fc.boolean(), (thePanel, cast, from, to, approved) => {
+      fc.pre(from !== to);
+      const given = { ...thePanel, delegations: [{ from, to }, ...thePanel.delegations] };
+      const vote = { reviewerId: from, identity: 'verified' as const, approved };
+      expect(entitlement(given, vote, approved)?.code).toBe('not_entitled');
+      expect(tally(given, [vote, ...cast])).toEqual(
+        tally(
+          given,
+          cast.filter(({ reviewerId }) => reviewerId !== from),
+        ),
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('whoever started the run approves nothing, and nor does anybody with a seat they held', () => {
+  fc.assert(
+    fc.property(panel, person, votes, (anyPanel, callerUserId, cast) => {
+      const thePanel = { ...anyPanel, callerUserId, allowSelf: false };
+      const own = { reviewerId: callerUserId, identity: 'verified' as const };
+      expect(entitlement(thePanel, own, true)).toBeDefined();
+      // As if no requirement knew those whose seats they held.
+      const tainted = seats(thePanel.delegations).flatMap(({ owner, hands }) =>
+        hands.includes(callerUserId) ? [owner] : [],
+      );
+      const requirements = thePanel.requirements.map((each) => tainted.reduce(without, each));
+      const approvals = cast.filter(({ approved }) => approved);
+      fc.pre(requirements.every(({ reviewers, oneOfEach }) => reviewers.length + oneOfEach.length > 0));
+      expect(tally(thePanel, approvals)).toEqual(tally({ ...thePanel, callerUserId: null, requirements }, approvals));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+/** The requirement, with that person in no group and under no name. */
+function without(
+  { directory: known, reviewers, oneOfEach, ...rest }: SeatedRequirement,
+  id: string,
+): SeatedRequirement {
+  const renamed = (all: readonly string[]) => all.map((name) => (name === id ? 'nobody' : name));
+  const { [id]: _, ...others } = known?.people ?? {};
+  return {
+    ...rest,
+    reviewers: renamed(reviewers),
+    oneOfEach: renamed(oneOfEach),
+    directory: known && { people: others },
+  };
+}
+
+test('with a veto one denial that counts settles', () => {
+  fc.assert(
+    fc.property(panel, votes, vote, (thePanel, cast, more) => {
+      const denial = { ...more, approved: false };
+      fc.pre(entitlement(thePanel, denial, false) === undefined);
+      fc.pre(!cast.some(({ reviewerId }) => reviewerId === denial.reviewerId));
+      expect(tally({ ...thePanel, veto: true }, [...cast, denial]).outcome).toBe('denied');
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('all places are filled exactly when all is met', () => {
+  fc.assert(
+    fc.property(panel, votes, (thePanel, cast) => {
+      const { outcome, have, need } = tally({ ...thePanel, veto: false }, cast);
+      expect(have).toBeGreaterThanOrEqual(0);
+      expect(outcome === 'approved').toBe(have === need);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { explain } from '../../../src/core/policy/explain.ts';
+import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
+import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import type { Policy } from '../../../src/core/policy/policy.ts';
+import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
+import { call, policy as anyPolicy } from '../generate.ts';
+
+const policy = (text: string, ceiling = false): Policy => {
+  const parsed = parsePolicy(text, { unserved: 'accept', ceiling });
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.policy;
+};
+const messages = (text: string, of?: 'ceiling' | 'agent' | 'run'): string[] =>
+  lintPolicy(policy(text, of === 'ceiling'), { ...(of && { of }) }).map(({ message }) => message);
+
+describe('rules that can never decide', () => {
+  test.each<[string, string, boolean]>([
+    ['the same pattern', '{ pattern: a, action: allow }, { pattern: a, action: deny }', true],
+    ['everything', '{ pattern: "a:b*", action: allow }, { pattern: "*", action: deny }', true],
+    ['a wider name', '{ pattern: send_mail, action: allow }, { pattern: "send_*", action: deny }', true],
+    ['a wider glob', '{ pattern: "s*mail*x", action: allow }, { pattern: "s*mail*", action: deny }', true],
+    ['wider arguments', '{ pattern: "bash:git log*", action: allow }, { pattern: "bash:git *", action: deny }', true],
+    ['no arguments asked', '{ pattern: "bash:git log*", action: allow }, { pattern: bash, action: deny }', true],
+    ['a condition more', '{ pattern: a, when: "args.x > 1", action: allow }, { pattern: a, action: deny }', true],
+    [
+      'the same condition',
+      '{ pattern: a, when: "risk == tool", action: ask }, { pattern: a, when: "risk == tool", action: deny }',
+      true,
+    ],
+    [
+      'the same globs',
+      '{ pattern: a, args: { x: y, z: w }, action: ask }, { pattern: a, args: { x: y }, action: deny }',
+      true,
+    ],
+    ['the wider one first', '{ pattern: "*", action: deny }, { pattern: a, action: allow }', false],
+    ['another name', '{ pattern: a, action: allow }, { pattern: b, action: deny }', false],
+    [
+      'narrower arguments',
+      '{ pattern: "bash:git *", action: allow }, { pattern: "bash:git log*", action: deny }',
+      false,
+    ],
+    ['a condition over it', '{ pattern: a, action: allow }, { pattern: a, when: "args.x > 1", action: deny }', false],
+    ['other globs', '{ pattern: a, args: { x: y }, action: ask }, { pattern: a, args: { x: z }, action: deny }', false],
+    ['a class that may be wider', '{ pattern: "[ab]", action: allow }, { pattern: "[abc]", action: deny }', false],
+    ['a class of a star', '{ pattern: "?a", action: allow }, { pattern: "[!*]a", action: deny }', false],
+    ['a literal inside a class', '{ pattern: "[ab]", action: allow }, { pattern: "*ab*", action: deny }', false],
+    ['a literal across a wildcard', '{ pattern: "a*b", action: allow }, { pattern: "*ab*", action: deny }', false],
+    ['a slash', '{ pattern: "w:a/b", action: allow }, { pattern: "w:*/b", action: deny }', true],
+  ])('%s', (_, rules, warned) => expect(messages(`rules: [${rules}]`).length > 0).toBe(warned));
+
+  test.each([
+    ['deny', 'rule run#1 can never decide: rule run#2 matches all it matches, and comes later'],
+    ['allow', 'rule run#1 is not needed: rule run#2 matches all it matches, and comes later'],
+  ])('over an allow comes %s', (action, message) => {
+    expect(messages(`rules: [{ pattern: a, action: allow }, { pattern: "*", action: ${action} }]`)).toEqual([message]);
+  });
+
+  test('a rule of an agent is over what stands before it, for its agent only', () => {
+    const agents =
+      'agents: { x: { rules: [{ pattern: "*", action: deny }] }, y: { rules: [{ pattern: a, action: allow }] } }';
+    expect(messages(`rules: [{ pattern: a, action: allow }]\n${agents}`)).toEqual([]);
+    expect(messages('agents: { x: { rules: [{ pattern: a, action: ask }, { pattern: "*", action: deny }] } }')).toEqual(
+      ['rule run.x#1 can never decide: rule run.x#2 matches all it matches, and comes later'],
+    );
+  });
+
+  test('law: taking out a rule that is warned about changes no answer', () => {
+    fc.assert(
+      fc.property(anyPolicy, call, (thePolicy, theCall) => {
+        const [warning] = lintPolicy(thePolicy);
+        fc.pre(warning?.index !== undefined);
+        const rules = thePolicy.rules.toSpliced(warning.index, 1);
+        const { ruling, matches } = explain({ run: compilePolicy(thePolicy, 'run') }, theCall);
+        // Beside a rule that cannot be evaluated every deny that matched counts, wherever it stands.
+        fc.pre(matches.every(({ matched }) => matched !== 'error'));
+        expect(evaluate({ run: compilePolicy({ ...thePolicy, rules }, 'run') }, theCall).action).toBe(ruling.action);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+const people = 'directory: { people: { ann: { groups: [finance] }, bob: {} } }';
+const asks = (ask: string) => `rules: [{ id: r, pattern: a, action: ask, ask: { ${ask} } }]`;
+const key = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
+
+describe('people', () => {
+  test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
+    ['all known', `${people}\n${asks("reviewers: [bob, 'group:finance']")}`, 'run', []],
+    [
+      'a person nobody knows',
+      `${people}\n${asks('reviewers: [ann, zoe]')}`,
+      'run',
+      ["rule r asks 'zoe', whom the directory does not know"],
+    ],
+    [
+      'a group without anybody',
+      `${people}\n${asks("one_of_each: ['group:legal', ann]")}`,
+      'ceiling',
+      ["rule r asks 'group:legal', where the directory has nobody"],
+    ],
+    [
+      'added later',
+      `${people}\n${asks("reviewers: [ann], escalate: [{ after: 5m, to: ['group:cfo'] }]")}`,
+      'run',
+      ["rule r asks 'group:cfo', where the directory has nobody"],
+    ],
+    [
+      'named twice, told once',
+      `${people}\n${asks('reviewers: [zoe], one_of_each: [zoe]')}`,
+      'run',
+      ["rule r asks 'zoe', whom the directory does not know"],
+    ],
+    [
+      'a name of every object',
+      `${people}\n${asks('reviewers: [ann, constructor]')}`,
+      'run',
+      ["rule r asks 'constructor', whom the directory does not know"],
+    ],
+    ['a run’s group may be the ceiling’s', asks("reviewers: ['group:finance']"), 'run', []],
+    [
+      'a ceiling’s may not be anybody’s',
+      asks("reviewers: ['group:finance', zoe]"),
+      'ceiling',
+      ["rule r asks 'group:finance', and the policy has no directory"],
+    ],
+    ['names need no directory', asks('reviewers: [zoe]'), 'ceiling', []],
+    [
+      'a key that is nobody’s',
+      `${people}\nreviewer_keys: { k1: ${key} }`,
+      'ceiling',
+      ["key 'k1' is nobody's in the directory: it signs nothing"],
+    ],
+    [
+      'an operator’s key that is nobody’s',
+      `reviewer_keys: { k1: { public_key: ${key}, operator: true } }`,
+      'ceiling',
+      [],
+    ],
+    ['somebody’s key', `directory: { people: { ann: { keys: [k1] } } }\nreviewer_keys: { k1: ${key} }`, 'ceiling', []],
+    [
+      'keys of a run’s people',
+      'directory: { people: { ann: { keys: [k1] } } }',
+      'run',
+      ["the keys of 'ann' do not count: only those in the ceiling's directory do"],
+    ],
+  ])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
+
+  test('a warning about a rule says which', () => {
+    const [warning] = lintPolicy(policy(`${people}\n${asks('reviewers: [zoe]')}`));
+    expect(warning).toMatchObject({ index: 0, rule: 'r' });
+  });
+});
+
+test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
+  [
+    'a grant on a denied tool',
+    'rules: [{ id: asks, pattern: a, action: ask, ask: { always: tool } }, { id: no, pattern: "*", action: deny }]',
+    'run',
+    ['rule asks offers grants for calls that rule no denies: a grant never touches a deny'],
+  ],
+  [
+    'a time-out that allows, in a rule',
+    'rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]',
+    'ceiling',
+    ['rule ceiling#1 allows when nobody answers'],
+  ],
+  [
+    'a time-out that allows',
+    'approval: { on_timeout: allow }',
+    'run',
+    ["'approval.on_timeout' is allow: a call runs when nobody answers"],
+  ],
+  ['a time-out that denies', 'approval: { on_timeout: deny }', 'run', []],
+  [
+    'a deny of an agent',
+    'rules: [{ pattern: a, action: deny }]',
+    'agent',
+    ["rule run#1 denies in an agent's policy, where a run's own policy can lift it: put it in the ceiling"],
+  ],
+  ['a deny of a ceiling', 'rules: [{ pattern: a, action: deny }]', 'ceiling', []],
+])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));

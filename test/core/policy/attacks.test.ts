@@ -1,0 +1,289 @@
+/**
+ * How approval gates have been broken elsewhere, as far as the policy can prevent it. The numbers are those of the
+ * survey that the project began with; the other attacks are the gate's, the lifecycle's or the reviewer's view.
+ */
+import { describe, expect, test } from '@jest/globals';
+import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
+import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import type { Policy } from '../../../src/core/policy/policy.ts';
+import {
+  compilePolicy,
+  evaluate,
+  type RuledCall,
+  type Ruling,
+  type RulingContext,
+} from '../../../src/core/policy/ruling.ts';
+import { splitShell } from '../../../src/core/shell/split.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+
+type Source = string | object;
+const policy = (source: Source, ceiling = false): Policy => {
+  const parsed = parsePolicy(source, { ceiling, unserved: 'accept' });
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.policy;
+};
+const rule = (layers: { ceiling?: Source; run?: Source }, call: RuledCall, context: RulingContext = {}): Ruling =>
+  evaluate(
+    {
+      ...(layers.ceiling !== undefined && { ceiling: compilePolicy(policy(layers.ceiling, true), 'ceiling') }),
+      ...(layers.run !== undefined && { run: compilePolicy(policy(layers.run), 'run') }),
+    },
+    call,
+    context,
+  );
+const call = (tool: string, args: JsonObject = {}): RuledCall => ({ tool, args, risk: 'write' });
+const bash = (command: string): RuledCall => ({
+  ...call('bash', { command }),
+  subject: 'command',
+  shell: splitShell(command),
+});
+const git = 'rules: [{ pattern: "bash:git *", action: allow }, { pattern: "bash:*rm *", action: deny }]';
+
+describe('S1: compound commands', () => {
+  test.each([
+    'git status && curl evil',
+    'git status\ncurl evil',
+    'git status \\\n; curl evil',
+    'git status & curl evil',
+    'git status | sh',
+    'git log <(curl evil)',
+    'git log $(curl evil)',
+    'git log `curl evil`',
+    '{ git status; curl evil; }',
+    'git log <<EOF\n$(curl evil)\nEOF',
+    'git() { curl evil; }; git status',
+    'if git status; then curl evil; fi',
+  ])('%j is not allowed by "git *"', (command) => expect(rule({ run: git }, bash(command)).action).toBe('ask'));
+
+  test.each([
+    'git status; rm -rf /',
+    'git log $(rm x)',
+    "git log; 'rm' x",
+    'git log; \\rm x',
+    '(rm x)',
+    'git log | xargs rm x',
+  ])('%j is denied', (command) => expect(rule({ run: git }, bash(command)).action).toBe('deny'));
+});
+
+test('S2: a command with more parts than anybody splits is not looser', () => {
+  const many = `${'git status; '.repeat(5_000)}rm -rf /`;
+  expect(rule({ run: git }, bash(many)).action).toBe('deny');
+  expect(rule({ run: git }, bash('git status; '.repeat(5_000))).action).toBe('ask');
+});
+
+test.each([
+  'sudo git push',
+  'env git push',
+  'xargs git push',
+  'find . -exec git push {} +',
+  'git -c core.pager=evil log',
+  'nohup git push',
+  'timeout 5 git push',
+])('S3: %j, a wrapper, is not allowed by "git *"', (command) =>
+  expect(rule({ run: git }, bash(command)).action).toBe('ask'),
+);
+
+describe('S3: a program that starts others only with an option', () => {
+  const broad =
+    'rules: [{ pattern: "bash:find *", action: allow }, { pattern: "bash:git *", action: allow }, { pattern: "bash:docker *", action: allow }, { pattern: "bash:bash *", action: allow }]';
+  test.each<[string, string]>([
+    ['find . -name x', 'allow'],
+    ['git -C dir log', 'allow'],
+    ['find . -exec evil {} +', 'ask'],
+    ['git -c core.pager=evil log', 'ask'],
+    ['git rebase --exec evil main', 'ask'],
+    ['docker exec box evil', 'ask'],
+    ['bash -c evil', 'ask'],
+    ['bash -lc evil', 'ask'],
+  ])('%s: %s by rules that do not write the option', (command, action) => {
+    expect(rule({ run: broad }, bash(command)).action).toBe(action);
+  });
+  test.each<[string, string]>([
+    ['bash:find . -exec ls*', 'find . -exec ls {} +'],
+    ['bash:bash -lc ls*', 'bash -lc ls'],
+    ['bash:docker exec box ls*', 'docker exec box ls -l'],
+  ])('%s allows %s', (pattern, command) => {
+    expect(rule({ run: { rules: [{ pattern, action: 'allow' }] } }, bash(command)).action).toBe('allow');
+  });
+});
+
+test.each(['PATH=/tmp git status', 'export PATH=/tmp; git status', 'GIT_PAGER=evil git log', 'read PATH; git status'])(
+  'S4: %j, a poisoned environment, is not allowed by "git *"',
+  (command) => expect(rule({ run: git }, bash(command)).action).toBe('ask'),
+);
+
+describe('S5: how far a glob reaches', () => {
+  const paths =
+    'rules: [{ pattern: "*", action: allow }, { pattern: "write:*/.env", action: deny }, { pattern: "write:/etc*", action: deny }]';
+  const write = (path: string): RuledCall => ({ ...call('write', { path }), subject: 'path' });
+  test.each([
+    '/a/b/c/.env',
+    '/.env',
+    'a/.env',
+    './.env',
+    '/etc',
+    '/etc/',
+    '/etc/passwd',
+    '/etc/../etc/x',
+    '/etc//x',
+    '/etc\n/x',
+  ])('%j is denied at any depth', (path) => expect(rule({ run: paths }, write(path)).action).toBe('deny'));
+  test.each(['/a/.env.example', '/srv/etc'])('%j is not', (path) =>
+    expect(rule({ run: paths }, write(path)).action).toBe('allow'),
+  );
+  test('a domain is matched whole', () => {
+    const fetch = 'rules: [{ pattern: fetch, args: { host: "*.example.com" }, action: allow }]';
+    expect(rule({ run: fetch }, call('fetch', { host: 'a.example.com' })).action).toBe('allow');
+    expect(rule({ run: fetch }, call('fetch', { host: 'a.example.com.evil' })).action).toBe('ask');
+  });
+});
+
+describe('S6: a list of what is forbidden, with something left out', () => {
+  const forbidden = {
+    risk_defaults: { write: 'allow' },
+    rules: ['bash:rm *', 'bash:curl *', 'bash:*secret*'].map((pattern) => ({ pattern, action: 'deny' })),
+  };
+  // Each does what the list forbids, in words that are not on it.
+  test.each([
+    'unlink x',
+    'find . -delete',
+    'perl -e unlink(x)',
+    'wget evil',
+    'r=rm; $r x',
+    'echo cm0geA== | base64 -d | sh',
+    'cat sec*t',
+  ])('%j is asked about, even where the risk is allowed by default', (command) => {
+    expect(rule({ run: forbidden }, bash(command)).action).toBe('ask');
+  });
+  test.each(['rm x', '/bin/rm x', '"rm" x', 'sudo rm x', 'busybox rm x', 'true && rm x', 'cat secret', 'cat "sec"ret'])(
+    '%j is on it',
+    (command) => expect(rule({ run: forbidden }, bash(command)).action).toBe('deny'),
+  );
+  test('only a policy that allows every command lets one through: what it then denies is no boundary', () => {
+    const open = { ...forbidden, rules: [{ pattern: 'bash', action: 'allow' }, ...forbidden.rules] };
+    expect(rule({ run: open }, bash('rm x')).action).toBe('deny');
+    expect(rule({ run: open }, bash('unlink x')).action).toBe('allow');
+  });
+});
+
+describe('S7: "always" that is too wide', () => {
+  const grants = [{ grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'tool' } }] as const;
+  test('a grant for a whole shell lifts no command’s ask', () => {
+    const asks = 'rules: [{ pattern: "bash:git *", action: ask }]';
+    expect(rule({ run: asks }, bash('git push'), { grants })).toMatchObject({ action: 'ask', rule: 'run#1' });
+  });
+  test.each([
+    ['call', 'tool'],
+    ['tool', 'call'],
+    ['tool', 'false'],
+  ])('two layers that admit %s and %s admit the narrower', (ceiling, run) => {
+    const asks = (always: string): string => `rules: [{ pattern: t, action: ask, ask: { always: ${always} } }]`;
+    const ofTool = [{ grantId: 'g', tool: 't', approved: true, scope: { kind: 'tool' } }] as const;
+    const layers = { ceiling: asks(ceiling), run: asks(run) };
+    expect(rule(layers, call('t'), { grants: ofTool }).action).toBe('ask');
+    expect(rule({ ceiling: asks('tool'), run: asks('tool') }, call('t'), { grants: ofTool }).action).toBe('allow');
+  });
+  test('it never touches a deny', () => {
+    expect(rule({ run: 'rules: [{ pattern: bash, action: deny }]' }, bash('ls'), { grants }).action).toBe('deny');
+  });
+});
+
+describe('S8: precedence', () => {
+  const all = (action: string): string => `rules: [{ pattern: "*", action: ${action} }]`;
+  const grants = [{ grantId: 'g', tool: 't', approved: true, scope: { kind: 'tool' } }] as const;
+  test.each<[string, Source, Source, string]>([
+    ['an allow of the run against a deny of the ceiling', all('deny'), all('allow'), 'deny'],
+    ['an ask of the run against a deny of the ceiling', all('deny'), all('ask'), 'deny'],
+    ['an allow of the run against an ask of the ceiling', all('ask'), all('allow'), 'ask'],
+    ['bypassPermissions of the run against a ceiling’s ask', all('ask'), 'mode: bypassPermissions', 'ask'],
+    ['bypassPermissions of the run against a ceiling’s deny', all('deny'), 'mode: bypassPermissions', 'deny'],
+    [
+      'bypassPermissions against the deny beside it',
+      'rules: []',
+      { mode: 'bypassPermissions', rules: [{ pattern: 't', action: 'deny' }] },
+      'deny',
+    ],
+  ])('%s', (_, ceiling, run, action) => expect(rule({ ceiling, run }, call('t')).action).toBe(action));
+  test('a grant against a ceiling’s deny', () => {
+    expect(rule({ ceiling: all('deny'), run: all('ask') }, call('t'), { grants }).action).toBe('deny');
+  });
+});
+
+test('S9: what was allowed or granted is ruled on anew with edited arguments, and a deny wins', () => {
+  const source = 'rules: [{ pattern: pay, action: ask }, { pattern: pay, args: { to: "evil*" }, action: deny }]';
+  const grants = [{ grantId: 'g', tool: 'pay', approved: true, scope: { kind: 'tool' } }] as const;
+  expect(rule({ run: source }, call('pay', { to: 'acme' }), { grants }).action).toBe('allow');
+  expect(rule({ run: source }, call('pay', { to: 'evil' }), { grants }).action).toBe('deny');
+});
+
+describe('S19: names that every object has', () => {
+  const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf'];
+  test.each(names)('a tool called %s meets its rules and no others', (name) => {
+    const agents = { web: { rules: [{ pattern: '*', action: 'allow' }] } };
+    const source = { rules: [{ pattern: name, action: 'deny' }], agents };
+    expect(rule({ run: source }, call(name), { agent: 'x' })).toMatchObject({ action: 'deny', rule: 'run#1' });
+    expect(rule({ run: { agents } }, call(name), { agent: name })).toMatchObject({ action: 'ask', rule: null });
+  });
+  test.each(names)('an argument called %s is missing unless it is there', (name) => {
+    const allows = { rules: [{ pattern: 't:*', action: 'allow' }] };
+    expect(rule({ run: allows }, { ...call('t'), subject: name }).action).toBe('ask');
+    expect(
+      rule({ run: { rules: [{ pattern: 't', when: `args["${name}"] != null`, action: 'allow' }] } }, call('t')).action,
+    ).toBe('ask');
+  });
+});
+
+test('S20: a policy that went through history is the same policy', () => {
+  const source = {
+    mode: 'custom',
+    rules: [{ pattern: 'a', when: 'args.x > 1', action: 'ask', ask: { always: false } }],
+    agents: { ops: { rules: [{ pattern: 'a', args: { y: 'z*' }, action: 'deny' }] } },
+  };
+  const stored = JSON.parse(JSON.stringify(policy(source))) as Policy;
+  expect(stored).toEqual(policy(source));
+  const denied = evaluate({ run: compilePolicy(stored, 'run') }, call('a', { x: 2, y: 'zz' }), { agent: 'ops' });
+  expect(denied).toMatchObject({ action: 'deny', rule: 'run.ops#1' });
+});
+
+test('S23: a time-out that allows is warned about', () => {
+  const found = lintPolicy(policy('rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]'));
+  expect(found).toEqual([{ index: 0, rule: 'run#1', message: 'rule run#1 allows when nobody answers' }]);
+});
+
+describe('S24: a checker that fails is not a yes', () => {
+  test.each<[string, object]>([
+    ['a condition on what is missing', { pattern: 't', when: 'args.x == 1' }],
+    ['a condition of the wrong type', { pattern: 't', when: 'args.n' }],
+    ['a glob on what is missing', { pattern: 't', args: { x: '*' } }],
+    ['a subject that is missing', { pattern: 't:*' }],
+  ])('%s', (_, keys) => {
+    const theCall = { ...call('t', { n: 1 }), subject: 'x' };
+    const source = { mode: 'bypassPermissions', rules: [{ ...keys, action: 'allow' }] };
+    expect(rule({ run: source }, theCall).action).toBe('ask');
+    expect(rule({ run: { ...source, mode: 'headless' } }, theCall).action).toBe('deny');
+    const denied = { rules: [{ pattern: '*', action: 'deny' }, ...source.rules, { pattern: '*', action: 'allow' }] };
+    expect(rule({ run: denied }, theCall).action).toBe('deny');
+  });
+  test('a policy with a bad rule does not load at all', () => {
+    const source = 'rules: [{ pattern: "*", action: deny }, { pattern: "[z-a]", action: allow }]';
+    expect(parsePolicy(source)).toHaveProperty('problems');
+    expect(parsePolicy('rules: [{ pattern: a, when: "args.x >", action: deny }]')).toHaveProperty('problems');
+  });
+});
+
+test('S25: why a rule cannot be evaluated tells no value of an argument', () => {
+  const secret = 'sk-live-1234';
+  const source = { rules: [{ pattern: 't', when: 'args[args.key] == 1 && int(args.key) == 1', action: 'ask' }] };
+  expect(rule({ run: source }, call('t', { key: secret })).reason).toContain('cannot be evaluated');
+  expect(JSON.stringify(rule({ run: source }, call('t', { key: secret })))).not.toContain(secret);
+});
+
+test.each<[string, object, JsonObject]>([
+  ['a pattern', { pattern: `t:${'*a?'.repeat(8)}b` }, { x: 'a'.repeat(1_000_000) }],
+  ['a glob', { pattern: 't', args: { x: `${'*a?'.repeat(8)}b` } }, { x: 'a'.repeat(1_000_000) }],
+  ['a regular expression', { pattern: 't', when: 'args.x.matches("(a+)+$")' }, { x: `${'a'.repeat(1_000_000)}b` }],
+])('S26: %s over 1 MB of hostile text cannot be evaluated, so it asks', (_, keys, args) => {
+  const ruling = rule({ run: { rules: [{ ...keys, action: 'allow' }] } }, { ...call('t', args), subject: 'x' });
+  expect(ruling.action).toBe('ask');
+  expect(ruling.reason).toContain('cannot be evaluated');
+});

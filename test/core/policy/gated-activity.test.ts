@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { canonicalJson } from '../../../src/core/base/canonical-json.ts';
+import { gatedArguments, gatedDefinition, gatedValues } from '../../../src/core/policy/gated-activity.ts';
+import type { Json } from '../../../src/core/base/tool-call.ts';
+
+const named = { name: 'refund', argumentNames: ['orderId', 'amount'] };
+const unnamed = { name: 'refund' };
+
+describe('arguments as one object', () => {
+  test.each<[string, object, unknown[], object]>([
+    ['by their names', named, ['o-17', 20], { orderId: 'o-17', amount: 20 }],
+    ['left out', named, ['o-17'], { orderId: 'o-17' }],
+    ['undefined', named, [undefined, 20], { amount: 20 }],
+    ['by position', unnamed, ['o-17', 20], { $1: 'o-17', $2: 20 }],
+    ['one that is an object', unnamed, [{ orderId: 'o-17' }], { orderId: 'o-17' }],
+    ['one that is an object, with a name', { ...named, argumentNames: ['order'] }, [{ id: 1 }], { order: { id: 1 } }],
+    ['one that is an empty object', unnamed, [{}], { $1: {} }],
+    ['one that looks like a list', unnamed, [{ $1: 'a' }], { $1: { $1: 'a' } }],
+    ['one that is a list', unnamed, [['a']], { $1: ['a'] }],
+    ['none', unnamed, [], {}],
+    [
+      'what JSON makes of them',
+      unnamed,
+      [new Date(0), { a: undefined, b: -0 }],
+      { $1: '1970-01-01T00:00:00.000Z', $2: { b: 0 } },
+    ],
+  ])('%s', (_name, activity, given, args) => {
+    expect(gatedArguments(activity as typeof named, given)).toMatchObject({ args });
+  });
+
+  test.each<[string, unknown[], string]>([
+    ['too many', ['o-17', 20, 1], `'refund' is declared with 2 arguments and was called with 3`],
+    ['bytes', [Buffer.from('a')], `argument 1 of 'refund' is bytes, which reviewers cannot read: pass text`],
+    ['a function', ['a', () => 1], `argument 2 of 'refund' is not JSON`],
+    ['a big integer', [1n], `argument 1 of 'refund' is not JSON: Do not know how to serialize a BigInt`],
+  ])('%s: told in one sentence', (_name, given, problem) => {
+    expect(gatedArguments(named, given)).toEqual({ problem });
+  });
+});
+
+const value = fc.jsonValue() as fc.Arbitrary<Json>;
+const lists = fc.array(fc.oneof(value, fc.record({ $1: value }, { requiredKeys: [] })), { maxLength: 3 });
+const shown = (given: Json[]): string => {
+  const read = gatedArguments(unnamed, given);
+  return 'args' in read ? canonicalJson(read.args) : 'none';
+};
+
+test('two argument lists that differ are shown differently, so that one digest is one call', () => {
+  fc.assert(
+    fc.property(lists, lists, (one, other) => {
+      expect(shown(one) === shown(other)).toBe(canonicalJson(one) === canonicalJson(other));
+    }),
+  );
+});
+
+test('what is shown gives the same arguments back', () => {
+  fc.assert(
+    fc.property(lists, (given) => {
+      const read = gatedArguments(unnamed, given);
+      if (!('args' in read)) throw new Error(read.problem);
+      expect(gatedValues(unnamed, read.args)).toEqual({ values: JSON.parse(JSON.stringify(given)) });
+    }),
+  );
+});
+
+describe('edited arguments', () => {
+  test.each<[string, object, object, object]>([
+    ['by their names', named, { amount: 7 }, { values: [undefined, 7] }],
+    ['by position, with a gap', unnamed, { $2: 'b' }, { values: [undefined, 'b'] }],
+    ['an unknown name', named, { sum: 7 }, { problem: `'refund' has no argument 'sum'` }],
+    ['a name among positions', unnamed, { $1: 'a', sum: 7 }, { problem: `'refund' has no argument 'sum'` }],
+    ['a position that no list has', unnamed, { $999999999: 1 }, { problem: `'refund' has no argument '$999999999'` }],
+    ['a name that every object has', named, { toString: 1 }, { problem: `'refund' has no argument 'toString'` }],
+  ])('%s', (_name, activity, args, values) => {
+    expect(gatedValues(activity as typeof named, args as never)).toEqual(values);
+  });
+});
+
+test('a definition says what was declared, with the defaults of a tool', () => {
+  expect(gatedDefinition('pay', {})).toMatchObject({ risk: 'write', idempotent: false, heartbeatTimeoutMs: 30_000 });
+  expect(gatedDefinition('pay', { heartbeat: false })).toMatchObject({ heartbeatTimeoutMs: null });
+  expect(gatedDefinition('run', { subject: { argument: 'command', shell: true } })).toMatchObject({
+    subject: 'command',
+    shellSubject: true,
+  });
+  const { definition } = gatedDefinition('pay', { arguments: ['to'] });
+  expect(gatedDefinition('pay', { arguments: ['from'] }).definition).not.toBe(definition);
+});

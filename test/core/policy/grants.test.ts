@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  defaultAlways,
+  grantFor,
+  narrowest,
+  standingDenial,
+  type Grant,
+  type GrantedCall,
+} from '../../../src/core/policy/grants.ts';
+import { callSubjects } from '../../../src/core/match/matching.ts';
+import type { Always } from '../../../src/core/policy/policy.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+
+const call = (args: JsonObject = {}, atMs: number | undefined = 1_000): GrantedCall => ({
+  tool: 'pay',
+  digest: 'd1',
+  atMs,
+  subjects: callSubjects({ tool: 'pay', args }),
+});
+const grant = (scope: Grant['scope'], more: Partial<Grant> = {}): Grant => ({
+  grantId: 'g',
+  tool: 'pay',
+  approved: true,
+  scope,
+  ...more,
+});
+const tool = { kind: 'tool' } as const;
+
+describe('whether a grant fits', () => {
+  test.each<[string, Grant, GrantedCall, boolean]>([
+    ['any call of the tool', grant(tool), call(), true],
+    ['another tool', grant(tool, { tool: 'Pay' }), call(), false],
+    ['the same call', grant({ kind: 'call', digest: 'd1' }), call(), true],
+    ['another call', grant({ kind: 'call', digest: 'd2' }), call(), false],
+    ['a call without a digest', grant({ kind: 'call', digest: 'd1' }), { ...call(), digest: undefined }, false],
+    ['every glob', grant({ kind: 'arguments', match: { to: 'a*', n: '1' } }), call({ to: 'acme', n: 1, x: 2 }), true],
+    ['not every glob', grant({ kind: 'arguments', match: { to: 'a*', n: '1' } }), call({ to: 'acme', n: 2 }), false],
+    ['a missing argument', grant({ kind: 'arguments', match: { to: '*' } }), call(), false],
+    ['an argument of the prototype', grant({ kind: 'arguments', match: { constructor: '*' } }), call(), false],
+    ['no glob', grant({ kind: 'arguments', match: {} }), call({ to: 'x' }), false],
+    ['a bad glob', grant({ kind: 'arguments', match: { to: '[z-a]' } }), call({ to: '[z-a]' }), false],
+    ['the last instant', grant(tool, { expiresAtMs: 1_000 }), call(), true],
+    ['too late', grant(tool, { expiresAtMs: 999 }), call(), false],
+    ['no clock', grant(tool, { expiresAtMs: 9_999 }), { ...call(), atMs: undefined }, false],
+    ['a use left', grant(tool, { usesLeft: 1 }), call(), true],
+    ['used up', grant(tool, { usesLeft: 0 }), call(), false],
+    ['a standing denial', grant(tool, { approved: false }), call(), false],
+  ])('%s', (_, theGrant, theCall, expected) => {
+    expect(grantFor([theGrant], theCall, 'tool') === theGrant).toBe(expected);
+  });
+
+  test('a standing denial is found as such, and only as such', () => {
+    const [yes, no] = [grant(tool), grant(tool, { grantId: 'n', approved: false })];
+    expect(standingDenial([yes, no], call())).toBe(no);
+    expect(standingDenial([yes], call())).toBeUndefined();
+    expect(grantFor([no, yes], call(), 'tool')).toBe(yes);
+  });
+});
+
+describe('how wide', () => {
+  const kinds = [grant({ kind: 'call', digest: 'd1' }), grant({ kind: 'arguments', match: { to: '*' } }), grant(tool)];
+  test.each<[Always, number]>([
+    [false, 0],
+    ['call', 1],
+    ['arguments', 2],
+    ['tool', 3],
+  ])('a rule that admits %s admits %i of the three kinds', (widest, count) => {
+    expect(kinds.filter((each) => grantFor([each], call({ to: 'x' }), widest) !== undefined)).toEqual(
+      kinds.slice(0, count),
+    );
+  });
+
+  test.each<[Always[], Always]>([
+    [[], 'tool'],
+    [['tool', 'call', 'arguments'], 'call'],
+    [['tool', 'arguments'], 'arguments'],
+    [['call', false], false],
+  ])('several rules %j admit %s', (all, expected) => expect(narrowest(all)).toBe(expected));
+
+  test('what a rule admits that says nothing', () => {
+    expect(defaultAlways({ risk: 'write' })).toBe('tool');
+    expect(defaultAlways({ risk: 'destructive' })).toBe('call');
+    expect(defaultAlways({ risk: 'write', shell: { parts: [], uncertain: [] } })).toBe('call');
+  });
+});

@@ -1,0 +1,179 @@
+/** How rules count for the parts of a command, where a split says what real ones rarely do. */
+import { expect, test } from '@jest/globals';
+import type { Rule } from '../../../src/core/policy/policy.ts';
+import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
+import type { ShellPart, ShellSplit } from '../../../src/core/shell/parts.ts';
+import { splitShell } from '../../../src/core/shell/split.ts';
+
+const ruled = (rules: Rule[], call: Partial<RuledCall>): Ruling =>
+  evaluate(
+    { run: compilePolicy({ version: 1, rules, riskDefaults: { write: 'allow' }, approval: {} }, 'run') },
+    { tool: 'bash', args: {}, risk: 'write', subject: 'command', ...call },
+  );
+const bash = (command: string, shell: ShellSplit = splitShell(command)) => ({ args: { command }, shell });
+const allow = (pattern: string, more: Partial<Rule> = {}): Rule => ({ pattern, action: 'allow', ...more });
+const part = (text: string, more: Partial<ShellPart> = {}): ShellPart => ({ text, reduced: text, ...more });
+
+const long = 'x'.repeat(240);
+
+test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
+  [
+    'a glob on the subject sees each part',
+    [allow('bash', { args: { command: 'git *' } })],
+    bash('git log; git diff'),
+    'allow',
+  ],
+  [
+    'so that one part does not allow another',
+    [allow('bash', { args: { command: 'git *' } })],
+    bash('git log; make'),
+    'ask',
+  ],
+  [
+    'a glob on another argument sees that',
+    [allow('bash', { args: { cwd: '/srv' } })],
+    { ...bash('make'), args: { command: 'make', cwd: '/srv' } },
+    'allow',
+  ],
+  [
+    'a deny by such a glob',
+    [allow('bash'), { pattern: 'bash', args: { command: 'rm *' }, action: 'deny' }],
+    bash('ls; rm x'),
+    'deny',
+  ],
+  [
+    'a glob on another argument is no rule about the command',
+    [allow('bash', { args: { cwd: '/srv' } })],
+    { ...bash('ls > f'), args: { command: 'ls > f', cwd: '/srv' } },
+    'allow',
+  ],
+  ['a glob on the subject is', [allow('bash', { args: { command: 'ls*' } })], bash('ls > f'), 'ask'],
+  ['a glob that is none', [allow('bash', { args: { command: '[z-a]' } })], bash('sudo ls'), 'ask'],
+  [
+    'two wrappers, each written by another rule',
+    [allow('bash:sudo ls*'), allow('bash:env ls*')],
+    bash('sudo ls; env ls'),
+    'ask',
+  ],
+  ['both wrappers written by one rule', [allow('bash:sudo env ls*')], bash('sudo env ls'), 'allow'],
+  [
+    'both wrappers, in a command that is not the first',
+    [allow('bash:true*'), allow('bash:sudo env ls*'), allow('bash:true; sudo env ls')],
+    bash('true; sudo env ls'),
+    'allow',
+  ],
+  [
+    'what allows a part does not allow its neighbour',
+    [allow('bash:y*'), allow('bash:sudo z*'), allow('bash:x; y; sudo z')],
+    bash('x; y; sudo z'),
+    'ask',
+  ],
+  [
+    'unless another rule does',
+    [allow('bash:x'), allow('bash:y*'), allow('bash:sudo z*'), allow('bash:x; y; sudo z')],
+    bash('x; y; sudo z'),
+    'allow',
+  ],
+  [
+    'what allows a neighbour of the wrapper does not allow what it runs',
+    [
+      allow('bash:true*'),
+      allow('bash:true; echo sudo; sudo z'),
+      allow('bash:sudo z*'),
+      { pattern: 'bash:z*', action: 'ask' },
+      allow('bash:echo sudo*'),
+    ],
+    bash('true; echo sudo; sudo z', {
+      parts: [part('true'), part('echo sudo'), part('sudo z', { wrapper: 'sudo' }), part('z', { within: 2 })],
+      uncertain: ['wrapper program'],
+    }),
+    'ask',
+  ],
+  [
+    'where a file is written, no allow lifts the ask of a part',
+    [allow('bash'), { pattern: 'bash:git *', action: 'ask' }, allow('bash:git push*')],
+    bash('true; git push > f'),
+    'ask',
+  ],
+  [
+    'where none is, it does',
+    [allow('bash'), { pattern: 'bash:git *', action: 'ask' }, allow('bash:git push*')],
+    bash('true; git push'),
+    'allow',
+  ],
+  [
+    'nor does one that leaves out the wrapper',
+    [allow('bash'), { pattern: 'bash:git *', action: 'ask' }, allow('bash:git push*')],
+    bash('true; env git push'),
+    'ask',
+  ],
+  ['no part at all', [allow('bash:*')], bash('', { parts: [], uncertain: [] }), 'ask'],
+  ['no part at all, but a rule for every command', [allow('bash')], bash('', { parts: [], uncertain: [] }), 'allow'],
+  ['nothing could be split', [allow('bash:*')], bash('"', { parts: [], uncertain: ['parse error'] }), 'ask'],
+  [
+    'a wrapper is not all that is uncertain',
+    [allow('bash:sudo ls*')],
+    bash('sudo ls', {
+      parts: [part('sudo ls', { wrapper: 'sudo' }), part('ls', { within: 0 })],
+      uncertain: ['wrapper program', 'substitution'],
+    }),
+    'ask',
+  ],
+  [
+    'a wrapper of two words, however they are spaced',
+    [allow('bash:find . -exec ls*')],
+    bash('find . -exec ls', {
+      parts: [part('find . -exec ls', { wrapper: 'find  -exec' }), part('ls', { within: 0 })],
+      uncertain: ['wrapper program'],
+    }),
+    'allow',
+  ],
+  [
+    'a part is too long for a deny that matches it once it is reduced',
+    [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
+    bash('rm', { parts: [part('a'.repeat(40_000), { reduced: `rm ${long}` })], uncertain: [] }),
+    'deny',
+  ],
+  [
+    'a part is too long for a deny that does not match it once it is reduced',
+    [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
+    bash('rm', { parts: [part('a'.repeat(40_000), { reduced: 'rm' })], uncertain: [] }),
+    'ask',
+  ],
+  [
+    'a split that goes round in circles',
+    [allow('bash:sudo ls*')],
+    bash('sudo ls', {
+      parts: [part('sudo ls', { wrapper: 'sudo', within: 1 }), part('ls', { within: 0 })],
+      uncertain: ['wrapper program'],
+    }),
+    'allow',
+  ],
+  [
+    'a split that points nowhere',
+    [allow('bash:sudo ls*')],
+    bash('sudo ls', { parts: [part('sudo ls', { wrapper: 'sudo', within: 7 })], uncertain: ['wrapper program'] }),
+    'allow',
+  ],
+])('%s', (_, rules, call, action) => {
+  expect(ruled(rules, call).action).toBe(action);
+});
+
+test('a command that is no text cannot be matched by its parts', () => {
+  const { action, reason } = ruled([allow('bash:*')], { shell: { parts: [part('ls')], uncertain: [] } });
+  expect([action, reason]).toEqual(['ask', "rule run#1 cannot be evaluated: argument 'command' is missing"]);
+});
+
+test('a text is made ready once for all rules: a hundred long ones cost a hundredth of what they would', () => {
+  const long = Array.from({ length: 100 }, (_, index): Rule => ({
+    pattern: `bash:${'x'.repeat(200)}${index}*`,
+    action: 'deny',
+  }));
+  expect(ruled([...long, allow('bash:git *')], bash(`git ${'a'.repeat(100)}`)).action).toBe('allow');
+});
+
+test('a condition is evaluated once for all parts: each would use up what all may cost', () => {
+  const when = `[${Array.from({ length: 40 }, (_, index) => index).join(', ')}].all(a, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(b, a + b >= 0))`;
+  const command = Array.from({ length: 60 }, () => 'ls').join('; ');
+  expect(ruled([allow('bash:ls', { when })], bash(command))).toMatchObject({ action: 'allow', rule: 'run#1' });
+});

@@ -1,0 +1,40 @@
+/** Policy sections 2 to 4, written a second time to be compared with `evaluate`: slow, short, plain. No commands. */
+import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
+import { applyMode } from '../../../src/core/policy/modes.ts';
+import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
+import type { Action } from '../../../src/core/policy/action.ts';
+import type { RuledCall } from '../../../src/core/policy/ruling.ts';
+import { conditions } from '../generate.ts';
+
+const unwritten = { read_only: 'allow', write: 'ask', destructive: 'deny', unknown: 'ask' } as const;
+const strictest = (all: Action[]): Action => (['deny', 'ask', 'allow'] as const).find((each) => all.includes(each))!;
+
+/** The action for one call, where patterns hold no other wildcard than `*`. */
+export function referenceAction({ ceiling, parents = [], run }: PolicyLayers, call: RuledCall, agent: string): Action {
+  const written = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
+  return written.length === 0 ? unwritten[call.risk] : strictest(written.map((each) => layer(each, call, agent)));
+}
+function layer({ rules, riskDefaults, mode = 'default' }: Policy, call: RuledCall, agent: string): Action {
+  const facts = { ...defaultAssessment(call.risk), risk: call.risk };
+  const paint = (by: 'allow' | 'ask' | 'none', action: Action): Action => applyMode(mode, by, action, facts).action;
+  const matched = rules.filter((rule) => matches(rule, call, agent) === true).map(({ action }) => action);
+  const last = matched.at(-1);
+  const own = last === 'deny' ? last : paint(last ?? 'none', last ?? { ...unwritten, ...riskDefaults }[call.risk]);
+  if (!rules.some((rule) => matches(rule, call, agent) === undefined)) return own;
+  return strictest([own, 'ask', paint('ask', 'ask'), ...matched.filter((action) => action === 'deny')]);
+}
+function matches(rule: Rule, call: RuledCall, agent: string): boolean | undefined {
+  const [name, ...rest] = rule.pattern.split(':');
+  const sorted = Object.entries(call.args).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const whole: Record<string, unknown> = Object.assign(Object.create(null), Object.fromEntries(sorted));
+  const all = [(rule.agent ?? agent) === agent, glob(name!, call.tool)];
+  if (rest.length > 0) all.push(glob(rest.join(':'), call.subject === undefined ? whole : whole[call.subject]));
+  for (const [field, pattern] of Object.entries(rule.args ?? {})) all.push(glob(pattern, whole[field]));
+  if (rule.when !== undefined) all.push(conditions[rule.when]!(call, agent));
+  return all.includes(false) ? false : all.includes(undefined) ? undefined : true;
+}
+function glob(pattern: string, value: unknown): boolean | undefined {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[^a-z0-9]/g, '\\$&'));
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return value === undefined ? undefined : new RegExp(`^${parts.join('[^]*')}$`).test(text);
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Mode } from '../../../src/core/policy/modes.ts';
+import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import type { Policy } from '../../../src/core/policy/policy.ts';
+import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
+import { changeRunSide, mergeRunSide } from '../../../src/core/policy/run-side.ts';
+
+const policy = (text: string): Policy => {
+  const parsed = parsePolicy(text);
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.policy;
+};
+const agent = policy(`
+rules:
+  - { pattern: "*", action: allow }
+  - { id: shared, pattern: "send_*", action: deny }
+risk_defaults: { write: allow, destructive: ask }
+approval: { timeout: 1h, max_pending: 5 }
+`);
+const input = policy(`
+rules:
+  - { pattern: send_mail, action: ask }
+  - { id: shared, pattern: pay, action: deny }
+risk_defaults: { destructive: deny }
+approval: { timeout: 2h }
+`);
+
+test.each<[string, string, object]>([
+  ['only the agent has a rule', 'read', { action: 'allow', rule: 'agent#1', layer: 'agent' }],
+  ['the input overrides the agent', 'send_mail', { action: 'ask', rule: 'run#1', layer: 'run' }],
+  ['an id of the agent', 'send_fax', { action: 'deny', rule: 'shared', layer: 'agent' }],
+  ['the same id of the input', 'pay', { action: 'deny', rule: 'shared', layer: 'run' }],
+])('%s', (_, tool, expected) => {
+  const run = compilePolicy(mergeRunSide(agent, input)!, 'run');
+  expect(evaluate({ run }, { tool, args: {}, risk: 'write' })).toMatchObject(expected);
+});
+
+test('each risk default and each limit comes from the later source that wrote it', () => {
+  const { riskDefaults, approval } = mergeRunSide(agent, input)!;
+  expect(riskDefaults).toEqual({ write: 'allow', destructive: 'deny' });
+  expect(approval).toEqual({ timeoutMs: 7_200_000, maxPending: 5 });
+});
+
+test('a ceiling’s own limit does not come in from below', () => {
+  expect(mergeRunSide({ ...agent, approval: { maxTimeoutMs: null } })!.approval).toEqual({});
+});
+
+describe('the directory', () => {
+  const people = (text: string) => policy(`directory: { people: { ${text} } }`);
+  const ofAgent = people('ann: { groups: [finance] }, bob: {}');
+  const ofInput = people('ann: {}');
+  test.each<[string, Policy | undefined, Policy | undefined, string[] | undefined]>([
+    ['of the agent', ofAgent, input, ['ann', 'bob']],
+    ['of the input', agent, ofInput, ['ann']],
+    ['of both: the input’s, whole', ofAgent, ofInput, ['ann']],
+    ['of nobody', agent, input, undefined],
+  ])('%s', (_, agentPolicy, inputPolicy, expected) => {
+    const { directory } = mergeRunSide(agentPolicy, inputPolicy)!;
+    expect(directory && Object.keys(directory.people)).toEqual(expected);
+    if (inputPolicy === ofInput) expect(directory).toEqual(ofInput.directory);
+  });
+});
+
+test('keys of reviewers do not come in from below', () => {
+  const forged = { ...input, reviewerKeys: { k: { publicKey: 'x', operator: true } } };
+  expect(mergeRunSide(forged, forged)).not.toHaveProperty('reviewerKeys');
+});
+
+test('one of the two alone is the run’s side; neither is none', () => {
+  expect(mergeRunSide(undefined, input)).toEqual(input);
+  expect(mergeRunSide(agent)!.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent']);
+  expect(mergeRunSide()).toBeUndefined();
+});
+
+test.each<[Mode | undefined, Mode | undefined, Mode | undefined, Mode | undefined]>([
+  ['plan', undefined, undefined, 'plan'],
+  ['plan', 'headless', undefined, 'headless'],
+  [undefined, 'headless', undefined, 'headless'],
+  ['plan', 'headless', 'confirm_all', 'confirm_all'],
+  [undefined, undefined, 'confirm_all', 'confirm_all'],
+  [undefined, undefined, undefined, undefined],
+])('the mode: agent %s, input’s policy %s, input %s: %s', (ofAgent, ofInput, inputMode, expected) => {
+  const withMode = (mode: Mode | undefined): Policy => ({ ...input, ...(mode && { mode }) });
+  expect(mergeRunSide(withMode(ofAgent), withMode(ofInput), inputMode)?.mode).toBe(expected);
+});
+
+test('a mode alone is an empty policy with it', () => {
+  const empty = { version: 1, rules: [], riskDefaults: {}, approval: {} };
+  expect(mergeRunSide(undefined, undefined, 'plan')).toStrictEqual({ ...empty, mode: 'plan' });
+  expect(mergeRunSide({ ...input, rules: [], riskDefaults: {}, approval: {} })).toStrictEqual(empty);
+});
+
+test('what is assessed and redacted is joined, the agent’s first', () => {
+  const own = (name: string): Policy => ({
+    ...input,
+    assess: [{ pattern: name, severity: 'low' }],
+    redact: { patterns: [{ name, pattern: name }] },
+  });
+  const joined = mergeRunSide(own('a'), own('b'))!;
+  expect(joined.assess).toEqual([...own('a').assess!, ...own('b').assess!]);
+  expect(joined.redact).toEqual({ patterns: [...own('a').redact!.patterns, ...own('b').redact!.patterns] });
+  expect(mergeRunSide(own('a'), input)).toMatchObject({ assess: own('a').assess, redact: own('a').redact });
+});
+
+describe('a change of the policy of a run', () => {
+  const base = mergeRunSide(agent, input)!;
+  const change = policy('{ rules: [{ pattern: new, action: deny }], risk_defaults: { write: deny } }');
+
+  test('its rules stand last, each keeps its place, and what it writes wins', () => {
+    const changed = changeRunSide(base, { policy: change, mode: 'plan' })!;
+    expect(changed.rules).toEqual([...base.rules, ...change.rules]);
+    expect(changed.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent', undefined, undefined, undefined]);
+    expect(changed).toMatchObject({ mode: 'plan', riskDefaults: { write: 'deny', destructive: 'deny' } });
+    expect(changed.approval).toEqual(base.approval);
+  });
+
+  test('nothing changed leaves what was; where nothing was, the change is all', () => {
+    expect(changeRunSide(base, {})).toBe(base);
+    expect(changeRunSide(undefined, { mode: 'plan' })).toEqual(mergeRunSide(undefined, undefined, 'plan'));
+    expect(changeRunSide(undefined, { policy: change })!.rules).toEqual(change.rules);
+    expect(changeRunSide(undefined, {})).toBeUndefined();
+  });
+});

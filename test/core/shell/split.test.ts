@@ -1,0 +1,269 @@
+/** A reader's manual: which simple commands a shell command is split into, and when the split is not certain. */
+import { describe, expect, test } from '@jest/globals';
+import { maxPartsLength, maxShellLength, maxShellParts, type Uncertainty } from '../../../src/core/shell/parts.ts';
+import { splitShell } from '../../../src/core/shell/split.ts';
+
+type Row = [command: string, parts: string[], ...uncertain: Uncertainty[]];
+
+const check = (command: string, parts: string[], ...uncertain: Uncertainty[]): void => {
+  const split = splitShell(command);
+  expect([split.parts.map((part) => part.text), [...split.uncertain].sort()]).toEqual([parts, [...uncertain].sort()]);
+};
+
+describe('certain: the parts are what runs, word for word', () => {
+  test.each<Row>([
+    ['git status', ['git status']],
+    ['  git   status  # why', ['git status']],
+    ['a; b && c || d | e & f', ['a', 'b', 'c', 'd', 'e', 'f']],
+    ['a\nb\n\nc', ['a', 'b', 'c']],
+    ['a |& b', ['a', 'b']],
+    ['! a', ['a']],
+    ['time -p a', ['a']],
+    ['(a; (b))', ['a', 'b']],
+    ['{ a; b; }', ['a', 'b']],
+    ['if a; then b; elif c; then d; else e; fi', ['a', 'b', 'c', 'd', 'e']],
+    ['while a; do b; done', ['a', 'b']],
+    ['until a; do b; done', ['a', 'b']],
+    ['case x in y) a;; z|w) b;; esac', ['a', 'b']],
+    ['f() { a; }; f', ['a', 'f']],
+    ['function f { a; }', ['a']],
+    ['echo "rm x"', ['echo rm x']],
+    ['echo \'a; b\' "c && d"', ['echo a; b c && d']],
+    ['"r"m \'-r\'f \\/', ['rm -rf /']],
+    ['gi\\\nt sta\\\ntus', ['git status']],
+    ['a \\\n b', ['a b']],
+    ["a 'x\ny'", ['a x\ny']],
+    ["a '' b", ['a  b']],
+    ['a "\\"\\$b\\x"', ['a "$b\\x']],
+    ['a 2>&1 >&2 2>&-', ['a']],
+    ['cat <<E\nrm x\nE', ['cat']],
+    ["cat <<'E'\n$(rm x)\nE\nb", ['cat', 'b']],
+    ['cat <<-E\n\trm x\n\tE\nb', ['cat', 'b']],
+    ["cat <<< 'rm x'", ['cat']],
+    ['ls *.ts a?c [ab]', ['ls *.ts a?c [ab]']],
+    ['ls ~/x', ['ls ~/x']],
+    ['[ -f x ] && a', ['[ -f x ]', 'a']],
+    ['echo !rm !! ^a^b', ['echo !rm !! ^a^b']],
+    ['echo {a {} a,b', ['echo {a {} a,b']],
+    ['echo “rm x” ‘y’', ['echo “rm x” ‘y’']],
+    ['echo a\u00a0b\u2028c', ['echo a\u00a0b\u2028c']],
+    ['gіt status', ['gіt status']],
+    ['npm run build', ['npm run build']],
+    ['python a.py --x', ['python a.py --x']],
+    ['node --version', ['node --version']],
+    ['git clean -fdx', ['git clean -fdx']],
+    ['find . -name x -delete', ['find . -name x -delete']],
+    ['tar czf a.tgz b', ['tar czf a.tgz b']],
+  ])('%j', check);
+});
+
+describe('not certain: no allow with an args pattern counts', () => {
+  test.each<Row>([
+    ['', [], 'no command'],
+    ['# rm x', [], 'no command'],
+    ['a "b', ['a b'], 'parse error'],
+    ['if a; then b', ['a', 'b'], 'parse error'],
+    ['a )', ['a'], 'parse error'],
+    ['cat <<E\nrm x', ['cat'], 'parse error'],
+    ['a $(b "c', ['a $(b "c', 'b c'], 'parse error', 'substitution'],
+    ['git status\r\nrm x', ['git status\r', 'rm x'], 'control character'],
+    ['a\0b', ['a\0b'], 'control character', 'dynamic command name'],
+    ['$x a', ['$x a'], 'dynamic command name', 'expansion'],
+    ['"$@"', ['$@'], 'dynamic command name', 'expansion'],
+    ['$(which rm) x', ['$(which rm) x', 'which rm'], 'dynamic command name', 'substitution'],
+    ['{rm,-rf,/}', ['{rm,-rf,/}'], 'dynamic command name', 'expansion'],
+    ['/bin/r? x', ['/bin/r? x'], 'dynamic command name'],
+    ['*m x', ['*m x'], 'dynamic command name'],
+    ['~/rm x', ['~/rm x'], 'dynamic command name'],
+    ["'' x", [' x'], 'dynamic command name'],
+    ["'git status' x", ['git status x'], 'dynamic command name'],
+    ["$'rm' x", ['rm x'], 'not the same in every shell'],
+    ["$'\\x72m' x", ['rm x'], 'not the same in every shell'],
+    ["a $'\\ud800'", ['a \ufffd'], 'not the same in every shell'],
+    ['$"rm" x', ['rm x'], 'not the same in every shell'],
+    ['((rm x))', [], 'not the same in every shell'],
+    ['[[ -f x ]]', [], 'not the same in every shell'],
+    ['coproc a', ['a'], 'not the same in every shell'],
+    ['ls !(a)', ['ls !(a)'], 'not the same in every shell'],
+    ['echo $(a)', ['echo $(a)', 'a'], 'substitution'],
+    ['echo "`a`"', ['echo `a`', 'a'], 'substitution'],
+    ['echo "$(a "$(b)")"', ['echo $(a "$(b)")', 'a $(b)', 'b'], 'substitution'],
+    ['diff <(a) <(b)', ['diff <(a) <(b)', 'a', 'b'], 'substitution'],
+    ['a > >(b)', ['a', 'b'], 'substitution', 'redirection to a file'],
+    ['cat <<E\n$(a)\nE', ['cat', 'a'], 'substitution'],
+    ['cat <<< "$(a)"', ['cat', 'a'], 'substitution'],
+    ['echo ${x:-$(a)}', ['echo ${x:-$(a)}', 'a'], 'expansion', 'substitution'],
+    ['echo $((1 + $(a)))', ['echo $((1 + $(a)))', 'a'], 'expansion', 'substitution'],
+    ['echo $[ $(a) ]', ['echo $[ $(a) ]', 'a'], 'expansion', 'substitution'],
+    ['case $(a) in $(b)) c;; esac', ['a', 'b', 'c'], 'substitution'],
+    ["test -v 'a[$(b)]'", ['b', 'test -v a[$(b)]'], 'substitution'],
+    ['echo $HOME', ['echo $HOME'], 'expansion'],
+    ['rm -rf {/,}', ['rm -rf {/,}'], 'expansion'],
+    ['for i in a b; do c; done', ['c'], 'assignment'],
+    ['for PATH in /tmp; do ls; done', ['ls'], 'assignment'],
+    ['select i in a; do b; done', ['b'], 'assignment'],
+    ['PATH=/tmp ls', ['ls'], 'assignment'],
+    ['PATH=/tmp; ls', ['ls'], 'assignment'],
+    ['LD_PRELOAD=./x.so git status', ['git status'], 'assignment'],
+    ['a[$(b)]=1', ['b'], 'assignment', 'substitution'],
+    ['export PATH=/tmp; ls', ['export PATH=/tmp', 'ls'], 'assignment'],
+    ['read PATH <<< /tmp; ls', ['read PATH', 'ls'], 'assignment'],
+    ['printf -v PATH /tmp; ls', ['printf -v PATH /tmp', 'ls'], 'assignment'],
+    ['hash -p /tmp/x ls; ls', ['hash -p /tmp/x ls', 'ls'], 'assignment'],
+    ['a > f', ['a'], 'redirection to a file'],
+    ['a >> f', ['a'], 'redirection to a file'],
+    ['a >| f', ['a'], 'redirection to a file'],
+    ['a >& f', ['a'], 'redirection to a file'],
+    ['a &> f', ['a'], 'redirection to a file'],
+    ['a <> f', ['a'], 'redirection to a file'],
+    ['a 2>/dev/null', ['a'], 'redirection to a file'],
+    ['> f', [], 'redirection to a file'],
+    ['{ a; } > f', ['a'], 'redirection to a file'],
+    ['a >&$x', ['a'], 'redirection to a file', 'expansion'],
+    ['a < f', ['a'], 'redirection from a file'],
+    ['cat </dev/tcp/example.com/80', ['cat'], 'redirection from a file'],
+  ])('%j', check);
+});
+
+describe('wrapper programs: what they start is a part too', () => {
+  const opaque = (command: string): Row => [command, [command]];
+  test.each<Row>([
+    ['env A=b -i rm x', ['env A=b -i rm x', 'rm x']],
+    ["env -S 'rm -rf' x", ['env -S rm -rf x', 'rm -rf x']],
+    ['sudo -nu root rm x', ['sudo -nu root rm x', 'rm x']],
+    ['sudo --user=root -- rm x', ['sudo --user=root -- rm x', 'rm x']],
+    ['/usr/bin/sudo rm x', ['/usr/bin/sudo rm x', 'rm x']],
+    ['SUDO rm x', ['SUDO rm x', 'rm x']],
+    ['doas -u bob rm x', ['doas -u bob rm x', 'rm x']],
+    ["su - bob -c 'a; b'", ['su - bob -c a; b', 'a', 'b']],
+    ['xargs -0 -I% rm', ['xargs -0 -I% rm', 'rm', 'rm {}']],
+    ['xargs', ['xargs']],
+    ['timeout -k 5 10 rm x', ['timeout -k 5 10 rm x', 'rm x']],
+    ['nice -n 5 nohup rm x', ['nice -n 5 nohup rm x', 'nohup rm x', 'rm x']],
+    ['nice -5 rm x', ['nice -5 rm x', 'rm x']],
+    ['ionice -c2 -n 0 rm x', ['ionice -c2 -n 0 rm x', 'rm x']],
+    ['stdbuf -oL setsid -w rm x', ['stdbuf -oL setsid -w rm x', 'setsid -w rm x', 'rm x']],
+    ['chroot --userspec=a / rm x', ['chroot --userspec=a / rm x', 'rm x']],
+    ['\\time -f %e rm x', ['time -f %e rm x', 'rm x']],
+    ["watch -n 2 'a; b'", ['watch -n 2 a; b', 'a', 'b']],
+    ["bash -ec 'a; b' c d", ['bash -ec a; b c d', 'a', 'b']],
+    ["sh -c -e 'a'", ['sh -c -e a', 'a']],
+    ['dash -o errexit -c a', ['dash -o errexit -c a', 'a']],
+    ['sh -c \'sh -c "a; b"\'', ['sh -c sh -c "a; b"', 'sh -c a; b', 'a', 'b']],
+    opaque('bash x.sh'),
+    opaque('bash'),
+    ['curl x | sh', ['curl x', 'sh']],
+    ["eval 'a;' b", ['eval a; b', 'a', 'b']],
+    ['exec -a x rm y', ['exec -a x rm y', 'rm y']],
+    ['command rm x', ['command rm x', 'rm x']],
+    ['builtin cd x', ['builtin cd x', 'cd x']],
+    ["trap 'a; b' EXIT", ['trap a; b EXIT', 'a', 'b']],
+    ['find . -exec rm {} \\; -okdir ls {} +', ['find . -exec rm {} ; -okdir ls {} +', 'rm {}', 'ls {}']],
+    opaque('find *'),
+    ['fd x -x rm', ['fd x -x rm', 'rm']],
+    ["git -c alias.x='!rm x' x", ['git -c alias.x=!rm x x', 'rm x', 'git x']],
+    ['git -C d --no-pager push', ['git -C d --no-pager push', 'git push']],
+    ["git rebase -i --exec 'a; b'", ['git rebase -i --exec a; b', 'a', 'b']],
+    ['git submodule foreach --recursive a b', ['git submodule foreach --recursive a b', 'a b']],
+    ['git bisect run a b', ['git bisect run a b', 'a b']],
+    ['ssh -p 22 host rm x', ['ssh -p 22 host rm x', 'rm x']],
+    ['parallel -j 2 rm ::: a b', ['parallel -j 2 rm ::: a b', 'rm', 'rm {}']],
+    ['busybox rm x', ['busybox rm x', 'rm x']],
+    ["flock f -c 'a; b'", ['flock f -c a; b', 'a', 'b']],
+    ['npx -y a b', ['npx -y a b', 'a b']],
+    ['tar xIf a b', ['tar xIf a b', 'a', 'b']],
+    ["tar --checkpoint-act='exec=sh a' b", ['tar --checkpoint-act=exec=sh a b', 'sh a']],
+    opaque('tar cf a *'),
+    ['uv run pytest -q', ['uv run pytest -q', 'pytest -q']],
+    ['npm exec rimraf x', ['npm exec rimraf x', 'rimraf x']],
+    ['/lib64/ld-linux-x86-64.so.2 /bin/rm x', ['/lib64/ld-linux-x86-64.so.2 /bin/rm x', '/bin/rm x']],
+    opaque('. ./a'),
+    opaque('source a'),
+    opaque('python -c x'),
+    opaque('python3.11 -m x'),
+    opaque('node -e x'),
+    opaque('perl -e x'),
+    opaque('python'),
+    opaque('awk 1'),
+  ])('%j', (command, parts) => check(command, parts, 'wrapper program'));
+
+  test.each<Row>([
+    ['sudo --odd root rm x', ['sudo --odd root rm x', 'root rm x', 'rm x', 'x'], 'wrapper program', 'unknown option'],
+    ['unshare -r rm x', ['unshare -r rm x', 'rm x', 'x'], 'wrapper program', 'unknown option'],
+    ["bash --odd 'a;b'", ['bash --odd a;b', 'a', 'b', 'a', 'b'], 'wrapper program', 'unknown option'],
+    [
+      'docker run --rm box rm x',
+      ['docker run --rm box rm x', 'box rm x', 'rm x', 'x'],
+      'wrapper program',
+      'unknown option',
+    ],
+    ['sudo *', ['sudo *', '*'], 'wrapper program', 'unknown option', 'dynamic command name'],
+    ["bash -c '$0' rm", ['bash -c $0 rm', '$0'], 'wrapper program', 'dynamic command name', 'expansion'],
+    ['sudo ls > f', ['sudo ls > f'.slice(0, 7), 'ls'], 'wrapper program', 'redirection to a file'],
+    ["sh -c 'ls > f'", ['sh -c ls > f', 'ls'], 'wrapper program', 'redirection to a file'],
+    ["alias ls='rm x'\nls", ['alias ls=rm x', 'rm x', 'ls'], 'wrapper program', 'assignment'],
+    ['eval "$x"', ['eval $x', '$x'], 'wrapper program', 'dynamic command name', 'expansion'],
+  ])('%j', check);
+});
+
+describe('a part', () => {
+  test('knows its program without the path, and the wrappers it came out of', () => {
+    expect(splitShell('/bin/ls /a; sudo env -i /bin/rm /b; c').parts).toEqual([
+      { text: '/bin/ls /a', reduced: 'ls /a' },
+      { text: 'sudo env -i /bin/rm /b', reduced: 'sudo env -i /bin/rm /b', wrapper: 'sudo' },
+      { text: 'env -i /bin/rm /b', reduced: 'env -i /bin/rm /b', wrapper: 'env', within: 1 },
+      { text: '/bin/rm /b', reduced: 'rm /b', wrapper: 'env', within: 2 },
+      { text: 'c', reduced: 'c' },
+    ]);
+  });
+
+  test.each([
+    ['/usr/bin/python3.11 -c x', 'python3.11'],
+    ['SUDO ls', 'SUDO'],
+    ['bash.exe -c ls', 'bash.exe -c'],
+    ['find . -exec rm {} +', 'find -exec'],
+    ['git -c core.pager=less log', 'git -c'],
+    ['git -C dir log', 'git'],
+    ['docker exec box rm', 'docker exec'],
+  ])('%j names its wrapper as it was written, without the path', (command, wrapper) => {
+    expect(new Set(splitShell(command).parts.map((part) => part.wrapper))).toEqual(new Set([wrapper]));
+  });
+
+  test('of a substitution in the arguments of a wrapper did not come out of the wrapper', () => {
+    expect(splitShell('sudo ls $(rm x)').parts.at(-1)).toEqual({ text: 'rm x', reduced: 'rm x' });
+  });
+});
+
+describe('hostile input', () => {
+  test.each<[string, string, Uncertainty]>([
+    ['1 MB', 'a;'.repeat(500_000), 'too long'],
+    ['one character too long', 'a'.repeat(maxShellLength + 1), 'too long'],
+    ['3,000 nested substitutions', `${'"$('.repeat(3_000)}a${')"'.repeat(3_000)}`, 'parse error'],
+    ['5,000 open substitutions', '$('.repeat(5_000), 'parse error'],
+    ['5,000 open groups', '('.repeat(5_000), 'parse error'],
+    ['16,000 backticks', '`'.repeat(16_000), 'substitution'],
+    ['nested substitutions that repeat each other', `${'echo $('.repeat(200)}a${')'.repeat(200)}`, 'substitution'],
+    ['5,000 parts', 'a;'.repeat(5_000), 'too long'],
+    ['long parts in long parts', `${`echo ${'x'.repeat(60)} $(`.repeat(190)}a${')'.repeat(190)}`, 'too long'],
+    ['wrappers of wrappers', `${'eval '.repeat(3_000)}a`, 'too long'],
+    ['guesses of guesses', `${'sudo --odd '.repeat(1_000)}a`, 'too long'],
+    ['guesses of text', `${'bash --odd '.repeat(1_000)}a`, 'too long'],
+    ['5,000 arithmetic groups', `echo $((${'('.repeat(5_000)}`, 'parse error'],
+    ['4,000 braces', `${'{a,'.repeat(4_000)}${'}'.repeat(4_000)}`, 'expansion'],
+    ['5,000 here-documents', 'a <<E;'.repeat(2_500), 'parse error'],
+    ['lone surrogates', 'a \ud800 $(\udc00)', 'substitution'],
+  ])('%s ends, uncertain and within the bounds', (_case, command, reason) => {
+    const split = splitShell(command);
+    expect(split.uncertain).toContain(reason);
+    expect(split.parts.length).toBeLessThanOrEqual(maxShellParts);
+    expect(JSON.stringify(split.parts.map(({ text, reduced }) => text + reduced)).length).toBeLessThan(
+      2 * maxPartsLength,
+    );
+    expect(JSON.parse(JSON.stringify(split))).toEqual(split);
+  });
+
+  test('as long as may be, it is split', () => {
+    const longest = `a ${'b'.repeat(maxShellLength - 2)}`;
+    expect(splitShell(longest)).toEqual({ parts: [{ text: longest, reduced: longest }], uncertain: [] });
+  });
+});

@@ -1,0 +1,57 @@
+import type { ApprovalRequest } from '../../src/core/ledger/approval.ts';
+import { askTermsOf, type AskTerms } from '../../src/core/policy/ask-terms.ts';
+import { defaultAssessment } from '../../src/core/assess/assessment.ts';
+import type { Voter } from '../../src/core/people/entitlement.ts';
+import type { RequestRecord } from '../../src/core/ledger/ledger.ts';
+import { iso } from '../../src/core/ledger/ledger.ts';
+import type { Ruling } from '../../src/core/policy/ruling.ts';
+
+export const askRuling: Ruling = { action: 'ask', rule: null, layer: 'default', severity: 'medium', engine: 1 };
+
+/** The id of request number `number`. */
+export const requestIdOf = (number: number): string => number.toString(16).padStart(32, '0');
+export const digestOf = (number: number): string => number.toString(16).padStart(64, 'd');
+
+/** Request number `number` of a run, as its ledger keeps it. */
+export function bookedRequest(
+  number: number,
+  deadlineMs: number | null = null,
+  fields: Partial<ApprovalRequest> = {},
+  terms: Partial<AskTerms> = {},
+): RequestRecord {
+  return {
+    callId: `1.${number}`,
+    deadlineMs,
+    request: {
+      requestId: requestIdOf(number),
+      workflowId: 'run-1',
+      toolName: 'pay',
+      arguments: { to: 'ann', amount: number },
+      riskLevel: 'write',
+      assessment: defaultAssessment('write'),
+      agentName: 'tester',
+      callerUserId: null,
+      contextSummary: '',
+      rule: null,
+      reason: 'Risk default for write',
+      requestedAt: iso(0),
+      deadline: deadlineMs === null ? null : iso(deadlineMs),
+      digest: digestOf(number),
+      lineage: [],
+      metadata: {},
+      reviewers: [],
+      shown: 'all',
+      ...fields,
+    },
+    terms: { ...askTermsOf({}, askRuling, { risk: 'write' }), ...terms },
+    votes: [],
+    delegations: [],
+    ladderMs: -1,
+    ruled: { definition: 'd'.repeat(64) },
+  };
+}
+
+/** Who says so by their own word; without a name, nobody. */
+export function claimedBy(reviewerId: string | undefined): Voter {
+  return reviewerId === undefined ? { identity: 'anonymous' } : { reviewerId, identity: 'claimed' };
+}
