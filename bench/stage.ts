@@ -60,7 +60,7 @@ export async function openStage({ address, scripts, workflowBundle }: StageOptio
     address,
     taskQueue: `ours-${suffix}`,
     agents: [agent],
-    shutdownGraceMs: 500,
+    shutdownGraceTime: 500,
     logLevel: 'ERROR',
     ...(workflowBundle === undefined ? {} : { workflowBundle }),
   });

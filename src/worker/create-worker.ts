@@ -1,5 +1,10 @@
 /** Joins agents, tools and policy with Temporal's worker. */
-import type { LogLevel, WorkflowBundleWithSourceMap, WorkerPlugin } from '@temporalio/worker';
+import type {
+  LogLevel,
+  WorkerOptions as TemporalWorkerOptions,
+  WorkerPlugin,
+  WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
 import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
@@ -15,31 +20,27 @@ import { connectionSettings } from '../connection/connection-settings.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
 import type { PluginOptions } from './plugin.ts';
-import { countersignPlugin } from './plugin.ts';
+import { countersignPlugin, pluginOptionNames } from './plugin.ts';
 
-export interface WorkerOptions extends ServerOptions, PluginOptions {
+/** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
+type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
+
+/**
+ * Where the server is, what runs here, and every option of Temporal's worker under its own name. Defaults that differ
+ * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds. Activities under
+ * `gated` run only behind a gate, whatever schedules them.
+ */
+export interface WorkerOptions extends ServerOptions, PluginOptions, PassedOn {
   /** Default `countersign`. */
   taskQueue?: string;
-  /** Workflows of one's own: a module that exports them and, if agents run here, `agentRun`. Default: `agentRun` alone. */
-  workflowsPath?: string;
-  /** What `bundleWorkflows` returned, to spare each worker the bundling. */
-  workflowBundle?: { code: string } | { codePath: string };
-  /** Activities of one's own; those under `gated` run only behind a gate. */
-  activities?: object;
   /** Other plugins of Temporal's, such as an integration of an agent framework. */
   plugins?: readonly WorkerPlugin[];
-  /** Runs kept in memory; 0 makes every step replay, which tests use. Default: Temporal's. */
-  maxCachedWorkflows?: number;
-  /** Tools and model calls at a time. Default: Temporal's, 100. */
-  maxConcurrentActivities?: number;
   /** What Temporal's SDK writes to standard error; the first worker of a process decides. Default `WARN`. */
   logLevel?: LogLevel;
-  /** How long a worker that shuts down waits for running tools, in milliseconds. Default 10 seconds. */
-  shutdownGraceMs?: number;
 }
 
 export interface CountersignWorker {
-  /** Works until `shutdown`; settles when all that ran has ended. */
+  /** Polls until `shutdown`, and resolves when everything that ran has ended. */
   run(): Promise<void>;
   shutdown(): void;
 }
@@ -54,21 +55,16 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   installLogger(options.logLevel ?? 'WARN');
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
+  const { plugins = [], taskQueue = defaultTaskQueue } = options;
   try {
     const worker = await Worker.create({
+      shutdownGraceTime: '10s',
+      ...(options.workflowBundle === undefined && { workflowsPath: bundledPath('index') }),
+      ...passedOn(options),
       connection,
       namespace,
-      taskQueue: options.taskQueue ?? defaultTaskQueue,
-      ...(options.workflowBundle === undefined
-        ? { workflowsPath: options.workflowsPath ?? bundledPath('index') }
-        : { workflowBundle: options.workflowBundle }),
-      ...(options.activities === undefined ? {} : { activities: options.activities }),
-      plugins: [plugin, ...(options.plugins ?? [])],
-      ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
-      ...(options.maxConcurrentActivities === undefined
-        ? {}
-        : { maxConcurrentActivityTaskExecutions: options.maxConcurrentActivities }),
-      shutdownGraceTime: options.shutdownGraceMs ?? 10_000,
+      taskQueue,
+      plugins: [plugin, ...plugins],
     });
     return {
       run: async () => {
@@ -84,6 +80,14 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     await connection.close();
     throw error;
   }
+}
+
+/** Everything but what is ours and what `createWorker` makes itself. */
+function passedOn(options: WorkerOptions): PassedOn {
+  const own = [...pluginOptionNames, 'address', 'namespace', 'taskQueue', 'plugins', 'logLevel'];
+  return Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => value !== undefined && !own.includes(name)),
+  );
 }
 
 /** Bundles the workflows of this package, or of a module of one's own that exports them; for other plugins, too. */

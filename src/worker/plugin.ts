@@ -66,6 +66,19 @@ export interface PluginOptions {
   attributes?: AttributeNameOptions;
 }
 
+/** The names above, all of them: Temporal's worker does not know these options. */
+export const pluginOptionNames: readonly string[] = Object.keys({
+  agents: true,
+  tools: true,
+  gated: true,
+  policy: true,
+  assessors: true,
+  workflowTypes: true,
+  rollOver: true,
+  largePayloads: true,
+  attributes: true,
+} satisfies Record<keyof PluginOptions, true>);
+
 export type CountersignPlugin = BundlerPlugin &
   Required<Pick<WorkerPlugin, 'configureWorker' | 'configureReplayWorker'>>;
 

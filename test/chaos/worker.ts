@@ -21,7 +21,7 @@ const worker = await createWorker({
   workflowBundle: { codePath: bundlePath },
   ...cache,
   rollOver,
-  shutdownGraceMs: 300,
+  shutdownGraceTime: 300,
   logLevel: 'ERROR',
 });
 process.stdout.write('ready\n');

@@ -19,12 +19,12 @@ beforeAll(async () => {
 afterEach(killAll);
 afterAll(() => world.close());
 
-const worker = (maxConcurrentActivities?: number) =>
+const worker = (maxConcurrentActivityTaskExecutions?: number) =>
   spawnWorker({
     address: sharedAddress(),
     taskQueue: world.taskQueue,
     folder: world.folder,
-    ...(maxConcurrentActivities === undefined ? {} : { maxConcurrentActivities }),
+    ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
   });
 const count = (line: string): number => world.ran().filter((each) => each === line).length;
 const allowHold = { version: 1, rules: [{ pattern: 'hold*', action: 'allow' }] };

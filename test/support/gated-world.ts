@@ -66,7 +66,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'rollsLate',
       ],
       workflowBundle: { code },
-      shutdownGraceMs: 500,
+      shutdownGraceTime: 500,
       logLevel: 'ERROR',
       ...testCache(),
       ...options,

@@ -47,7 +47,7 @@ export async function openOperatorWorld(): Promise<OperatorWorld> {
     scheduled: async (tool, name) => {
       const { run, requestId } = await waiting(tool, name);
       await world.stopWorker();
-      await world.startWorker({ maxConcurrentActivities: 1 });
+      await world.startWorker({ maxConcurrentActivityTaskExecutions: 1 });
       await running('hold_on', `slot of ${name}`);
       await run.handle.executeUpdate('decide', { args: [{ requestId, approved: true }] });
       return run;

@@ -68,7 +68,7 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
   const worker = await createWorker({
     address,
     agents: [tidyAgent()],
-    shutdownGraceMs: 500,
+    shutdownGraceTime: 500,
     logLevel: 'ERROR',
     ...(workflowBundle === undefined ? {} : { workflowBundle }),
   });

@@ -7,7 +7,7 @@ export interface WorkerProcessOptions {
   address: string;
   taskQueue: string;
   folder: string;
-  maxConcurrentActivities?: number;
+  maxConcurrentActivityTaskExecutions?: number;
   /** The agents of `team`, not `testAgent` alone. */
   team?: true;
 }

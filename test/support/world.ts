@@ -85,7 +85,7 @@ export async function openWorld({
         taskQueue,
         agents: agentsIn(folder),
         workflowBundle: { codePath: testBundle() },
-        shutdownGraceMs: 500,
+        shutdownGraceTime: 500,
         logLevel: 'ERROR',
         ...testCache(),
         ...options,

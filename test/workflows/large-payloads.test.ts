@@ -80,7 +80,7 @@ const withFolder: Partial<WorkerOptions> = { agents, largePayloads };
 let world: World;
 let reader: CountersignClient;
 beforeAll(async () => {
-  world = await openWorld({ ...withFolder, rollOver: { historyEvents: 30 }, maxConcurrentActivities: 1 });
+  world = await openWorld({ ...withFolder, rollOver: { historyEvents: 30 }, maxConcurrentActivityTaskExecutions: 1 });
   reader = await createClient({ address: sharedAddress(), taskQueue: world.taskQueue, largePayloads });
 }, 60_000);
 afterAll(async () => {

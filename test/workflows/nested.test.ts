@@ -15,7 +15,7 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ agentsIn: (folder) => team(folder), maxConcurrentActivities: 1 });
+  world = await openWorld({ agentsIn: (folder) => team(folder), maxConcurrentActivityTaskExecutions: 1 });
 }, 60_000);
 afterAll(async () => {
   await killAll();

@@ -13,7 +13,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   // One slot: a tool that holds it keeps the verification waiting.
-  world = await openWorld({ rollOver: { historyEvents: 40 }, maxConcurrentActivities: 1 });
+  world = await openWorld({ rollOver: { historyEvents: 40 }, maxConcurrentActivityTaskExecutions: 1 });
 }, 60_000);
 afterAll(() => world.close());
 

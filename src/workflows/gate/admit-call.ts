@@ -1,0 +1,129 @@
+/** The step that every tool call passes (I1): the policy's ruling on it, and what follows from that. */
+import type { Assessment } from '../../core/assess/assessment.ts';
+import { callDigest } from '../../core/base/digest.ts';
+import type { Problem } from '../../core/base/problem.ts';
+import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
+import { answerBefore } from '../../core/ledger/admission.ts';
+import type { ApprovalRequest, OutcomeName } from '../../core/ledger/approval.ts';
+import { countsAsIrreversible } from '../../core/ledger/open-request.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { limitsOf } from '../../core/policy/limits.ts';
+import type { PolicyLayers } from '../../core/policy/policy.ts';
+import type { ShellSplit } from '../../core/shell/parts.ts';
+import { notSplit } from '../../core/shell/parts.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
+import type { GateState } from '../state/gate-state.ts';
+import { recordRequest } from '../state/record-request.ts';
+
+/** The gate's answer to one call. `answered`: the call does not run, and `content` is what the model is told. */
+export type Admission =
+  | { kind: 'allowed' }
+  | { kind: 'asked'; requestId: string }
+  | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
+
+/** What an activity found out about a call when it parsed the arguments; recorded with the call. */
+export interface CallFacts {
+  /** The model's text beside the call, else the last user message. */
+  contextSummary: string;
+  /** Where the tool has a shell subject: its split. */
+  shell?: ShellSplit & { argument: string };
+  assessment?: Assessment;
+  /** Of a call whose tool changed after it was approved: the request that approved it. */
+  replaces?: ApprovalRequest['replaces'];
+}
+
+/** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
+export function admitCall(
+  state: GateState,
+  active: ActivePolicies,
+  { call, tool, facts }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts },
+): Admission {
+  const { callId, args } = call;
+  const { name: toolName, risk, subject, definition } = tool;
+  const { ledger, closing } = state;
+  const atMs = Date.now();
+  const answered = (outcome: OutcomeName, content: string): Admission => ({
+    kind: 'answered',
+    content,
+    outcome,
+    isError: isToldAsError(active.policies, outcome),
+  });
+  if (closing !== undefined) {
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: closing });
+    return answered('cancelled', sentences.cancelled(closing));
+  }
+  const digest = digestOf(call, tool);
+  if (typeof digest !== 'string') {
+    return refuseCall(state, active, { callId, toolName, content: sentences.failed(digest.message) });
+  }
+  const shell = shellOf(tool, facts);
+  const { contextSummary, replaces, assessment: assessed } = facts;
+  const ruledCase = active.rule(
+    { tool: toolName, args, risk, subject, shell, digest, assessed, definition },
+    ledger,
+    atMs,
+  );
+  const { ruling, assessment, limits } = ruledCase;
+  if (ruling.action === 'deny') {
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
+    return answered('denied_by_policy', sentences.deniedByPolicy(toolName, ruling.reason));
+  }
+  // A call that replaces another one is counted already.
+  const reversible =
+    assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces.requestId));
+  const answer = answerBefore(ledger, ruling, { tool: toolName, args, digest, reversible, atMs }, limits);
+  if (answer !== undefined) {
+    const { outcome, content, reason, grantId } = answer;
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId });
+    return answered(outcome, content);
+  }
+  if (ruling.action === 'allow') {
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
+    return { kind: 'allowed' };
+  }
+  const ruled = {
+    definition,
+    ...(subject !== undefined && { subject }),
+    ...(shell !== undefined && { shell }),
+    ...(assessed !== undefined && { assessment: assessed }),
+  };
+  const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, replaces, atMs };
+  const record = recordRequest(active.options, { ...asked, lineage: active.options.lineage ?? [] });
+  state.noteGrowth();
+  state.apply({ kind: 'open', atMs, record, ruling });
+  return { kind: 'asked', requestId: record.request.requestId };
+}
+
+/** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */
+export function refuseCall(
+  state: GateState,
+  { policies }: ActivePolicies,
+  { callId, toolName, content }: { callId: string; toolName: string; content: string },
+): Admission {
+  // The sentence may quote the arguments.
+  const reason = state.showsArguments ? content.slice(0, 500) : undefined;
+  state.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
+  return { kind: 'answered', content, outcome: 'refused', isError: isToldAsError(policies, 'refused') };
+}
+
+const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];
+
+/** Whether the model is told of such a denial as of an error (`approval.denied_as`). */
+export function isToldAsError(policies: PolicyLayers, outcome: OutcomeName): boolean {
+  return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
+}
+
+/** Arguments without canonical JSON cannot be approved: nobody could say what would run. */
+function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
+  try {
+    return callDigest({ tool: name, args, definition });
+  } catch (error) {
+    return { code: 'arguments_invalid', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A split that is missing, or that is of another argument than the recorded subject, splits nothing (I2). */
+function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
+  if (shellSubject !== true) return undefined;
+  return shell !== undefined && shell.argument === subject ? shell : notSplit;
+}
