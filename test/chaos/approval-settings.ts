@@ -3,7 +3,7 @@ import { publicKeyOf } from '../../src/client/reviewer-key.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { PlannedChange, PlannedRun } from './schedule.ts';
 
-/** How long a request may wait in all, in milliseconds. */
+/** The longest total wait of a request, in milliseconds. */
 export const longestWaitMs = 120_000;
 
 const people = ['ann', 'bob', 'dan', 'eve'] as const;
@@ -13,7 +13,10 @@ export const keyIdOf = (person: string): string => `${person}-key`;
 /** 32 bytes in base64, the same in every process. */
 export const privateKeyOf = (person: string): string => createHash('sha256').update(person).digest('base64');
 
-/** The workers' policy: it leaves the rules to the runs, lets nothing wait for ever, and says whose each key is. */
+/**
+ * The workers' policy. It leaves the rules to the runs, limits how long a request waits, and names the owner of each
+ * key.
+ */
 export const ceiling = {
   version: 1,
   approval: { max_timeout: `${longestWaitMs}ms` },
@@ -22,19 +25,19 @@ export const ceiling = {
   reviewer_keys: Object.fromEntries(people.map((person) => [keyIdOf(person), publicKeyOf(privateKeyOf(person))])),
 };
 
-/** What a run begins with: its reviewers, if it names any. */
+/** The policy that a run starts with. It has rules only if the plan names reviewers. */
 export function policyOf(plan: PlannedRun): JsonObject {
   const rules = ['note', 'slow', 'again'].map((pattern) => ({ pattern, action: 'ask', ...asksOf(plan) }));
   return { version: 1, approval: settingsOf(plan), ...(plan.reviewers.length > 0 && { rules }) };
 }
 
-/** A change does not change who decides. */
+/** A changed policy keeps the reviewers. */
 export function changedPolicyOf(plan: PlannedRun, { tool: pattern, action }: PlannedChange): JsonObject {
   const rule = { pattern, action, ...(action === 'ask' && asksOf(plan)) };
   return { version: 1, approval: settingsOf(plan), rules: [rule] };
 }
 
-/** Denials of one tool are no reason here to stop asking. */
+/** The high retry limit keeps denials of a tool from ending the asking. */
 function settingsOf({ timeoutMs }: PlannedRun): JsonObject {
   return { timeout: `${timeoutMs}ms`, max_retries_after_deny: 100 };
 }

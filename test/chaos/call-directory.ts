@@ -10,7 +10,7 @@ export interface CallPlace {
   call: number;
 }
 
-/** Where in the schedule a request belongs, by its digest: each call writes a text of its own. */
+/** Maps a request's digest to its place in the schedule. Digests are unique because each call writes its own text. */
 export function callDirectory(runs: readonly PlannedRun[]): ReadonlyMap<string, CallPlace> {
   const definitions = new Map(chaosAgent('').tools.map((tool) => [tool.name, definitionOf(tool).definition]));
   return new Map(

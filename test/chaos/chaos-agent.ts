@@ -9,10 +9,10 @@ import type { ToolContext } from '../../src/agents/definitions.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';
 
-/** One time that a tool really ran. */
+/** One actual execution of a tool. */
 export interface RanLine {
   tool: string;
-  /** Workflow id and call id: what a tool would hand to whatever it calls, so that nothing happens twice. */
+  /** Workflow id and call id: the key that a tool passes to downstream services to prevent duplicates. */
   idempotencyKey: string;
   text: string;
 }
@@ -21,8 +21,8 @@ const slowMs = 600;
 const input = z.object({ text: z.string() });
 
 /**
- * Its tools append a line to `FOLDER/ran.jsonl` each time they run: counted from outside, whatever is killed. The tool
- * `helper` is an agent with the same tools.
+ * Each tool appends a line to `FOLDER/ran.jsonl` whenever it runs, so executions are counted outside the run and
+ * survive any kill. The tool `helper` is an agent with the same tools.
  */
 export function chaosAgent(folder: string): Agent {
   const tool = (name: string, execute: (context: ToolContext) => Promise<void>, more: object = {}) =>

@@ -1,4 +1,4 @@
-/** One whole chaos test: a stage of its own, the play, and what the books say afterwards. */
+/** One whole chaos test: opens a stage, plays the schedule and verifies the records of all runs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,20 +17,20 @@ import { openStage } from './stage.ts';
 import type { Violation } from './verify.ts';
 import { verifyBook } from './verify.ts';
 
-/** Git ignores it. */
+/** Ignored by git. */
 const failedReplays = fileURLToPath(new URL('../failed-replays/', import.meta.url));
 
 export interface ChaosOutcome {
   violations: Violation[];
   books: RunBook[];
-  /** Disturbances that came about. */
+  /** Disturbances that happened. */
   disturbances: number;
-  /** What workers wrote that ended although nobody killed them. */
+  /** The error output of workers that ended although nobody killed them. */
   crashes: string[];
 }
 
 export interface ChaosOptions extends Partial<Pick<PlayOptions, 'progress' | 'runLimitMs'>> {
-  /** Must be there; gets the database, the schedule and what the tools wrote. */
+  /** Created if missing. Holds the database, the schedule and what the tools wrote. */
   folder: string;
   bundlePath: string;
   signal?: AbortSignal;
@@ -91,7 +91,7 @@ function isEmpty({ approvals, more }: { approvals: unknown[]; more: number }): b
   return approvals.length + more === 0;
 }
 
-/** Whatever ran belongs to a run that was started. */
+/** Every tool execution must belong to a known run. */
 function strangers(lines: RanLine[], books: RunBook[]): Violation[] {
   const known = new Set(books.map(({ workflowId }) => workflowId));
   return lines

@@ -1,4 +1,4 @@
-/** `maxCachedWorkflows` of one worker process; null is the default. */
+/** `maxCachedWorkflows` of one worker process; null means the default. */
 export type WorkerCache = 0 | 1 | null;
 
 export type DisturbanceKind =
@@ -6,10 +6,10 @@ export type DisturbanceKind =
 
 export interface Disturbance {
   kind: DisturbanceKind;
-  /** Comes when this share of all that is planned to be sent has been sent, 0 to 1. */
+  /** The disturbance starts when this share (0 to 1) of all planned messages has been sent. */
   atShare: number;
-  /** Which of the workers, where it is one. */
+  /** The index of the worker, for kinds that affect one worker. */
   worker: number;
-  /** How long what was ended stays away, in milliseconds. */
+  /** How long the killed or stopped processes stay down, in milliseconds. */
   downMs: number;
 }

@@ -11,8 +11,8 @@ import type { ChaosSchedule, PlannedRun } from './schedule.ts';
 import { allRuns } from './all-runs.ts';
 
 /**
- * Reads what became of every run, once all is quiet: histories, the runs' own answers, and what the tools wrote. A
- * nested run that was never started has no book.
+ * Reads what happened to every run after the play: histories, answers to queries, and what the tools wrote. A nested
+ * run that never started gets no record.
  */
 export async function gatherBooks(
   client: CountersignClient,
@@ -72,7 +72,7 @@ async function gatherBook(
   };
 }
 
-/** The workflow id of the run in which a tool ran. */
+/** The workflow id of the run that executed the tool. */
 export function runOf({ idempotencyKey }: RanLine): string {
   return idempotencyKey.slice(0, idempotencyKey.lastIndexOf('/'));
 }
@@ -81,9 +81,13 @@ type OwnWords = Pick<RunBook, 'ledger' | 'details' | 'told' | 'unread'>;
 
 const nothing: OwnWords = { ledger: { asks: 0, open: 0, outcomes: [], refused: 0 }, details: {}, told: [] };
 
-/** What a worker answers for the run, from its history: no answer means that the run cannot be replayed. */
+/**
+ * The run's answers to queries, which a worker computes by replaying its history. No answer means that the run cannot
+ * be replayed.
+ */
 async function ownWords({ session }: CountersignClient, links: HistoryLink[], requestIds: string[]): Promise<OwnWords> {
-  // A run that was terminated may not have had the time to take up what its last link continues.
+  // A terminated run may not have had time to read the state carried into its last execution; query the last execution
+  // that had.
   const begun = links.findLast(hasBegun);
   const handle = session.client.workflow.getHandle(links[0]!.workflowId, begun?.runId);
   try {
@@ -106,7 +110,10 @@ async function ownWords({ session }: CountersignClient, links: HistoryLink[], re
   }
 }
 
-/** True if a task was completed, and where the link continues another one, one after it had read what that one carried. */
+/**
+ * True if the execution completed a workflow task. If it continues another one, the task must come after it read the
+ * carried state.
+ */
 function hasBegun({ events }: HistoryLink): boolean {
   const isContinued = Boolean(events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
   const from = isContinued ? events.findIndex((event) => event.activityTaskCompletedEventAttributes != null) : 0;
@@ -118,7 +125,7 @@ async function patiently<T>(query: () => Promise<T>): Promise<T> {
   return query().catch(query).catch(query);
 }
 
-/** Why it failed, or why its tasks do. */
+/** The run's failure, or else the failure of its last workflow task. */
 function whyFailed(links: HistoryLink[]): string | undefined {
   const events = links.at(-1)!.events;
   const { workflowExecutionFailedEventAttributes: run, workflowTaskFailedEventAttributes: task } = events.at(-1)!;

@@ -5,7 +5,7 @@ import type { RunBook } from './run-book.ts';
 import type { ChaosTool, PlannedItem } from './schedule.ts';
 import type { SentItem } from './sent-item.ts';
 
-/** What books are made of in tests: a run `w` of 2026, in seconds from its start. */
+/** Builds run records for tests: a run `w` that starts in 2026; times are in seconds from its start. */
 
 export const startMs = Date.parse('2026-01-01T00:00:00.000Z');
 export const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString();
@@ -13,7 +13,7 @@ export const ids = ['a', 'b', 'c', 'e'].map((letter) => letter.repeat(32)) as [s
 export const digest = 'd'.repeat(64);
 const base = { engine: 1, toolName: 'note' } as const;
 
-/** Request `index` is about call `index` of the first turn, and waits a minute. */
+/** Request `index` is about call `index` of the first turn and waits one minute. */
 export const opened = (seq: number, index: number): JournalEntry => ({
   ...base,
   seq,
@@ -64,7 +64,7 @@ export const accepted = (call: number, outcome: 'approved' | 'denied'): SentItem
   receipt: { requestId: ids[call]!, accepted: true, outcome, message: '' },
 });
 
-/** Tools by turn; each call that ran wrote its text, and the model was told so. */
+/** `turns` lists the tools of each turn. Each call that ran wrote its text, and the model received the result. */
 export function bookOf(entries: JournalEntry[], turns: ChaosTool[][], more: Partial<RunBook> = {}): RunBook {
   const projection = projectJournal(entries);
   const planned = turns.map((tools, turn) => ({

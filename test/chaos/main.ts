@@ -1,7 +1,8 @@
 /**
- * `npm run chaos -- --runs N --seed S [--at-once N] [--json] [--schedule]`: kills workers and the server under many runs
- * with much to decide, checks every book afterwards, and replays every history. Progress on standard error, the summary on standard output; exit 1 when
- * something is wrong. `--schedule` prints what would be done, and does nothing.
+ * `npm run chaos -- --runs N --seed S [--at-once N] [--json] [--schedule]`: runs many agents with many approval
+ * requests, kills workers and the server meanwhile, then verifies the record of every run and replays every history.
+ * Progress goes to standard error, the summary to standard output; the exit code is 1 if anything is wrong.
+ * `--schedule` prints the plan and does nothing else.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

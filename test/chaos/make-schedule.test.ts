@@ -13,12 +13,12 @@ const controlsOf = ({ runs }: ChaosSchedule) =>
   allRuns(runs).flatMap(({ turns }) => turns.flatMap(({ controls }) => controls));
 const kindsOf = <Kind extends PlannedControl['kind']>(kind: Kind) =>
   controlsOf(whole).filter((each): each is Extract<PlannedControl, { kind: Kind }> => each.kind === kind);
-/** Messages that were sent more than once, by what they say. */
+/** How many messages repeat the content of another one. */
 const repeated = (controls: readonly PlannedControl[]): number => {
   const texts = controls.map(({ when: _when, via: _door, ...said }) => JSON.stringify(said));
   return texts.length - new Set(texts).size;
 };
-/** Ids under which several messages say different things. */
+/** How many ids are used by messages with different content. */
 const misused = (controls: readonly PlannedControl[]): number => {
   const said = new Map<string, Set<string>>();
   for (const { when: _when, via: _door, messageId, ...rest } of controls) {
@@ -26,7 +26,7 @@ const misused = (controls: readonly PlannedControl[]): number => {
   }
   return [...said.values()].filter(({ size }) => size > 1).length;
 };
-/** Several senders, signals and updates, good ones and bad ones, all sent as one nested run ends. */
+/** Several senders, signals and updates, valid and invalid ones, all sent as one nested run ends. */
 const isCrowd = (sends: readonly PlannedSend[]): boolean => {
   const sent = sends.filter(({ when }) => typeof when === 'object' && 'nested' in when);
   const faults = sent.flatMap(({ items }) => items.map(({ fault }) => fault));
@@ -38,16 +38,16 @@ const isCrowd = (sends: readonly PlannedSend[]): boolean => {
 const panels = whole.runs.map(({ reviewers, votes, verified }) => ({ reviewers, ...votes, verified }));
 const namesOf = (names: readonly string[]): string[] => [...new Set(names)].toSorted();
 
-test('one seed gives one schedule, another seed another', () => {
+test('the seed determines the schedule', () => {
   expect(makeSchedule({ runs: 200, seed: 1 })).toEqual(whole);
   expect(makeSchedule({ runs: 200, seed: 2 })).not.toEqual(whole);
 });
 
-test('it is plain JSON: what is stored is what is played', () => {
+test('a schedule survives a round trip through JSON', () => {
   expect(JSON.parse(JSON.stringify(whole))).toEqual(whole);
 });
 
-describe('200 runs hold everything that the test is about', () => {
+describe('200 runs cover everything that the chaos test is about', () => {
   test.each([
     ['1,000 requests and more', askedCalls(whole) >= 1_000, true],
     ['more decisions than requests', plannedSends(whole) > askedCalls(whole), true],
@@ -176,7 +176,7 @@ describe('200 runs hold everything that the test is about', () => {
     expect(found).toEqual(expected);
   });
 
-  test('model ids of calls come again in one batch and in a later turn', () => {
+  test('model call ids repeat within a batch and in later turns', () => {
     const ids = (run: number): string[][] =>
       whole.runs[run]!.turns.map(({ calls }) => calls.map(({ modelCallId }) => modelCallId));
     const all = whole.runs.map((_, index) => ids(index));
@@ -184,7 +184,7 @@ describe('200 runs hold everything that the test is about', () => {
     expect(all.some(([first = [], second = []]) => first.some((id) => second.includes(id)))).toBe(true);
   });
 
-  test('a decision id that comes again says the same again', () => {
+  test('a repeated decision id carries the same decision', () => {
     const byId = new Map<string, string>();
     for (const item of itemsOf(whole)) {
       if (item.decisionId === undefined) continue;
@@ -195,7 +195,7 @@ describe('200 runs hold everything that the test is about', () => {
   });
 });
 
-test('disturbances come in order, within the play, each kind before one comes again', () => {
+test('disturbances are in order, within the play, and use every kind before any repeats', () => {
   const shares = whole.disturbances.map(({ atShare }) => atShare);
   expect(shares).toEqual(shares.toSorted((one, other) => one - other));
   expect(shares.every((share) => share > 0 && share < 1)).toBe(true);
@@ -203,12 +203,12 @@ test('disturbances come in order, within the play, each kind before one comes ag
   expect(new Set(few).size).toBe(few.length);
 });
 
-test('no two calls write the same text: what ran can be told apart', () => {
+test('every call writes a different text, so executions can be told apart', () => {
   const texts = allRuns(whole.runs).flatMap(({ turns }) => turns.flatMap(({ calls }) => calls.map(({ text }) => text)));
   expect(new Set(texts).size).toBe(texts.length);
 });
 
-test('a plain client has no client of ours to send through', () => {
+test('the sender with a plain Temporal client never sends through the Countersign client', () => {
   expect(plainSender).toBe(senderCount - 1);
   for (const { via, sender } of [...sendsOf(whole), ...controlsOf(whole)]) {
     if (sender === plainSender) expect(via).not.toBe('client');

@@ -11,8 +11,8 @@ export interface ScheduleOptions {
 }
 
 /**
- * Pure: one seed gives one schedule. The real timing of a play differs each time; the plan does not.
- * Six or seven asked calls a run: some end before they have asked all.
+ * Pure: a seed determines the schedule. The actual timing differs from play to play. A run plans six or seven requests;
+ * some runs end before they have opened all of them.
  */
 export function makeSchedule({ runs, seed, concurrency = 30 }: ScheduleOptions): ChaosSchedule {
   const random = seededRandom(seed);

@@ -2,7 +2,7 @@ import { planCrowd } from './plan-crowd.ts';
 import type { PlannedItem, PlannedSend } from './schedule.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
-/** Who answers a turn's requests (`asked`: indices of its calls), and how badly. */
+/** Plans the decisions on a turn's requests, valid and invalid ones. `asked` holds the indices of the calls. */
 export function planAnswers(planner: TurnPlanner, asked: readonly number[]): PlannedSend[] {
   const { random, idPrefix, brief, granting, reviewers, nested, soon, decision, send, faulty, scope } = planner;
   const forGood = (call: number, more: Partial<PlannedItem> = {}): PlannedItem => {
@@ -82,14 +82,14 @@ export function planAnswers(planner: TurnPlanner, asked: readonly number[]): Pla
     ...(reviewers.length > 0 && { stranger: 2 }),
   };
   if (asked.length > 1 && random.chance(0.3)) {
-    // One batch for all, in which one item may be no good, and a second batch that says otherwise.
+    // One batch for all requests, possibly with one malformed item, and sometimes a second batch with other decisions.
     const items = asked.map((call) => (granting && random.chance(0.3) ? forGood(call) : decision(call)));
     const spoilt = random.chance(0.5) ? [decision(asked[0]!, { fault: 'misshapen' })] : [];
     const answered = send(soon(), ...spoilt, ...items);
     return random.chance(0.5) ? [answered] : [answered, send(soon(), ...asked.map((call) => decision(call)))];
   }
   if (asked.length > 1 && random.chance(0.6)) {
-    // All at the same time, or all but the first, whose tool may end just then.
+    // All requests at the same time, or all but the first, whose tool may end just then.
     const first = random.chance(0.5) ? asked.slice(0, 1) : [];
     const rest = asked.slice(first.length).map((call) => decision(call));
     return [

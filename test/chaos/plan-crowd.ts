@@ -4,13 +4,13 @@ import type { TurnPlanner } from './turn-planner.ts';
 
 const faults: readonly Fault[] = ['digest', 'unknown', 'misshapen', 'undecodable', 'forged'];
 const unverified: readonly Fault[] = ['elsewhere', 'altered', 'unsigned'];
-/** How long before that a refused signal comes, whose workflow task is over by then, if the machine is not busy. */
+/** How long before the crowd a refused signal arrives. Its workflow task is over by then unless the machine is busy. */
 const beforeMs = 150;
 
 /**
- * Good decisions, and refused ones beside them, by several senders, by signal and by update: where the
- * turn has a nested run just when that ends, and where the requests are brief sometimes at their deadline. Often
- * a refused signal comes before them, whose workflow task has no command, and some come again when the request is settled.
+ * Valid decisions mixed with refused ones, from several senders, by signal and by update. If the turn has a nested run,
+ * they arrive as that run ends; if the requests are brief, sometimes at their deadline. Often a refused signal precedes
+ * them, whose workflow task has no command, and some repeat after the request is settled.
  */
 export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): PlannedSend[] {
   const { random, nested, reviewers, verified, decision, faulty, send } = planner;
@@ -35,7 +35,10 @@ export function planCrowd(planner: TurnPlanner, good: readonly PlannedItem[]): P
   ];
 }
 
-/** All within the same moment, or one after another, each in a workflow task of its own: at once, or after a while. */
+/**
+ * Returns times that are close together, or spread so that each message gets its own workflow task; the first comes at
+ * once or after a while.
+ */
 function planMoment({ random, brief, nested }: TurnPlanner): (shiftMs?: number) => PlannedWhen {
   const spreadMs = random.pick(brief ? [40, 400] : [40, 400, 3_000]);
   const later = (): number => random.whole(0, spreadMs);

@@ -2,8 +2,8 @@ import type { PlannedSend } from './schedule.ts';
 import type { PlannedActs, TurnPlanner } from './turn-planner.ts';
 
 /**
- * One request of which ann and bob are the reviewers: a seat is handed on, well or badly, and dan or eve, who have none
- * of their own, decide. Where nothing else may have come of it, bob decides in the end.
+ * One request whose reviewers are ann and bob. A seat is delegated, validly or not, and dan or eve, who have no seat of
+ * their own, decide. Bob decides at the end in case nobody else has.
  */
 export function planDelegation(planner: TurnPlanner, call: number): PlannedActs {
   const { random, soon, decision, send, delegate } = planner;
@@ -70,7 +70,7 @@ export function planDelegation(planner: TurnPlanner, call: number): PlannedActs 
   return ways[random.weighted<keyof typeof ways>({ ...weights, bad: 1, late: 1 })]();
 }
 
-/** Where nobody is named there is no seat. */
+/** A delegation in a run that names no reviewers: there is no seat to delegate. */
 export function planVainDelegation({ delegate, soon, random }: TurnPlanner, asked: readonly number[]): PlannedActs {
   return { sends: [], controls: [delegate(soon(), { call: random.pick(asked), by: 'ann', to: 'dan' })] };
 }

@@ -13,7 +13,7 @@ const kinds: readonly DisturbanceKind[] = [
   'kill_worker',
 ];
 
-/** `count` disturbances, spread over the whole play: each kind comes before one comes again. */
+/** `count` disturbances, spread over the whole play. Every kind occurs before any repeats. */
 export function planDisturbances(random: SeededRandom, count: number): Disturbance[] {
   return Array.from({ length: count }, (_, index) => ({
     kind: kinds[index % kinds.length]!,
@@ -23,7 +23,7 @@ export function planDisturbances(random: SeededRandom, count: number): Disturban
   }));
 }
 
-/** For every worker process that the disturbances may start. */
+/** A cache size for every worker process that the disturbances may start. */
 export function planCaches(random: SeededRandom, disturbances: number): WorkerCache[] {
   return Array.from({ length: workerCount * (disturbances + 1) }, () => random.pick([0, 1, null]));
 }

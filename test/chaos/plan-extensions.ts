@@ -1,10 +1,10 @@
 import type { PlannedWhen } from './planned-when.ts';
 import type { PlannedActs, TurnPlanner } from './turn-planner.ts';
 
-/** Later than the ceiling lets any request wait. */
+/** Further than the ceiling lets any request wait. */
 const beyondMs = 600_000;
 
-/** One request is given more time, well or badly, and answered; a brief one may be left to its new deadline. */
+/** One request is extended, validly or not, and answered; a brief one may be left until its new deadline. */
 export function planExtension(planner: TurnPlanner, call: number): PlannedActs {
   const { random, brief, soon, decision, send, extend } = planner;
   const someMore = (): number => (brief ? random.whole(1_000, 2_000) : random.whole(5_000, 20_000));
@@ -34,7 +34,7 @@ export function planExtension(planner: TurnPlanner, call: number): PlannedActs {
       controls: [extend(soon(), { call, moreMs: someMore(), fault: random.pick(['unknown', 'misshapen']) })],
     }),
     late: () => ({ sends: [answer], controls: [extend(settled, { call, moreMs: someMore() })] }),
-    // Only where requests wait briefly:
+    // The following apply only to brief requests.
     answeredLater: () => {
       const moreMs = someMore();
       return {

@@ -1,7 +1,7 @@
 import type { PlannedControl } from './planned-control.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
-/** Takes grants away, those that are not there and those that are used up among them. */
+/** Revokes grants, including ones that do not exist or are used up. */
 export function planRevocations({ random, granting, revoke }: TurnPlanner): PlannedControl[] {
   if (!random.chance(granting ? 0.5 : 0.05)) return [];
   const when = () => ({ afterMs: random.whole(0, 1_200) });

@@ -5,7 +5,7 @@ import type { PlannedEnd, PlannedRun, PlannedTurn, PlannedVotes } from './schedu
 
 export function planRun(random: SeededRandom, index: number): PlannedRun {
   const name = `run-${String(index).padStart(3, '0')}`;
-  // Brief requests meet their deadlines, some with nobody answering; the others have time for any disturbance.
+  // Brief requests reach their deadlines, some without any answer; the others wait long enough for any disturbance.
   const brief = random.chance(0.35);
   const timeoutMs = brief ? random.pick([1_500, 3_000, 5_000]) : 90_000;
   const panel = planPanel(random);
@@ -13,7 +13,7 @@ export function planRun(random: SeededRandom, index: number): PlannedRun {
   const { reviewers, votes } = panel;
   const verified = panel.verified === true;
   const place = { brief, granting, reviewers, votes, verified };
-  /** What binds this run binds those below it: they wait as long for the same reviewers. */
+  /** A nested run has the timeout and the reviewers of the run that calls it. */
   const nestedRun = (nestedName: string): PlannedRun => {
     const nestedTurns = planTurns(random, random.whole(1, 3), { ...place, name: nestedName });
     return { name: nestedName, timeoutMs, ...panel, turns: nestedTurns, end: planEnd(random, nestedTurns.length) };
@@ -22,7 +22,7 @@ export function planRun(random: SeededRandom, index: number): PlannedRun {
   return { name, timeoutMs, ...panel, turns, end: planEnd(random, turns.length) };
 }
 
-/** The turns of a run that asks so many times. */
+/** Plans turns with `asks` requests in total. */
 function planTurns(random: SeededRandom, asks: number, place: Omit<TurnPlace, 'turn' | 'inTurn'>): PlannedTurn[] {
   const turns: PlannedTurn[] = [];
   for (let asked = asks; asked > 0;) {
@@ -33,7 +33,7 @@ function planTurns(random: SeededRandom, asks: number, place: Omit<TurnPlace, 't
   return turns;
 }
 
-/** Who decides: anybody, two people, several who vote, or those alone who sign. */
+/** Who decides: anybody, two people, or several who vote; with named reviewers, sometimes signed decisions only. */
 function planPanel(random: SeededRandom): Pick<PlannedRun, 'reviewers' | 'votes' | 'verified'> {
   const verified = random.chance(0.35) ? { verified: true as const } : {};
   const kinds = {

@@ -12,12 +12,12 @@ import { turnPlanner } from './turn-planner.ts';
 const toolWeights = { note: 5, slow: 2, again: 2 } as const satisfies Partial<Record<ChaosTool, number>>;
 
 export interface TurnPlace extends Omit<TurnTraits, 'idPrefix' | 'texts' | 'nested'> {
-  /** The run's. */
+  /** The run's name. */
   name: string;
   turn: number;
-  /** Requests that it opens. */
+  /** How many requests the turn opens. */
   inTurn: number;
-  /** Plans the run that a call of the helper starts; absent: there are no such calls. */
+  /** Plans the run that a call of `helper` starts. Without it, the turn has no such calls. */
   nestedRun?: (name: string) => PlannedRun;
 }
 
@@ -26,7 +26,7 @@ export function planTurn(random: SeededRandom, place: TurnPlace): PlannedTurn {
   const tools: ChaosTool[] = Array.from({ length: inTurn }, () => random.weighted(toolWeights));
   if (random.chance(0.4)) tools.splice(random.whole(0, tools.length), 0, 'look');
   if (nestedRun !== undefined && random.chance(0.2)) {
-    // Two nested runs at once, now and then.
+    // Occasionally two nested runs at once.
     for (let count = random.pick([1, 1, 2]); count > 0; count--)
       tools.splice(random.whole(0, tools.length), 0, 'helper');
   }
@@ -43,7 +43,7 @@ export function planTurn(random: SeededRandom, place: TurnPlace): PlannedTurn {
   const planner = turnPlanner(random, { ...traits, idPrefix, texts, nested });
   return {
     calls,
-    // A nested run's own policy would ask anybody besides the reviewers of the run above.
+    // A nested run's own policy would ask anybody, in addition to the reviewers of the calling run.
     changes: nestedRun === undefined && place.reviewers.length > 0 ? [] : planChanges(random, idPrefix),
     ...planActs(planner, asked),
     strays: random.pick([0, 0, 0, 0, 0, 3, 3, 12, 12, 25]),
@@ -67,7 +67,7 @@ function planActs(planner: TurnPlanner, asked: readonly number[]): PlannedActs {
   };
 }
 
-/** Few runs have their policy changed, some of them twice at once. */
+/** The policy of a few runs changes, sometimes twice at once. */
 function planChanges(random: SeededRandom, idPrefix: string): PlannedChange[] {
   const count = random.weighted({ none: 12, one: 2, two: 1 });
   return Array.from({ length: ['none', 'one', 'two'].indexOf(count) }, (_, index) => ({

@@ -3,7 +3,7 @@ import type { PlannedItem, PlannedSend } from './schedule.ts';
 import type { PlannedWhen } from './planned-when.ts';
 import type { TurnPlanner } from './turn-planner.ts';
 
-/** Who votes on the requests (`asked`: indices of calls) of a turn where one approval is not enough. */
+/** Plans the votes on a turn's requests when one approval is not enough. `asked` holds the indices of the calls. */
 export function planVotes(planner: TurnPlanner, asked: readonly number[]): PlannedSend[] {
   const { random, brief, nested, reviewers, soon, decision, send } = planner;
   const by = (call: number, reviewerId: string, approved: boolean): PlannedItem =>
@@ -12,7 +12,7 @@ export function planVotes(planner: TurnPlanner, asked: readonly number[]): Plann
     random.shuffled(reviewers).map((reviewerId) => by(call, reviewerId, approves()));
   const each = (items: readonly PlannedItem[], when: () => PlannedWhen = soon): PlannedSend[] =>
     items.map((item) => send(when(), item));
-  /** Where the request has time for it, everybody votes in the end. */
+  /** Everybody votes at the end, unless the requests are brief. */
   const inTheEnd = (call: number): PlannedSend[] =>
     brief
       ? []

@@ -1,6 +1,6 @@
 import type { Via, PlannedWhen } from './planned-when.ts';
 
-/** What else is sent: more time for a request, a seat handed on, grants taken away. */
+/** Messages that are no decisions: extensions, delegations and revocations. */
 export type PlannedControl = PlannedExtension | PlannedDelegation | PlannedRevocation;
 
 interface ControlFields {
@@ -8,9 +8,12 @@ interface ControlFields {
   via: Via;
   sender: number;
   by: string;
-  /** The same for repetitions of one message; absent: the sender has none. */
+  /** The same for repetitions of one message; absent if the sender gives none. */
   messageId?: string;
-  /** As of a decision. `unknown` goes with a request; grants that do not exist are simply named. */
+  /**
+   * As for a decision. `unknown` names a request that does not exist; a revocation simply lists grants that do not
+   * exist.
+   */
   fault?: 'unknown' | 'misshapen';
 }
 
@@ -18,7 +21,7 @@ export interface PlannedExtension extends ControlFields {
   kind: 'extend';
   /** Index in the turn's calls. */
   call: number;
-  /** How long after the deadline with which the request was opened, in milliseconds. */
+  /** How far the new deadline is past the original one, in milliseconds. */
   moreMs: number;
 }
 
@@ -30,6 +33,6 @@ export interface PlannedDelegation extends ControlFields {
 
 export interface PlannedRevocation extends ControlFields {
   kind: 'revoke';
-  /** A run numbers its grants: `grant-1` is the first that it makes. */
+  /** A run numbers its grants: `grant-1` is the first one that it makes. */
   grants: string[] | 'all';
 }

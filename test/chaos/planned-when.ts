@@ -1,10 +1,10 @@
 /**
- * When something is sent: so long after the turn was seen to ask, before (or, below zero, after) the deadline of the
- * first item's request, so long after the nested run of call `nested` got the answer that lets it end, or once none of
- * its requests is open any more.
+ * When something is sent: a time after the turn's requests were seen (`afterMs`); a time before the deadline of the
+ * first item's request, or after it if negative (`beforeDeadlineMs`); a time after the nested run of call `nested` got
+ * the answer that lets it end (`afterNestedMs`); or when none of the requests is open any more (`settled`).
  */
 export type PlannedWhen =
   { afterMs: number } | { beforeDeadlineMs: number } | { nested: number; afterNestedMs: number } | 'settled';
 
-/** `client` is the update that falls back to a signal. */
+/** `client` uses the Countersign client, which sends an update and falls back to a signal. */
 export type Via = 'signal' | 'update' | 'client';

@@ -1,4 +1,4 @@
-/** Plays a schedule: starts the runs, answers what they ask, and disturbs the stage meanwhile. */
+/** Plays a schedule: starts the runs, answers their requests and disturbs the stage meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { watchInbox } from './watch-inbox.ts';
@@ -17,25 +17,25 @@ import type { SentItem } from './sent-item.ts';
 import type { Stage } from './stage.ts';
 
 export interface Played {
-  /** Workflow ids, by the names of the runs; of nested ones, whether they were started or not. */
+  /** Workflow ids by run name; includes nested runs that never started. */
   workflowIds: Map<string, string>;
   sent: SentItem[];
   controls: SentControl[];
   changes: SentChange[];
-  /** Names of runs that were not over in time. */
+  /** Names of runs that did not end in time. */
   stuck: string[];
 }
 
 export interface PlayOptions {
-  /** Starts the runs and looks at them. */
+  /** Starts the runs and observes them. */
   client: CountersignClient;
   senders: readonly Sender[];
   stage: Stage;
   /** Ends the play early. */
   signal: AbortSignal;
-  /** Told about once a second. */
+  /** Called about once a second. */
   progress: (state: { ended: number; requests: number; sends: number; disturbances: number }) => void;
-  /** How long one run may take, in milliseconds. */
+  /** The longest time that one run may take, in milliseconds. Default 600,000. */
   runLimitMs?: number;
 }
 
@@ -64,7 +64,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
       run.turnsSeen.add(place.turn);
       turns.push(() => run.acts.push(playTurn(senders, run, place.turn, told)));
     }
-    // Only now are the deadlines of all of a turn's requests known.
+    // Start the turns only after the loop, when the deadlines of all their requests are known.
     for (const begin of turns) begin();
     for (const each of underWay.values()) each.looks++;
   });
@@ -111,7 +111,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
     for (const each of all) {
       await Promise.all(each.acts);
       underWay.delete(each.workflowId);
-      // What nobody could send, since its turn never came, is over too: the disturbances wait for none of it.
+      // Count the messages of turns that never happened as sent; disturbances would wait for them otherwise.
       const unseen = each.plan.turns.filter((_turn, index) => !each.turnsSeen.has(index));
       state.sends += unseen.reduce((sum, turn) => sum + sendsOfTurn(turn), 0);
     }

@@ -13,15 +13,15 @@ import type { SentChange } from './sent-change.ts';
 import type { SentControl } from './sent-control.ts';
 import type { SentItem } from './sent-item.ts';
 
-/** Who is told of what was sent. */
+/** Callbacks that record what was sent. */
 export interface Told {
   sent: (items: SentItem[]) => void;
-  /** Nothing, where its request was never seen. */
+  /** Called with undefined if the message's request was never seen. */
   controlled: (control: SentControl | undefined) => void;
   changed: (change: SentChange) => void;
 }
 
-/** Does to one turn, which was just seen to ask, what its plan says. */
+/** Carries out the plan of one turn whose requests were just seen. */
 export async function playTurn(senders: readonly Sender[], run: RunUnderWay, turn: number, tell: Told): Promise<void> {
   const { plan, workflowId, signal } = run;
   const { sends, controls, strays, changes } = plan.turns[turn]!;
@@ -53,7 +53,7 @@ export async function playTurn(senders: readonly Sender[], run: RunUnderWay, tur
     const isPossible = control.kind === 'revoke' || about !== undefined;
     tell.controlled(isPossible ? await sendControl(senders[control.sender]!, sending) : undefined);
   };
-  /** One try is made after the end, too: what comes late must do no harm. */
+  /** After the run has ended, one attempt is still made: a late message must do no harm. */
   const untilGivenUp = (): AbortSignal =>
     signal.aborted ? AbortSignal.timeout(3_000) : AbortSignal.any([AbortSignal.timeout(longestSendMs), signal]);
   const timeOf = (when: PlannedWhen, calls: readonly number[]): Promise<void> =>
@@ -90,9 +90,9 @@ export async function playTurn(senders: readonly Sender[], run: RunUnderWay, tur
   await Promise.all([...sends.map(play), ...controls.map(playControl), ...changes.map(change), stray(), end()]);
 }
 
-/** A busy machine takes its time to answer. */
+/** Allows for a busy machine. */
 const longestSendMs = 180_000;
-/** A nested run may never come to its last turn. */
+/** A nested run may never reach its last turn. */
 const longestNestedMs = 15_000;
 
 /** Waits until it is time, or the run is over. */

@@ -8,9 +8,9 @@ const attemptMs = 8_000;
 const pauseMs = 250;
 
 /**
- * Sends as a careful service would: repeats until there is an answer, or a definite no, whose code it gives. Undefined:
- * every attempt failed until `signal`; an attempt under way is finished first. Never throws for what the run or the
- * server says.
+ * Retries as a careful service would, until there is an answer or a definite refusal, whose code it returns. Returns
+ * undefined if every attempt failed until `signal` aborted; an attempt in flight is finished first. Never throws for an
+ * error of the run or the server.
  */
 export async function repeatUntilAnswered<T>(
   { connection }: Pick<Sender, 'connection'>,
@@ -29,7 +29,7 @@ export async function repeatUntilAnswered<T>(
   return undefined;
 }
 
-/** The code of a definite no; undefined where nothing is known. */
+/** The code of a definite refusal; undefined if the result is unknown. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof WorkflowUpdateFailedError) {
     return error.cause instanceof ApplicationFailure ? (error.cause.type ?? 'internal') : 'internal';

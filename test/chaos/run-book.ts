@@ -6,33 +6,33 @@ import type { SentChange } from './sent-change.ts';
 import type { SentControl } from './sent-control.ts';
 import type { SentItem } from './sent-item.ts';
 
-/** All that is known of one run after a chaos test, from every side. */
+/** Everything known about one run after a chaos test, from all sources. */
 export interface RunBook {
   plan: PlannedRun;
-  /** Of a nested run: the run that called it. */
+  /** For a nested run: the run that called it. */
   above?: Pick<RunBook, 'plan' | 'changes'>;
-  /** How the nested runs ended that its calls started, by the ids of the calls. */
+  /** How the run's nested runs ended, by call id. */
   nested: Record<string, string>;
   workflowId: string;
-  /** Temporal's name of how it ended, or `RUNNING`. */
+  /** Temporal's name of the final status, or `RUNNING`. */
   status: string;
-  /** Why it failed, if it did. */
+  /** The failure message, if the run failed. */
   failure?: string;
-  /** Why no worker can answer for it, if none can. */
+  /** The error, if no worker can answer queries for the run. */
   unread?: string;
   links: number;
-  /** The journal as its carriers in history hold it, with repeats. */
+  /** The journal entries as the payloads in history hold them, with repeats. */
   entries: JournalEntry[];
   projection: Projection;
-  /** What the run's own ledger says: query `run`. */
+  /** The run's own ledger, from query `run`. */
   ledger: { asks: number; open: number; outcomes: CallOutcome[]; refused: number };
-  /** Query `approvals` for each request of the projection; null where the run knows it no more. */
+  /** Query `approvals` for each request of the projection; null if the run no longer knows the request. */
   details: Record<string, ApprovalDetails | null>;
-  /** The outcomes of its result, where it has one. */
+  /** The outcomes in the run's result, if it has one. */
   result?: CallOutcome[];
-  /** What the model was told of each call, in order. */
+  /** What the model was told about each call, in order. */
   told: string[];
-  /** What the tools wrote down for it. */
+  /** What the tools wrote for this run. */
   lines: RanLine[];
   sent: SentItem[];
   controls: SentControl[];

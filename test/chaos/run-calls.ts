@@ -1,4 +1,4 @@
-/** What the players ask of the server about whole runs; each call comes again until it is answered. */
+/** Requests about whole runs to the server; each is retried until it is answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
@@ -20,14 +20,14 @@ export async function startRun(
       );
       return;
     } catch (error) {
-      // The server took it, and died before it could say so.
+      // The server accepted the start and died before it could answer.
       if (error instanceof WorkflowExecutionAlreadyStartedError) return;
       await sleep(250);
     }
   }
 }
 
-/** What the agent's model says, turn by turn; the task of a nested run is its own script. */
+/** The script of the agent's model, turn by turn. The input of a nested run is its own script. */
 function scriptOf({ turns }: PlannedRun): string {
   const spoken = turns.map(({ calls }) => ({
     calls: calls.map(({ modelCallId: id, tool, text, nested }) => ({
@@ -39,10 +39,10 @@ function scriptOf({ turns }: PlannedRun): string {
   return JSON.stringify([...spoken, { text: lastWords }]);
 }
 
-/** What every run answers. */
+/** The answer of every run. */
 export const lastWords = 'done';
 
-/** A run that was never started is over too. */
+/** A run that was never started counts as over. */
 export async function isOver({ session }: CountersignClient, workflowId: string): Promise<boolean> {
   try {
     const { status } = await session.connection.withDeadline(Date.now() + attemptMs, () =>

@@ -3,28 +3,28 @@ import type { CallPlace } from './call-directory.ts';
 import type { PlannedRun } from './schedule.ts';
 import { allRuns } from './all-runs.ts';
 
-/** What the players know of a run that has been started, or of one that a call of it may start. */
+/** What the players know about a run that has been started, or about one that a call of it may start. */
 export interface RunUnderWay {
   plan: PlannedRun;
   workflowId: string;
   /** Requests that were seen, by digest. */
   requests: Map<string, CallPlace & { requestId: string; deadlineMs: number }>;
-  /** The ids that the last look at the inbox found. */
+  /** Request ids found by the last look at the inbox. */
   listed: Set<string>;
-  /** Looks at the inbox since the run began. */
+  /** How often the inbox has been read since the run began. */
   looks: number;
   turnsSeen: Set<number>;
-  /** What was set going for it. */
+  /** Turns being played for this run. */
   acts: Promise<void>[];
-  /** A good answer about its last turn has been sent: it may end any moment. */
+  /** True once a valid answer about its last turn has been sent: the run may end at any moment. */
   isEnding: boolean;
-  /** Its nested runs, by name. */
+  /** The run's nested runs, by name. */
   nested: Map<string, RunUnderWay>;
-  /** Aborted when the run is over, or the whole play. */
+  /** Aborted when the run or the whole play is over. */
   signal: AbortSignal;
 }
 
-/** A run and those that its calls may start, whose ids are made of its own as their names are of its name. */
+/** A run and the runs that its calls may start. The workflow ids are derived as the names are. */
 export function runsUnderWay(
   plan: PlannedRun,
   until: AbortSignal,

@@ -3,23 +3,21 @@ import type { Disturbance, WorkerCache } from './disturbance.ts';
 import type { PlannedControl } from './planned-control.ts';
 import type { GrantScope } from '../../src/contract.ts';
 
-/**
- * What a chaos test is going to do, as plain JSON: which runs there are, who answers what and when, and what is killed.
- */
+/** The plan of a chaos test as plain JSON: the runs, who answers what and when, and what is killed. */
 export interface ChaosSchedule {
   seed: number;
-  /** Runs that are under way at a time. */
+  /** How many runs are in flight at a time. */
   concurrency: number;
   runs: PlannedRun[];
   /** In order of `atShare`. */
   disturbances: Disturbance[];
-  /** `maxCachedWorkflows` of each worker process, in the order in which they start; null is the default. */
+  /** `maxCachedWorkflows` of each worker process, in order of start; null means the default. */
   caches: WorkerCache[];
 }
 
 /**
- * `note` writes a line; `slow` takes a while over it; `again` may be repeated; `look` needs no approval; `helper` is an
- * agent, and a call of it starts a nested run.
+ * `note` writes a line; `slow` takes a while to do so; `again` may be repeated; `look` needs no approval; `helper` is
+ * an agent: a call of it starts a nested run.
  */
 export type ChaosTool = 'note' | 'slow' | 'again' | 'look' | 'helper';
 
@@ -27,9 +25,9 @@ export interface PlannedRun {
   name: string;
   /** How long each request waits, in milliseconds. */
   timeoutMs: number;
-  /** Who may decide, and hand on their seat; nobody here: anyone decides. */
+  /** Who may decide and delegate. If empty, anybody decides. */
   reviewers: string[];
-  /** Only where one approval is not enough. */
+  /** Present only if one approval is not enough. */
   votes?: PlannedVotes;
   /** Only signed decisions count. */
   verified?: true;
@@ -37,14 +35,17 @@ export interface PlannedRun {
   end: PlannedEnd;
 }
 
-/** How many of the reviewers must approve, who of them in any case, and whether one denial settles. */
+/** How many reviewers must approve, which of them must be among these, and whether one denial settles the request. */
 export interface PlannedVotes {
   quorum: number;
   oneOfEach: string[];
   veto: boolean;
 }
 
-/** `itself`: the model comes to an end. Else somebody ends it, so long after the turn of this index was seen to ask. */
+/**
+ * `itself`: the model ends the run. Otherwise somebody ends it, `afterMs` after the requests of the turn with index
+ * `turn` were seen.
+ */
 export type PlannedEnd = { kind: 'itself' } | { kind: 'cancel' | 'terminate'; turn: number; afterMs: number };
 
 export interface PlannedTurn {
@@ -52,38 +53,40 @@ export interface PlannedTurn {
   sends: PlannedSend[];
   controls: PlannedControl[];
   changes: PlannedChange[];
-  /** Signals under a name that no run knows, which make its history grow until it continues as new. */
+  /**
+   * How many signals to send under a name that no run knows. They make the history grow until the run continues as new.
+   */
   strays: number;
 }
 
 export interface PlannedCall {
-  /** The model's own id: reused in one batch and in later turns. */
+  /** The id that the model gives the call; reused within a batch and in later turns. */
   modelCallId: string;
   tool: ChaosTool;
-  /** What the tool writes down; no other call of the schedule has the same. */
+  /** What the tool writes; unique within the schedule. */
   text: string;
-  /** Of `helper`: the run that the call starts. */
+  /** Only for `helper`: the run that the call starts. */
   nested?: PlannedRun;
 }
 
-/** How many send at a time. */
+/** How many senders there are. */
 export const senderCount = 4;
-/** Index of the one with a plain Temporal client: the last. */
+/** Index of the sender with a plain Temporal client: the last. */
 export const plainSender = senderCount - 1;
 
 /** One item is sent as it is, several as an array. */
 export interface PlannedSend {
   when: PlannedWhen;
   via: Via;
-  /** Index of the sender, each of whom has a connection of their own. */
+  /** Index of the sender. Each sender has its own connection. */
   sender: number;
   items: PlannedItem[];
 }
 
 /**
- * `digest`: of something else. `unknown`: for a request that does not exist. `misshapen`: not a decision.
- * `undecodable`: bytes that no converter reads. `forged`: signed with a key of somebody else's. `elsewhere`: signed for
- * another run. `altered`: changed after it was signed. `unsigned`: in a run where only signed decisions count.
+ * `digest`: the digest of something else. `unknown`: a request that does not exist. `misshapen`: not a decision.
+ * `undecodable`: bytes that no converter reads. `forged`: signed with another person's key. `elsewhere`: signed for
+ * another run. `altered`: changed after signing. `unsigned`: no signature although only signed decisions count.
  */
 export type Fault = 'digest' | 'unknown' | 'misshapen' | 'undecodable' | SignatureFault;
 export type SignatureFault = 'forged' | 'elsewhere' | 'altered' | 'unsigned';
@@ -93,18 +96,18 @@ export interface PlannedItem {
   call: number;
   approved: boolean;
   reviewerId: string;
-  /** The same for repetitions of one decision; absent: the sender has none. */
+  /** The same for repetitions of one decision; absent if the sender gives none. */
   decisionId?: string;
   fault?: Fault;
-  /** With `approved`: the text that is to be written instead of the one that was asked about. */
+  /** With `approved`: the text to write instead of the requested one. */
   edit?: string;
-  /** Without `approved`: what the model gets in the tool's place. */
+  /** Without `approved`: what the model gets instead of the tool's result. */
   response?: string;
-  /** The grant or standing denial that is wished for besides. */
+  /** The grant or standing denial requested with the decision. */
   always?: true | GrantScope;
 }
 
-/** The run's policy is replaced by one that says this of one tool, and nothing of the others. */
+/** The run's policy is replaced by one with a single rule, which is about `tool`. */
 export interface PlannedChange {
   afterMs: number;
   via: 'signal' | 'update';

@@ -2,17 +2,20 @@ import type { RunBook } from './run-book.ts';
 import type { PlannedDelegation } from './planned-control.ts';
 import type { SentControl } from './sent-control.ts';
 
-/** Who decides one request in whose place, told on from each delegation, without the product's own account of it. */
+/**
+ * Tracks who may decide one request and for whom, from the delegations. Independent of the product's own
+ * implementation.
+ */
 export interface Seats {
-  /** Whether this person holds a reviewer's seat now, their own or another's. */
+  /** Whether this person holds a reviewer's seat now, their own or somebody else's. */
   holds(person: string): boolean;
   move(from: string, to: string): void;
 }
 
-/** Where nobody is named, everyone decides. */
+/** If the plan names no reviewers, everyone decides. */
 export function seatsOf(reviewers: readonly string[]): Seats {
   const holders = new Map(reviewers.map((owner) => [owner, owner]));
-  /** To whom people sent those who asked them. */
+  /** To whom each person delegated. */
   const gone = new Map<string, string>();
   return {
     holds: (person) => reviewers.length === 0 || [...holders.values()].includes(person),
@@ -30,8 +33,8 @@ export function isDelegation(sent: SentControl): sent is SentControl & { control
 }
 
 /**
- * True where a person's word on a request counted for sure when it was sent: they never set out to give their seat away,
- * and had it from the beginning or knew that it was given to them.
+ * True if the person certainly had a seat when the message was sent: they never tried to delegate it, and either had it
+ * from the beginning or had been told that it was delegated to them.
  */
 export function surelySeated(
   { plan, controls }: RunBook,

@@ -15,13 +15,13 @@ export interface ControlSending {
   plan: PlannedRun;
   workflowId: string;
   control: PlannedControl;
-  /** The request that it is about, and the deadline with which that was opened; a revocation has none. */
+  /** The request that the message is about, with its original deadline; absent for a revocation. */
   about?: { requestId: string; deadlineMs: number };
-  /** Ends the repetitions; an attempt under way is finished first. */
+  /** Ends the retries; an attempt in flight is finished first. */
   signal: AbortSignal;
 }
 
-/** Repeats under the same message id until there is an answer. Never throws for what the run or the server says. */
+/** Retries with the same message id until there is an answer. Never throws for an error of the run or the server. */
 export async function sendControl(sender: Sender, sending: ControlSending): Promise<SentControl> {
   const { plan, workflowId, control, about, signal } = sending;
   const { fault, messageId = '' } = control;

@@ -13,11 +13,11 @@ export interface Sending {
   workflowId: string;
   via: Via;
   items: { item: PlannedItem; requestId: string }[];
-  /** Ends the repetitions; an attempt under way is finished first. */
+  /** Ends the retries; an attempt in flight is finished first. */
   signal: AbortSignal;
 }
 
-/** Repeats under the same decision ids until there is an answer. Never throws for what the run or the server says. */
+/** Retries with the same decision ids until there is an answer. Never throws for an error of the run or the server. */
 export async function sendDecision(sender: Sender, sending: Sending): Promise<SentItem[]> {
   const { plan, via, items, signal } = sending;
   const sentAtMs = Date.now();

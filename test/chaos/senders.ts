@@ -1,4 +1,4 @@
-/** Who sends messages to runs: several at the same time, each over a connection of their own. */
+/** Sends messages to runs. Several senders work at the same time, each over its own connection. */
 import { Client, Connection } from '@temporalio/client';
 import { RawValue } from '@temporalio/common';
 import type { WorkflowClient } from '@temporalio/client';
@@ -10,7 +10,7 @@ export interface Sender {
   namespace: string;
   connection: Connection;
   workflow: WorkflowClient;
-  /** Absent: a plain Temporal client, which writes its payloads byte by byte. */
+  /** Absent for a plain Temporal client, which writes its payloads byte by byte. */
   client?: CountersignClient;
 }
 
@@ -36,12 +36,12 @@ function senderOf(client: CountersignClient): Sender {
   return { namespace, connection, workflow: temporal.workflow, client };
 }
 
-/** What the sender hands to Temporal's client for this message. */
+/** The argument that the sender passes to Temporal's client for this message. */
 export function writtenBy({ client }: Sender, message: unknown): unknown {
   return client === undefined ? rawJson(JSON.stringify(message)) : message;
 }
 
-/** A payload that says that it is JSON, with these characters. */
+/** A payload marked as JSON that holds exactly this text. */
 export function rawJson(text: string): RawValue {
   return RawValue.fromPayload({ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(text) });
 }

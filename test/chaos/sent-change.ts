@@ -1,9 +1,9 @@
 import type { PlannedChange } from './schedule.ts';
 
-/** One change of policy as it was sent. Instants are milliseconds of this machine's clock. */
+/** One policy change as it was sent. Times are milliseconds of this machine's clock. */
 export interface SentChange {
   run: string;
   change: PlannedChange;
-  /** The first attempt; it is repeated until it is acknowledged or the run is over. */
+  /** Time of the first attempt; the sender retries until it is acknowledged or the run is over. */
   sentAtMs: number;
 }

@@ -10,10 +10,10 @@ interface Signing {
   namespace: string;
 }
 
-/** Always the same: a message that comes again is the same message, to its last character. */
+/** Constant, so that a repeated message is identical to the last character. */
 const signedAt = '2026-01-01T00:00:00.000Z';
 
-/** The decision as its reviewer signs it, or as somebody forges that. */
+/** The decision as its reviewer signs it, or as somebody forges that signature. */
 export function signedDecision(decision: object, fault: Fault | undefined, signing: Signing): object {
   const { person, workflowId, namespace } = signing;
   const signed = signDecision(decision as Decision, {

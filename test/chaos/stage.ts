@@ -1,4 +1,4 @@
-/** The server and the workers of a chaos test: what is killed, and what comes back. */
+/** The server and the workers of a chaos test, which are killed and restarted. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,11 +13,11 @@ import { workerCount } from './plan-disturbances.ts';
 import type { WorkerSettings } from './worker.ts';
 
 export interface Stage {
-  /** Of the server, which keeps it over its restarts. */
+  /** The server's address; it stays the same across restarts. */
   address: string;
-  /** Ends what the disturbance names, waits as long as it says, and brings it back. */
+  /** Ends the processes that the disturbance names, waits for `downMs` and restarts them. */
   disturb(disturbance: Disturbance): Promise<void>;
-  /** Worker processes that ended although nobody killed them; each was replaced. */
+  /** The error output of worker processes that ended although nobody killed them; each was replaced. */
   crashes: string[];
   /** Ends the workers for good. */
   stopWorkers(): Promise<void>;
@@ -81,9 +81,9 @@ export async function openStage({ folder, bundlePath, caches, log }: StageOption
 }
 
 interface SupervisedWorker {
-  /** Waits until it polls. Started again whenever it ends by itself. */
+  /** Resolves when the worker polls. A worker that ends by itself is started again. */
   start(): Promise<void>;
-  /** Waits until it has gone. */
+  /** Resolves when the process has ended. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 }
 

@@ -3,25 +3,25 @@ import type { ChaosOutcome } from './chaos.ts';
 import { orderedEntries } from './ordered-entries.ts';
 import type { SendAnswer } from './sent-item.ts';
 
-/** Counts of what happened, by what happened: how much a chaos test has seen. */
+/** Counts of what happened, which show how much a chaos test covered. */
 export interface ChaosSummary {
   runs: number;
-  /** Runs that calls of other runs started. */
+  /** Runs that were started by calls of other runs. */
   nested: number;
   requests: number;
-  /** How the runs ended, and how many links they had. */
+  /** How the runs ended, by status. */
   endings: Record<string, number>;
   continued: number;
   outcomes: Record<string, number>;
   ran: Record<string, number>;
   decisions: number;
-  /** Decisions that counted and were signed. */
+  /** Votes and settlements with a verified signature. */
   verified: number;
-  /** What their senders learned. */
+  /** The answers that the senders got. */
   answers: Record<string, number>;
-  /** What came of controls, by kind. */
+  /** The answers to control messages, by kind. */
   controls: Record<string, Record<string, number>>;
-  /** By the journals: requests extended, seats handed on, grants made and revoked, and calls that grants answered. */
+  /** From the journals: requests extended, seats delegated, grants made and revoked, and calls answered by grants. */
   journaled: Record<string, number>;
   disturbances: number;
   crashes: number;

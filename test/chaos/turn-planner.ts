@@ -6,17 +6,17 @@ import type { Via, PlannedWhen } from './planned-when.ts';
 import { plainSender, senderCount } from './schedule.ts';
 
 export interface TurnTraits {
-  /** `RUN.TURN`, from 1: makes the ids of this turn unlike those of any other. */
+  /** `RUN.TURN`, from 1: keeps the ids of this turn distinct from those of any other. */
   idPrefix: string;
-  /** What the texts of this turn's calls begin with, and of the whole run's. */
+  /** The prefix of the texts of this turn's calls, and the prefix for the whole run. */
   texts: { turn: string; run: string };
-  /** The requests wait only seconds: some may be left alone, or answered at the very deadline. */
+  /** The requests wait only seconds: some may be left unanswered, or answered right at the deadline. */
   brief: boolean;
-  /** Some decisions wish for a grant. */
+  /** Some decisions request a grant. */
   granting: boolean;
-  /** Who may decide; empty: anyone. */
+  /** Who may decide; empty means anyone. */
   reviewers: readonly string[];
-  /** How they vote, where one approval is not enough. */
+  /** How they vote, if one approval is not enough. */
   votes: PlannedVotes | undefined;
   /** Only signed decisions count. */
   verified: boolean;
@@ -24,25 +24,25 @@ export interface TurnTraits {
   nested: readonly number[];
 }
 
-/** What is sent because of one turn. */
+/** What is sent in one turn. */
 export interface PlannedActs {
   sends: PlannedSend[];
   controls: PlannedControl[];
 }
 
-/** Makes the messages of one turn, each under an id of its own unless told otherwise. */
+/** Makes the messages of one turn. Each gets its own id unless `more` says otherwise. */
 export interface TurnPlanner extends TurnTraits {
   random: SeededRandom;
-  /** Soon after the turn was seen to ask. */
+  /** Soon after the turn's requests were seen. */
   soon: () => PlannedWhen;
   decision: (call: number, more?: Partial<PlannedItem>) => PlannedItem;
   send: (when: PlannedWhen, ...items: PlannedItem[]) => PlannedSend;
-  /** A decision with something wrong with it. */
+  /** A decision with the given fault. */
   faulty: (when: PlannedWhen, call: number, fault: Fault) => PlannedSend;
   extend: (when: PlannedWhen, more: Partial<PlannedExtension> & { call: number; moreMs: number }) => PlannedExtension;
   delegate: (when: PlannedWhen, more: Partial<PlannedDelegation> & Seat) => PlannedDelegation;
   revoke: (when: PlannedWhen, grants: string[] | 'all', more?: Partial<PlannedRevocation>) => PlannedRevocation;
-  /** What an approval, or a denial, may wish for: seldom without bounds, or the run would ask nothing any more. */
+  /** The scope that a decision may request. Rarely without bounds, because the run would then stop asking. */
   scope: (approved: boolean) => true | GrantScope;
 }
 

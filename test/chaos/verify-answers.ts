@@ -7,7 +7,7 @@ import { mayBeCancelled } from './verify-nested.ts';
 import { hasOtherVote, isCounted } from './verify-votes.ts';
 import { isGood, winners } from './winners.ts';
 
-/** Nothing is wrong with it, nor with who sent it. */
+/** True if the decision has no fault and its reviewer certainly had a seat. */
 function isSound(book: RunBook, sent: SentItem): boolean {
   const { item, requestId, sentAtMs } = sent;
   return isGood(sent) && surelySeated(book, requestId, { person: item.reviewerId, sentAtMs });
@@ -26,7 +26,7 @@ export function decidedBySomebody(book: RunBook): string[] {
     if (outcome === 'expired') {
       return settledAtMs > deadlineOf(request) ? [] : [`${who} ended at ${settledAt}, its deadline is ${deadline}`];
     }
-    // By a policy or a grant: that is looked at elsewhere.
+    // Settled by a policy or a grant: other rules check these.
     if (outcome === 'superseded') return [];
     if (outcome === 'cancelled')
       return book.plan.end.kind !== 'itself' || mayBeCancelled(book) ? [] : [`${who} was cancelled by nobody`];
@@ -41,8 +41,8 @@ export function decidedBySomebody(book: RunBook): string[] {
 }
 
 /**
- * A decision that was acknowledged, in time, before another was even sent, comes first. Edited arguments are looked into
- * first, and somebody else may answer meanwhile.
+ * A decision that was acknowledged, in time, before another one was sent comes first. Decisions with edited arguments
+ * are left out: they are checked first, and another decision may arrive meanwhile.
  */
 export function firstOneWins(book: RunBook): string[] {
   if (book.plan.votes !== undefined) return [];
@@ -80,11 +80,11 @@ export function nothingIsLost(book: RunBook): string[] {
       const name = each.item.decisionId ?? `the decision of ${each.item.reviewerId}`;
       if (request === undefined) return [`${name} was acknowledged for a request that history does not know`];
       const inTime = each.answeredAtMs <= deadlineOf(request);
-      // A policy that came first, or that forbids what a reviewer would have run instead.
+      // An earlier policy change, or one that denies the edited arguments.
       const changed = changesBefore(book, each.item.edit === undefined ? each.answeredAtMs : Infinity);
       const isEdit = each.item.edit !== undefined;
       if (changed && (request.by === 'policy' || isEdit)) return [];
-      // An "always" that was sent first, and of which a denial forbids an edit as well.
+      // A grant or standing denial sent earlier; a standing denial may also deny the edited arguments.
       if (wishedBefore(book, isEdit ? Infinity : each.answeredAtMs) && (request.by === 'grant' || isEdit)) return [];
       return inTime && !isDecided(request)
         ? [`${name} was acknowledged in time, and the request is ${request.outcome}`]
@@ -100,7 +100,7 @@ function wishedBefore({ sent }: RunBook, atMs: number): boolean {
   return sent.some(({ item, sentAtMs }) => item.always !== undefined && sentAtMs <= atMs);
 }
 
-/** Of a run that was terminated, a look at it may tell what its last, unfinished task would have done. */
+/** Skips terminated runs: their query answers may include what the last, unfinished task would have done. */
 export function answersAreTrue(book: RunBook): string[] {
   if (book.status === 'TERMINATED') return [];
   const byId = new Map(book.projection.requests.map((request) => [request.requestId, request]));
@@ -134,7 +134,7 @@ function codesFor(
   const isSettled = request?.outcome !== undefined && !['expired', 'cancelled'].includes(request.outcome);
   return [
     ...(isSettled ? ['already_settled'] : []),
-    // One that came late is refused as late, however its request is settled in the end.
+    // A late message is refused as late, whatever the final outcome of the request.
     'expired',
     ...(fault === 'digest' ? ['digest_mismatch'] : []),
     ...(fault !== undefined && signatureFaults.includes(fault) ? ['unverified_reviewer'] : []),

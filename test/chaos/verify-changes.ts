@@ -2,8 +2,8 @@ import type { RunBook } from './run-book.ts';
 import type { SentChange } from './sent-change.ts';
 
 /**
- * What a policy settled, and no person and no grant, is what a policy said that somebody sent before: to this run or to
- * the one that called it. A nested run loosens nothing by itself (I10).
+ * What a policy settled must follow from a policy that was sent before, to this run or to the one that called it. A
+ * nested run cannot loosen the policies of its caller (I10).
  */
 export function ruledByAChange({ changes: own, above, entries, projection }: RunBook): string[] {
   const wasSent = (tool: string, action: string, before = Infinity): boolean =>

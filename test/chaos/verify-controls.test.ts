@@ -9,9 +9,9 @@ import type { SendAnswer, SentItem } from './sent-item.ts';
 import { verifyBook } from './verify.ts';
 
 /**
- * A run of ann and bob: one request was extended and approved after its first deadline, one was delegated and approved by
- * the delegate, one left a grant that answered its sibling and a later call, and a grant was revoked. All is well; each
- * test breaks one thing.
+ * A run of ann and bob. One request was extended and approved after its first deadline; one was delegated and approved
+ * by the delegate; one left a grant that answered its sibling and a later call; one grant was revoked. This record is
+ * valid; each test breaks one thing.
  */
 
 const reviewers = ['ann', 'bob'];
@@ -150,7 +150,7 @@ const bookOf = (entries: JournalEntry[], more: Partial<RunBook> = {}): RunBook =
   return { ...book, plan: { ...book.plan, reviewers } };
 };
 const good = bookOf(goodEntries);
-/** The same journal with other entries under their numbers. */
+/** The same journal with some entries replaced, by their numbers. */
 const replacing = (...others: JournalEntry[]): JournalEntry[] =>
   goodEntries.map((each) => others.find(({ seq }) => seq === each.seq) ?? each);
 const without = (seq: number): JournalEntry[] => goodEntries.filter((each) => each.seq !== seq);
@@ -158,7 +158,7 @@ const more = (kind: JournalEntry['kind'], requestId: string, fields: Partial<Jou
   entry(20, 81, { kind, requestId, callId: calls[requestId]!, toolName: 'note', ...by('ann'), ...fields });
 const besides = (...others: SentControl[]): Partial<RunBook> => ({ controls: [...goodControls, ...others] });
 
-test('a book in which all is well', () => {
+test('accepts a valid record', () => {
   expect(verifyBook(good)).toEqual([]);
 });
 
@@ -367,14 +367,14 @@ const broken: [string, RunBook, RegExp][] = [
   ],
 ];
 
-describe('each thing that can be wrong is found', () => {
+describe('every problem is found', () => {
   test.each(broken)('%s', (_name, book, sentence) => {
     const found = verifyBook(book).map(({ rule, what }) => `${rule}: ${what}`);
     expect(found).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
   });
 });
 
-/** What is not wrong, though it looks like it. */
+/** Valid records that look wrong. */
 const sound: [string, RunBook][] = [
   [
     'an extension that came after the deciding word was sent',

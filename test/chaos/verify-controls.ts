@@ -10,7 +10,7 @@ import { winners } from './winners.ts';
 const nameOf = ({ control }: SentControl): string =>
   `${control.messageId ?? `the message of ${control.by}`} (${control.kind} by ${control.via})`;
 
-/** What the journal says came of it; of a revocation that named all, nothing where there was nothing. */
+/** The journal entries that the message caused. A revocation of all grants causes none if there were none. */
 function tracesOf({ entries }: RunBook, { control, requestId, untilMs }: SentControl): JournalEntry[] {
   if (control.fault !== undefined) return [];
   return orderedEntries(entries).filter((entry) => {
@@ -33,7 +33,10 @@ function isRecorded({ answer }: SentControl): boolean {
   return answer.kind === 'recorded';
 }
 
-/** What was accepted is in the journal; so is what was recorded in time for all that could have refused it. */
+/**
+ * An accepted message must be in the journal; so must a recorded one that arrived in time, unless something could have
+ * refused it.
+ */
 export function controlsAreFound(book: RunBook): string[] {
   if (book.status === 'TERMINATED') return [];
   const byId = new Map(book.projection.requests.map((request) => [request.requestId, request]));
@@ -48,7 +51,7 @@ export function controlsAreFound(book: RunBook): string[] {
   });
 }
 
-/** Recorded while the request waited under the deadline it was opened with, and allowed by all that is known. */
+/** True if it was recorded while the request waited under its original deadline, and nothing known forbids it. */
 function wasInTime(book: RunBook, sent: SentControl, request: ProjectedRequest): boolean {
   const { control, answeredAtMs, sentAtMs, untilMs = 0 } = sent;
   const openedMs = Date.parse(request.openedAt);
@@ -58,21 +61,24 @@ function wasInTime(book: RunBook, sent: SentControl, request: ProjectedRequest):
   return book.plan.reviewers.includes(control.by);
 }
 
-/** When what ended a request may have come, at the earliest: one task handles what came long before it began. */
+/**
+ * The earliest time at which the message that settled the request may have arrived. One task can handle messages that
+ * arrived long before it began.
+ */
 function endedFromMs(book: RunBook, request: ProjectedRequest): number {
   if (request.outcome === 'expired') return Infinity;
   if (request.outcome === 'superseded' || request.outcome === 'cancelled') return -Infinity;
   return Math.min(...winners(book, request).map(({ sentAtMs }) => sentAtMs));
 }
 
-/** Whoever delegates sets out to give their own seat away: that alone is no reason to refuse it. */
+/** The sender of a delegation starts to give up their own seat; that alone is no reason to refuse it. */
 function isSeated({ controls, ...book }: RunBook, sent: SentControl): boolean {
   const others = controls.filter((each) => each !== sent && each.control.messageId !== sent.control.messageId);
   const { requestId, sentAtMs, control } = sent;
   return surelySeated({ ...book, controls: others }, requestId, { person: control.by, sentAtMs });
 }
 
-/** Another message that may have come first, and after which this one has nothing to change. */
+/** True if another message may have come first and left nothing for this one to change. */
 function hasRival({ controls }: RunBook, sent: SentControl): boolean {
   const { control, requestId, untilMs = 0 } = sent;
   return controls.some((other) => {
@@ -83,7 +89,7 @@ function hasRival({ controls }: RunBook, sent: SentControl): boolean {
   });
 }
 
-/** Another message under the same id: the one that comes second is refused. */
+/** True if the other message has the same id but different content: the second of the two is refused. */
 function saysOtherwise(one: SentControl, other: SentControl): boolean {
   const { messageId } = one.control;
   const text = ({ control, requestId, untilMs }: SentControl): string => {
@@ -93,7 +99,7 @@ function saysOtherwise(one: SentControl, other: SentControl): boolean {
   return messageId !== undefined && messageId === other.control.messageId && text(one) !== text(other);
 }
 
-/** A revocation that was acknowledged takes away what was there before it was sent, unless it was used up. */
+/** An acknowledged revocation must revoke every grant that existed before it was sent, unless the grant was used up. */
 function revokesNothing(book: RunBook, sent: SentControl): string[] {
   const { control, sentAtMs } = sent;
   if (control.kind !== 'revoke' || control.fault !== undefined || !(isAccepted(sent) || isRecorded(sent))) return [];
@@ -113,7 +119,7 @@ function revokesNothing(book: RunBook, sent: SentControl): string[] {
   return isVain ? [...wrong, `${nameOf(sent)} was accepted, and the journal has nothing of it`] : wrong;
 }
 
-/** An edited call may use a grant too, and the journal does not say so. */
+/** A call with edited arguments may use a grant too, and the journal does not show that. */
 function mayBeUsedUp({ entries, sent }: RunBook, grantId: string): boolean {
   const { requestId } = entries.find((entry) => entry.kind === 'grant' && entry.grantId === grantId)!;
   return sent.some(({ item, ...each }) => {
@@ -122,7 +128,9 @@ function mayBeUsedUp({ entries, sent }: RunBook, grantId: string): boolean {
   });
 }
 
-/** Whoever is refused is told why, and it is true. A terminated run may have told what it could not write down. */
+/**
+ * Every refusal must have a true reason. Skips terminated runs: they may have given answers that they could not record.
+ */
 export function refusalsAreTrue(book: RunBook): string[] {
   if (book.status === 'TERMINATED') return [];
   return book.controls.flatMap((sent) => {
@@ -154,7 +162,7 @@ function codesFor(book: RunBook, sent: SentControl, request: ProjectedRequest | 
   ];
 }
 
-/** A seat that there is not, or that would come back to whoever gives it. */
+/** The sender has no seat, or the delegation would be circular. */
 function hasNoSeat(book: RunBook, { requestId, control }: SentControl): boolean {
   if (control.kind !== 'delegate' || book.plan.reviewers.length === 0) return true;
   return book.controls.some(
@@ -162,7 +170,7 @@ function hasNoSeat(book: RunBook, { requestId, control }: SentControl): boolean 
   );
 }
 
-/** Not made yet when it came, or gone again. */
+/** True if a named grant may not have existed yet, or no longer existed, when the revocation arrived. */
 function mayBeMissing(book: RunBook, { control, sentAtMs }: SentControl): boolean {
   if (control.kind !== 'revoke' || control.grants === 'all') return false;
   return control.grants.some((id) => {
@@ -172,7 +180,9 @@ function mayBeMissing(book: RunBook, { control, sentAtMs }: SentControl): boolea
   });
 }
 
-/** Recorded, and no trace of it: each of these has to be among the refusals that the run counted. */
+/**
+ * Messages that were recorded without any trace in the journal. Each must be among the refusals that the run counted.
+ */
 export function vainControls(book: RunBook): SentControl[] {
   return book.controls.filter((sent) => {
     const isVain = tracesOf(book, sent).length === 0;

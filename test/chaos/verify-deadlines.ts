@@ -8,7 +8,7 @@ interface Open {
   deadlineMs: number;
 }
 
-/** Every deadline, from the opening over each extension to the end, told on from the journal alone. */
+/** Follows every deadline from the opening through each extension to the settlement, from the journal alone. */
 export function deadlinesAreKept(book: RunBook): string[] {
   const open = new Map<string, Open>();
   const wrong: string[] = [];

@@ -9,23 +9,23 @@ interface Held {
   tool: string;
   approved: boolean;
   scope: NonNullable<JournalEntry['scope']>;
-  /** Whose decision left it. */
+  /** The reviewer whose decision made it. */
   reviewerId: string;
   expiresAtMs: number;
   usesLeft: number;
 }
 
-/** A call that a grant answered, and what became of it. */
+/** A call that a grant answered, and whether it ran. */
 interface Answered {
   entry: JournalEntry;
   runs: boolean;
-  /** Who may decide its request; of a call that was never asked about, who would have decided. */
+  /** Who may decide its request; for a call that opened no request, who would have decided. */
   seats: Seats;
 }
 
 /**
- * Every grant, from the decision that wished for it over each use to its revocation, told on from the journal and from
- * what was sent: the journal does not say how often it may be used, nor for how long.
+ * Follows every grant from the decision that requested it through each use to its revocation. Uses the journal and the
+ * sent decisions, because the journal holds neither the number of uses nor the expiry.
  */
 export function grantsAreKept(book: RunBook): string[] {
   const { plan } = book;
@@ -68,7 +68,7 @@ export function grantsAreKept(book: RunBook): string[] {
   return wrong;
 }
 
-/** The grant as the decision that settled its request wished for it. */
+/** The grant as the decision that settled the request asked for it. */
 function madeBy(
   book: RunBook,
   { requestId, toolName = '', approved, scope, at }: JournalEntry,
@@ -99,7 +99,7 @@ function sameScope(one: JournalEntry['scope'], other: object): boolean {
   return one !== undefined && fields(one) === fields(other);
 }
 
-/** `2s` or `1m`: what the plan writes. */
+/** Parses `2s` or `1m`, the forms that the plan uses. */
 function durationMs(text: string): number {
   return Number.parseInt(text, 10) * (text.endsWith('m') ? 60_000 : 1_000);
 }

@@ -30,7 +30,7 @@ export function noGaps({ projection }: RunBook): string[] {
   return projection.gaps.map(([first, last]) => `entries ${first} to ${last} are in no payload`);
 }
 
-/** A run that came to its own end has answered all that its model asked for. */
+/** A completed run has answered every call of its model. */
 export function eachCallAnswered({ plan, status, projection }: RunBook): string[] {
   if (status !== 'COMPLETED') return [];
   const known = new Map(projection.outcomes.map(({ callId, toolName }) => [callId, toolName]));
@@ -42,7 +42,7 @@ export function eachCallAnswered({ plan, status, projection }: RunBook): string[
   );
 }
 
-/** The projection of history, the run's queries and its result say the same. */
+/** The projection of history, the run's queries and its result must agree. */
 export function ledgerEqualsHistory(book: RunBook): string[] {
   const { status, projection, ledger, details, result } = book;
   if (book.unread !== undefined) return [];
@@ -55,8 +55,8 @@ export function ledgerEqualsHistory(book: RunBook): string[] {
       continue;
     }
     const { toolName, digest, requestedAt: openedAt, deadline, rule, settled } = own;
-    // A run that was terminated could not write down that its open requests were over; asked, it goes on to say what
-    // its last, unfinished task would have done.
+    // A terminated run could not record the end of its open requests. Queries replay its last, unfinished task and show
+    // what that task would have done.
     const isCutOff = terminated && request.settledAt === undefined;
     const end = isCutOff ? { outcome: 'cancelled' } : settled;
     const inRun: Partial<Record<(typeof compared)[number], string | boolean | null>> = {
@@ -108,7 +108,7 @@ const compared = [
 /** What an unfinished task may have changed without settling the request. */
 const changesWhileOpen: readonly string[] = ['deadline', 'rule'];
 
-/** Past these, the ledger only counts. */
+/** Beyond this number, the ledger only counts refusals. */
 const journaledRefusals = 50;
 
 function difference(what: string, projected: CallOutcome[], told: CallOutcome[]): string[] {

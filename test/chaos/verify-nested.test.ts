@@ -5,7 +5,7 @@ import type { RunBook } from './run-book.ts';
 import type { SentChange } from './sent-change.ts';
 import { verifyBook } from './verify.ts';
 
-/** A run whose only call is of an agent, and the nested run, whose one request nobody answers. */
+/** A run with one call, which is of an agent, and the nested run, whose only request nobody answers. */
 
 const helperCall = (ran: 'yes' | 'no' | 'unknown'): JournalEntry[] => [
   { engine: 1, seq: 1, kind: 'ruling', at: at(0), toolName: 'helper', callId: '1.1', outcome: 'allowed' },
@@ -41,11 +41,11 @@ test.each([
   ['it was terminated', above('unknown', { '1.1': 'TERMINATED' }, 'Unknown: its outcome is not known')],
   ['it was cancelled', above('unknown', { '1.1': 'CANCELLED' }, 'Cancelled: the run of agent was cancelled')],
   ['the nested run itself', below(expired)],
-])('all is well: %s', (_name, book) => {
+])('accepts a valid record: %s', (_name, book) => {
   expect(problems(book)).toEqual([]);
 });
 
-describe('each thing that can be wrong with nested runs is found', () => {
+describe('every problem with nested runs is found', () => {
   test.each([
     ['it is said to have ended, and was never started', above('yes', {}, 'done'), /its nested run is undefined/],
     ['it is said to be unknown', above('unknown', { '1.1': 'COMPLETED' }, 'Unknown: '), /its nested run is COMPLETED/],
@@ -57,13 +57,13 @@ describe('each thing that can be wrong with nested runs is found', () => {
     expect(problems(book)).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
   });
 
-  test('a nested run may be cancelled where the one above was ended', () => {
+  test('a nested run may be cancelled if the calling run was ended', () => {
     const { plan } = above('yes', {}, 'done');
     const ended = { plan: { ...plan, end: { kind: 'terminate', turn: 0, afterMs: 0 } as const }, changes: [] };
     expect(problems(below(expired, { status: 'CANCELLED', above: ended }))).toEqual([]);
   });
 
-  test('a policy loosens it from above alone, and tightens it from both sides', () => {
+  test("only the calling run's policy can loosen a nested run's; both can tighten it", () => {
     expect(policyProblems(below(superseded(true), withChange('allow')))).toEqual([]);
     expect(policyProblems(below(superseded(true), { changes: [change('allow')] }))).toHaveLength(1);
     expect(policyProblems(below(superseded(false), withChange('deny')))).toEqual([]);

@@ -1,11 +1,14 @@
 import type { RunBook } from './run-book.ts';
 
-/** Somebody was to cancel it, or to end the run that called it, which cancels it. */
+/** The plan cancels the run, or ends the run that called it, which cancels this one. */
 export function mayBeCancelled({ plan, above }: RunBook): boolean {
   return plan.end.kind === 'cancel' || (above !== undefined && above.plan.end.kind !== 'itself');
 }
 
-/** A call of an agent ran where its nested run came to its own end, and what became of it is unknown where it did not. */
+/**
+ * A call of an agent must have run if its nested run completed; otherwise its result must be unknown, or it must not
+ * have run.
+ */
 export function nestedRunsAnswered({ status, projection, nested }: RunBook): string[] {
   const outcomes = new Map(projection.outcomes.map((each) => [each.callId, each]));
   const wrong = projection.outcomes.flatMap(({ callId, toolName, outcome, ran }) => {
@@ -13,7 +16,7 @@ export function nestedRunsAnswered({ status, projection, nested }: RunBook): str
     const ended = nested[callId];
     const isOver = status === 'COMPLETED';
     const expected = ended === 'COMPLETED' ? 'yes' : ended === undefined ? 'no' : 'unknown';
-    // Whoever ends a run does not wait for what becomes of those below it.
+    // A run that is ended early does not wait for its nested runs.
     if (outcome === 'allowed' && (!isOver || ran === expected)) return [];
     return [`call ${callId} of an agent is ${outcome} and ran: ${ran}; its nested run is ${ended}`];
   });

@@ -4,7 +4,7 @@ import { vainControls } from './verify-controls.ts';
 import { isCounted } from './verify-votes.ts';
 import { isGood, winners } from './winners.ts';
 
-/** Whatever was recorded and came to nothing, decision or control, is one of those that the run counted. */
+/** Every recorded message without effect, decision or control, must be among the refusals that the run counted. */
 export function badOnesAreCounted(book: RunBook): string[] {
   const { status, sent, ledger, unread, projection } = book;
   if (status === 'TERMINATED' || unread !== undefined) return [];

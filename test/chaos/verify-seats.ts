@@ -6,7 +6,10 @@ import { isDelegation, seatsOf } from './seats.ts';
 
 const answers: readonly (string | undefined)[] = ['approved', 'denied', 'responded'];
 
-/** Whoever decided, extended or delegated a request held a seat at that moment; a delegate's counts only from then on. */
+/**
+ * A person who decided, extended or delegated a request must have held a seat at that moment. A delegate holds one only
+ * after the delegation.
+ */
 export function seatsAreKept(book: RunBook): string[] {
   const { reviewers } = book.plan;
   const wrong: string[] = [];

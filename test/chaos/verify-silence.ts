@@ -1,7 +1,7 @@
 import { orderedEntries } from './ordered-entries.ts';
 import type { RunBook } from './run-book.ts';
 
-/** What is settled stays so, whatever is extended, delegated, revoked or changed afterwards: nothing more is said of it. */
+/** A settled request stays settled: no extension, delegation, revocation or policy change adds an entry about it. */
 export function settledStaysSettled({ entries }: RunBook): string[] {
   const settled = new Set<string>();
   return orderedEntries(entries).flatMap(({ kind, requestId = '', at }) => {
@@ -11,7 +11,7 @@ export function settledStaysSettled({ entries }: RunBook): string[] {
   });
 }
 
-/** What a bad decision says is nowhere in the journal. */
+/** The journal must contain nothing from a faulty decision, except refusals. */
 export function refusedChangeNothing({ entries, sent }: RunBook): string[] {
   const bad = new Set(sent.flatMap(({ item }) => (item.fault === undefined ? [] : (item.decisionId ?? []))));
   return orderedEntries(entries)
@@ -19,7 +19,10 @@ export function refusedChangeNothing({ entries, sent }: RunBook): string[] {
     .map(({ kind, requestId, decisionId }) => `request ${requestId}: ${decisionId} is no good, and left '${kind}'`);
 }
 
-/** The wish of the decision that settled a request is granted, and each request that this settled is named (I14). */
+/**
+ * If the decision that settled a request asked for a grant, the grant is made, and the receipt names every request that
+ * the grant settled (I14).
+ */
 export function grantsAreTold({ entries, sent }: RunBook): string[] {
   const ordered = orderedEntries(entries);
   return ordered.flatMap((settled, index) => {
@@ -37,7 +40,7 @@ export function grantsAreTold({ entries, sent }: RunBook): string[] {
       released.push(id ?? '');
     }
     return winners.flatMap(({ answer }) => {
-      // A retry gets the answer to the decision alone.
+      // A retry gets only the answer to the decision.
       if (answer.kind !== 'receipt' || answer.receipt.grantId === undefined) return [];
       const told = (answer.receipt.settled ?? []).map((each) => each.requestId);
       return answer.receipt.grantId === made.grantId && told.toSorted().join() === released.toSorted().join()

@@ -2,7 +2,7 @@ import type { CallOutcome, Settlement } from '../../src/contract.ts';
 import { lastWords } from './run-calls.ts';
 import type { RunBook } from './run-book.ts';
 
-/** An agent's last words, or why there are none. */
+/** The result of an agent call that the model sees: the agent's answer, or why there is none. */
 const ofAgent: Record<CallOutcome['ran'], RegExp> = {
   yes: new RegExp(`^${lastWords}$`),
   unknown: /^(Unknown|Cancelled): /,
@@ -10,7 +10,7 @@ const ofAgent: Record<CallOutcome['ran'], RegExp> = {
   pending: /^$/,
 };
 
-/** What the model was told of each call, in its own order, is what became of the call. */
+/** What the model was told about each call, in the model's order, must match the outcome of the call. */
 export function toldTheTruth({ plan, status, told, projection, details }: RunBook): string[] {
   const outcomes = new Map(projection.outcomes.map((each) => [each.callId, each]));
   const calls = plan.turns.flatMap(({ calls }, turn) =>
@@ -19,10 +19,10 @@ export function toldTheTruth({ plan, status, told, projection, details }: RunBoo
   return told.flatMap((content, index) => {
     const { callId = '', text = '' } = calls[index] ?? {};
     const known = outcomes.get(callId);
-    // Asked, a run that was terminated goes on to what its last, unfinished task would have done.
+    // Queries of a terminated run show what its last, unfinished task would have done.
     if (status === 'TERMINATED' && (known === undefined || known.ran === 'pending')) return [];
     if (known === undefined) return [`the model was told '${content}' of no call`];
-    // What was let run and had not begun when the run was cancelled.
+    // The call was allowed but had not started when the run was cancelled.
     if (status === 'CANCELLED' && known.ran === 'no' && content.startsWith('Cancelled: ')) return [];
     const settled = details[known.requestId ?? '']?.settled;
     return isTold(known, text, settled).test(content)

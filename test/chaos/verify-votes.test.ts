@@ -6,7 +6,9 @@ import type { PlannedItem, PlannedVotes } from './schedule.ts';
 import type { SendAnswer, SentItem } from './sent-item.ts';
 import { verifyBook } from './verify.ts';
 
-/** Two of three have to approve: one call gets both approvals, one is vetoed after an approval, one has one vote only. */
+/**
+ * Two of three must approve. One call gets both approvals, one is vetoed after an approval, and one gets only one vote.
+ */
 
 const vote = (seq: number, index: number, reviewerId: string, more: Partial<JournalEntry> = {}): JournalEntry => {
   const { outcome: _outcome, runs: _runs, ...entry } = settled(seq, index, 'approved', seq);
@@ -63,11 +65,11 @@ const changed = (seq: number, more: Partial<JournalEntry>): JournalEntry[] =>
   goodEntries.map((each) => (each.seq === seq ? { ...each, ...more } : each));
 const problems = (book: RunBook): string[] => verifyBook(book).map(({ rule, what }) => `${rule}: ${what}`);
 
-test('a book in which all votes are right', () => {
+test('accepts a record in which all votes are right', () => {
   expect(problems(bookOf(goodEntries))).toEqual([]);
 });
 
-test('one of each: the approvals of those who are named settle it, and nobody else’s', () => {
+test('one of each: only the approvals of the named people settle the request', () => {
   const oneOfEach = { quorum: 1, oneOfEach: ['ann', 'bob'], veto: true };
   expect(problems(bookOf(goodEntries, goodSent, oneOfEach))).toEqual([]);
   const others = { quorum: 1, oneOfEach: ['ann', 'dan'], veto: true };
@@ -76,7 +78,7 @@ test('one of each: the approvals of those who are named settle it, and nobody el
   ]);
 });
 
-test('without a veto a denial settles once the approvals can no longer come', () => {
+test('without a veto, a denial settles the request only when enough approvals are no longer possible', () => {
   const found = problems(bookOf(goodEntries, goodSent, { ...twoOfThree, veto: false }));
   expect(found).toEqual([expect.stringMatching(/the word of bob made it denied; its votes say wait/)]);
   expect(problems(bookOf(goodEntries, goodSent, { quorum: 3, oneOfEach: [], veto: false }))).toEqual([
@@ -84,7 +86,7 @@ test('without a veto a denial settles once the approvals can no longer come', ()
   ]);
 });
 
-describe('each thing that can be wrong with votes is found', () => {
+describe('every problem with votes is found', () => {
   test.each<[string, RunBook, RegExp]>([
     ['one vote was enough', bookOf(goodEntries.filter(({ seq }) => seq !== 4)), /made it approved; its votes say wait/],
     ['a request waited on', bookOf(changed(5, vote(5, 0, 'bob'))), /made it wait; its votes say approved/],
@@ -125,7 +127,7 @@ describe('each thing that can be wrong with votes is found', () => {
     expect(problems(book)).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
   });
 
-  test('a forged vote that was refused is no problem', () => {
+  test('a refused forged vote is no problem', () => {
     const forged = says(2, 'bob', true, { kind: 'refused', code: 'unverified_reviewer' }, { fault: 'forged' });
     expect(problems(bookOf(goodEntries, [...goodSent, { ...forged, requestId: ids[2] }]))).toEqual([]);
   });

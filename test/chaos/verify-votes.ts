@@ -9,8 +9,9 @@ const isDecided = ({ kind, outcome = 'expired' }: JournalEntry): boolean =>
   kind === 'settled' && ['approved', 'denied', 'responded'].includes(outcome);
 
 /**
- * Every vote, told on from the journal: a request waits as long as its votes settle nothing, and is settled by the one
- * that does. A person votes once, and may only take an approval back. Where only signed decisions count, all are.
+ * Follows every vote in the journal: a request waits as long as its votes settle nothing, and the deciding vote settles
+ * it. A person votes once; the only change they may make is to withdraw an approval. If only signed decisions count,
+ * every counted vote is signed.
  */
 export function votesAreCounted({ plan, entries }: RunBook): string[] {
   const wrong: string[] = [];
@@ -37,7 +38,7 @@ export function votesAreCounted({ plan, entries }: RunBook): string[] {
   return wrong;
 }
 
-/** What the votes come to, said again without the product's own account of it. Nobody delegates where people vote. */
+/** The outcome of the votes, independent of the product's own implementation. In runs with votes nobody delegates. */
 function outcomeOf({ reviewers, votes }: PlannedRun, cast: ReadonlyMap<string, boolean>): string | undefined {
   const { quorum, oneOfEach, veto } = votes!;
   const suffices = (people: readonly string[]): boolean =>
@@ -48,7 +49,7 @@ function outcomeOf({ reviewers, votes }: PlannedRun, cast: ReadonlyMap<string, b
   return suffices(reviewers.filter((name) => !against.includes(name))) ? undefined : 'denied';
 }
 
-/** True where the journal has this very vote. */
+/** True if the journal has this very vote. */
 export function isCounted({ entries }: RunBook, { requestId, item }: SentItem): boolean {
   return entries.some(
     (entry) =>
@@ -59,7 +60,7 @@ export function isCounted({ entries }: RunBook, { requestId, item }: SentItem): 
   );
 }
 
-/** Another vote of the same person on the same request, or a policy, may have come first. */
+/** Another vote of the same person on the same request may have come first. */
 export function hasOtherVote({ sent }: RunBook, { requestId, item }: SentItem): boolean {
   return sent.some(
     (other) =>
@@ -70,7 +71,9 @@ export function hasOtherVote({ sent }: RunBook, { requestId, item }: SentItem): 
   );
 }
 
-/** A vote that was accepted is in the journal; so is one that was recorded on a request that nobody settled in time. */
+/**
+ * An accepted vote must be in the journal; so must one that was recorded, in time, on a request that nobody settled.
+ */
 export function votesAreKept(book: RunBook): string[] {
   const { plan, status, projection, sent } = book;
   if (plan.votes === undefined || status === 'TERMINATED') return [];

@@ -6,7 +6,10 @@ import type { RunBook } from './run-book.ts';
 import type { SentChange } from './sent-change.ts';
 import { verifyBook } from './verify.ts';
 
-/** Three calls of one turn: approved and ran, denied, left alone. All is well; each test breaks one thing. */
+/**
+ * Three calls of one turn: one was approved and ran, one was denied, one got no answer. This record is valid; each test
+ * breaks one thing.
+ */
 
 const goodEntries: JournalEntry[] = [
   opened(1, 0),
@@ -31,11 +34,11 @@ const terminated: Partial<RunBook> = {
   plan: { ...good.plan, end: { kind: 'terminate', turn: 0, afterMs: 0 } },
 };
 
-test('a book in which all is well', () => {
+test('accepts a valid record', () => {
   expect(verifyBook(good)).toEqual([]);
 });
 
-test('a run that was terminated before it could write everything down', () => {
+test('accepts a run that was terminated before it could record everything', () => {
   const entries = goodEntries.slice(0, 4);
   const projection = projectJournal(entries, true);
   const open = Object.fromEntries(
@@ -248,7 +251,7 @@ const broken: [string, RunBook, RegExp][] = [
   ],
 ];
 
-describe('each thing that can be wrong is found', () => {
+describe('every problem is found', () => {
   test.each(broken)('%s', (_name, book, sentence) => {
     const found = verifyBook(book).map(({ rule, what }) => `${rule}: ${what}`);
     expect(found).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));

@@ -1,6 +1,6 @@
 /**
- * What must hold of the books, whatever was killed. Pure: each rule takes one run's book and says in sentences what is
- * wrong with it. The numbers are those of the rules that never break (ARCHITECTURE.md).
+ * The rules that every run record must satisfy, whatever was killed. Pure: each rule takes one record and returns a
+ * sentence for each problem. The marks in the names are those of ARCHITECTURE.md, "What never breaks".
  */
 import { answersAreTrue, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
 import { ruledByAChange } from './verify-changes.ts';
@@ -63,7 +63,7 @@ export function verifyBook(book: RunBook): Violation[] {
 function ended(book: RunBook): string[] {
   const { plan, status, failure } = book;
   const wanted = { itself: [], cancel: ['CANCELLED'], terminate: ['TERMINATED'] }[plan.end.kind];
-  // Whoever ends a run may come too late.
+  // The run may complete before it is cancelled or terminated.
   const possible = ['COMPLETED', ...wanted, ...(mayBeCancelled(book) ? ['CANCELLED'] : [])];
   return possible.includes(status) ? [] : [`it is ${[status, failure ?? []].flat().join(': ')}`];
 }

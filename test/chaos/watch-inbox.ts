@@ -4,7 +4,7 @@ import type { ApprovalSummary } from '../../src/contract.ts';
 
 const pauseMs = 150;
 
-/** Looks at the inbox again and again, as the reviewers do; a look that fails is none. */
+/** Reads the inbox repeatedly, as reviewers do. A failed read is skipped. */
 export async function watchInbox(
   client: CountersignClient,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import type { SentItem } from './sent-item.ts';
 
 export const isGood = ({ item }: SentItem): boolean => item.fault === undefined;
 
-/** What was sent for a request and could have settled it as it was settled. */
+/** The sent decisions that could have settled the request with this outcome. */
 export function winners(
   { sent }: Pick<RunBook, 'sent'>,
   { requestId, outcome, reviewerId, decisionId }: ProjectedRequest,
@@ -17,7 +17,7 @@ export function winners(
       each.requestId === requestId &&
       outcomeOf(each.item) === outcome &&
       each.item.reviewerId === reviewerId &&
-      // The client gives an id to a decision that has none.
+      // The client adds an id to a decision without one.
       (each.item.decisionId === undefined || each.item.decisionId === decisionId),
   );
 }

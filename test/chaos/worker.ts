@@ -1,4 +1,4 @@
-/** A worker in a process of its own, so that it can be killed the hard way. Its argument is a `WorkerSettings`. */
+/** A worker in its own process, so that it can be killed with SIGKILL. Its argument is a `WorkerSettings`. */
 import { createWorker } from '../../src/worker.ts';
 import { ceiling } from './approval-settings.ts';
 import { chaosAgent } from './chaos-agent.ts';
@@ -10,7 +10,7 @@ export interface WorkerSettings {
   maxCachedWorkflows?: number;
 }
 
-/** As small as a worker takes them, so that runs continue as new with requests open. */
+/** The smallest limits that a worker accepts, so that runs continue as new with requests open. */
 const rollOver = { historyEvents: 40, updates: 10 };
 
 const { address, folder, bundlePath, ...cache } = JSON.parse(process.argv[2]!) as WorkerSettings;

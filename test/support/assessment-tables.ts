@@ -1,4 +1,4 @@
-/** The tables of the built-in assessors as docs/assessment.md shows them, by their headings. */
+/** The tables of the built-in assessors, by heading, as docs/assessment.md shows them. */
 import { commandRows, codeRows, statementRows } from '../../src/core/assess/command-rows.ts';
 import { pathRows } from '../../src/core/assess/files.ts';
 import { recipientRows, messageRows } from '../../src/core/assess/messages.ts';

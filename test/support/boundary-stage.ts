@@ -18,9 +18,9 @@ export const boundaryWorkflows = fileURLToPath(new URL('./boundary-workflows.ts'
 /** A worker with the workflows of `boundary-workflows.ts`. */
 export interface BoundaryStage {
   workflowBundle: WorkflowBundleWithSourceMap;
-  /** Runs the workflow to its end; one of its tasks, the end of an activity, writes nothing. */
+  /** Runs the workflow to completion. One of its tasks, in which an activity ends, writes no command. */
   play(workflow: string): Promise<HistoryEvent[]>;
-  /** Starts the workflow and waits until it waits for its activity `first`; `end` ends it. */
+  /** Starts the workflow and resolves once it waits for its activity `first`; `end` completes it. */
   start(workflow: string): Promise<{ workflowId: string; end(): Promise<void> }>;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function openBoundaryStage(address = sharedAddress()): Promise<Boun
       await completed(2);
       await handle.signal('more');
       await completed(3);
-      // So that `readsClock` finds that time has passed.
+      // Lets enough time pass for `readsClock` to notice it.
       const toldMs = Date.parse((await events()).at(-1)!.eventTime);
       await eventually('more than a second', () => Date.now() > toldMs + 1_500);
       await handle.signal('value');

@@ -12,7 +12,7 @@ import {
 
 const { hold } = proxyActivities<{ hold: (name: string) => Promise<void> }>({ startToCloseTimeout: '1 minute' });
 
-/** Counts values, by signal and by update; an update with another value than `good` is refused. */
+/** Counts values, by signal and by update. An update with a value other than `good` is refused. */
 function countValues(): void {
   let count = 0;
   const add = (): void => upsertMemo({ count: ++count });
@@ -31,7 +31,7 @@ function countValues(): void {
   );
 }
 
-/** Writes the same for each message, whatever else came with it. */
+/** Writes the same command for each message, whatever else its activation holds. */
 export async function ignoresBoundaries(): Promise<void> {
   countValues();
   await Promise.all([hold('first'), hold('second')]);
@@ -48,7 +48,9 @@ export async function readsEnds(): Promise<void> {
   await Promise.all([hold('first').then(() => (hasEnded = true)), hold('second')]);
 }
 
-/** Starts another activity in the first task that comes a second after signal `more`, by the clock of its task. */
+/**
+ * Starts another activity in the first task that runs a second or more after signal `more`, by the clock of the task.
+ */
 export async function readsClock(): Promise<void> {
   let toldMs = Number.POSITIVE_INFINITY;
   countValues();
@@ -59,7 +61,7 @@ export async function readsClock(): Promise<void> {
   await Promise.all([hold('first'), hold('second')]);
 }
 
-/** Makes other commands in a replay than before. */
+/** Makes different commands on replay. */
 export async function differsOnReplay(): Promise<void> {
   if (workflowInfo().unsafe.isReplaying) void sleep(1);
   await hold('first');

@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** Chromium on this machine: on the PATH, or Playwright's own; undefined when there is none. */
+/** Chromium on this machine: from the PATH, or Playwright's own; undefined if there is none. */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const onPath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find((path) => existsSync(path));
@@ -20,7 +20,7 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** Opens a headless Chromium with an empty profile that calls nobody by itself. */
+/** Opens a headless Chromium with an empty profile and without background network access. */
 export async function openBrowser(executablePath: string): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'countersign-browser-'));
   const context = await chromium.launchPersistentContext(profile, {

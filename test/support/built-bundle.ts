@@ -12,13 +12,13 @@ import type { ReplayBundle } from './replay-server.ts';
 
 export interface BuiltBundle {
   workflowBundle: { code: string } | { codePath: string };
-  /** Of the worker that replays. */
+  /** Plugins of the worker that replays. */
   plugins: WorkerPlugin[];
   /** What a worker with this bundle writes into each workflow task that it completes. */
   buildId: string;
 }
 
-/** Bundles the module, unless it is a bundle. */
+/** Bundles the module, unless it is a bundle already. */
 export async function buildOf(bundle: ReplayBundle): Promise<BuiltBundle> {
   const countersign = countersignPlugin({ largePayloads: false });
   if ('codePath' in bundle) {
@@ -32,7 +32,7 @@ export async function buildOf(bundle: ReplayBundle): Promise<BuiltBundle> {
   return { workflowBundle: { code }, buildId: buildIdOf(code), plugins };
 }
 
-/** Whether the source of a module names one of these workflow types; nobody knows what is in a bundle. */
+/** True if the source of the module names one of these workflow types. A bundle may hold any type. */
 export function mayHold(bundle: ReplayBundle, types: readonly string[]): boolean {
   if ('codePath' in bundle) return types.length > 0;
   const source = readFileSync(bundle.workflowsPath, 'utf8');
@@ -42,7 +42,7 @@ export function mayHold(bundle: ReplayBundle, types: readonly string[]): boolean
 function pluginsOf(kind: Exclude<ReplayBundle, { codePath: string }>['plugins']): WorkerPlugin[] {
   if (kind === 'none') return [];
   const countersign = countersignPlugin({ largePayloads: false });
-  // Of these, a replay takes what they do to a bundle: no model is called.
+  // A replay needs these plugins only for their effect on the bundle: it calls no model.
   if (kind === 'with ai-sdk') {
     return [
       new AiSdkPlugin({ modelProvider: createOpenAICompatible({ name: 'none', baseURL: 'none:' }) }),
@@ -54,7 +54,7 @@ function pluginsOf(kind: Exclude<ReplayBundle, { codePath: string }>['plugins'])
   return [countersign];
 }
 
-/** As the SDK makes it for a worker without a build id of its own: the digest of the code, as it is run. */
+/** The build id that the SDK gives a worker without its own: the digest of the code as it runs. */
 function buildIdOf(code: string, codePath?: string): string {
   const digest = createHash('sha256').update(parseWorkflowCode(code, codePath).code).digest('hex');
   return `${workerPackage.name}@${workerPackage.version}+${digest}`;

@@ -7,13 +7,13 @@ import { orders as unchangedOrders, type OrdersState } from './recorded-orders.t
 
 const { announce } = proxyActivities<{ announce: () => Promise<void> }>({ startToCloseTimeout: '1s' });
 
-/** What a careless change does: one activity more, first of all. Histories of before must not replay with it. */
+/** A careless change: one additional activity at the start. Older histories must not replay with it. */
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   void announce();
   return await unchanged(input, carried);
 }
 
-/** The same, of somebody else's. */
+/** The same change to a user's workflow. */
 export async function orders(state: OrdersState, carried?: CarriedGate): Promise<string[]> {
   void announce();
   return await unchangedOrders(state, carried);

@@ -20,12 +20,12 @@ export type Answer = (response: ServerResponse, request: ChatRequest) => void | 
 export interface ChatServer {
   baseURL: string;
   requests: ChatRequest[];
-  /** Replaces what the server answers from now on. */
+  /** Replaces the server's answer from now on. */
   answer(next: Answer): void;
   close(): Promise<void>;
 }
 
-/** A server on loopback that speaks OpenAI's chat completions; what it answers is each test's own. */
+/** A loopback server that speaks OpenAI's chat completions protocol. Each test sets the answers. */
 export async function startChatServer(): Promise<ChatServer> {
   const requests: ChatRequest[] = [];
   let current: Answer = (response) => reply(response, 500, {});
@@ -64,7 +64,7 @@ export function reply(
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Starts an event stream; each chunk is one `data:` line. */
+/** Starts an event stream; each chunk becomes one `data:` line. */
 export function startStream(response: ServerResponse): { send(...chunks: unknown[]): void; done(): void } {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   return {
@@ -99,13 +99,13 @@ export function usageChunk(promptTokens: number, completionTokens: number): obje
   };
 }
 
-/** The start or a further piece of tool call `index`. */
+/** The start of tool call `index`, or a further piece of it. */
 export function toolDelta(index: number, piece: { id?: string; name?: string; arguments?: string }): object {
   const { id, ...call } = piece;
   return chunk({ tool_calls: [{ index, ...(id === undefined ? {} : { id, type: 'function' }), function: call }] });
 }
 
-/** A whole answer of one text. */
+/** A complete answer with one text. */
 export const answerText =
   (text: string): Answer =>
   (response) => {
@@ -119,7 +119,7 @@ export const answerText =
     stream.done();
   };
 
-/** A whole answer without streaming: text, or calls of tools. */
+/** A complete answer without streaming: text, or tool calls. */
 export function completion(message: {
   content?: string;
   calls?: { id: string; name: string; args: object }[];

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** True while the process runs; one that ended and waits to be collected counts as ended. */
+/** True while the process runs. A zombie process counts as ended. */
 export async function isRunning(processId: number): Promise<boolean> {
   const state = await run('ps', ['-o', 'stat=', '-p', String(processId)]).then(
     ({ stdout }) => stdout.trim(),
@@ -13,7 +13,7 @@ export async function isRunning(processId: number): Promise<boolean> {
   return state !== '' && !state.startsWith('Z');
 }
 
-/** The ids of the processes that `processId` started and that have not ended. */
+/** The ids of the running child processes of `processId`. */
 export async function childrenOf(processId: number): Promise<number[]> {
   const listed = await run('ps', ['-o', 'pid=', '--ppid', String(processId)]).then(
     ({ stdout }) => stdout,

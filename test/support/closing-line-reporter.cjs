@@ -1,7 +1,6 @@
 /**
- * Prints `N passed, N failed` (and `, N skipped` where there are any) as the very last line of a run: it is written
- * when the process exits, so that nothing a teardown says can come after it. A test file that did not even load
- * counts as one failure.
+ * Prints `N passed, N failed` (plus `, N skipped` if any) as the very last line of a run. The line is written when the
+ * process exits, so no output of a teardown can follow it. A test file that failed to load counts as one failure.
  */
 'use strict';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 
 const reporter = join(import.meta.dirname, 'closing-line-reporter.cjs');
 
-/** What a run prints that reports `results` and whose teardown talks afterwards. */
+/** The output of a run that reports `results` and whose teardown prints afterwards. */
 function output(results: object): string {
   const program = `
     const Reporter = require(${JSON.stringify(reporter)});
@@ -32,7 +32,7 @@ describe('the closing line', () => {
     [{ numPassedTests: 3, numFailedTests: 2 }, '3 passed, 2 failed'],
     [{ numPassedTests: 3, numFailedTests: 1, numRuntimeErrorTestSuites: 2 }, '3 passed, 3 failed'],
     [{ numPassedTests: 3, numPendingTests: 1, numTodoTests: 1 }, '3 passed, 0 failed, 2 skipped'],
-  ])('of %j is "%s", after all else', (results, line) => {
+  ])('of %j is "%s" and comes last', (results, line) => {
     expect(output({ ...nothing, ...results })).toBe(`teardown says something\nand something else\n${line}\n`);
   });
 });

@@ -10,7 +10,7 @@ const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
 
 export type DemoLine = { event: string } & Record<string, unknown>;
 
-/** `npm run demo` as a child process with a temporary folder of its own, in which it must leave nothing. */
+/** `npm run demo` as a child process with its own temporary folder, in which it must leave nothing. */
 export class DemoProcess {
   readonly #child;
   readonly #temporary = mkdtempSync(join(tmpdir(), 'countersign-test-demo-'));
@@ -28,7 +28,7 @@ export class DemoProcess {
     if (options.input !== undefined) this.#child.stdin.end(options.input);
   }
 
-  /** The events told so far, with --json. */
+  /** The events printed so far, with --json. */
   get events(): DemoLine[] {
     const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);
     return whole.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as DemoLine] : []));
@@ -42,20 +42,20 @@ export class DemoProcess {
     this.#child.kill('SIGINT');
   }
 
-  /** Waits for the end; the exit code. */
+  /** Waits for the end and returns the exit code. */
   async ended(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'close');
     return this.#child.exitCode;
   }
 
-  /** Processes that it named and that still run, and what lies in its temporary folder. */
+  /** Processes that it named and that still run, and the files in its temporary folder. */
   async left(): Promise<unknown[]> {
     const pids = this.events.flatMap(({ pid }) => (typeof pid === 'number' ? [pid] : []));
     const running = await Promise.all(pids.map(async (pid) => ((await isRunning(pid)) ? [pid] : [])));
     return [...running.flat(), ...readdirSync(this.#temporary)];
   }
 
-  /** For the end of a test, whatever became of it. */
+  /** Call at the end of a test, whatever its result. */
   async dispose(): Promise<void> {
     this.interrupt();
     await this.ended();

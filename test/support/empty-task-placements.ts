@@ -1,35 +1,34 @@
 /**
- * Rewrites a history into others that differ only in their empty workflow tasks: tasks that wrote no command. The SDK
- * merges some of them with the next task when it replays, so a workflow must make the same commands for each placement
- * (I12). A placement is legal if a live worker that sees its tasks makes the recorded commands. These are:
- *
- * - an empty task more, which an update that was refused leaves;
- * - a task scheduled before the events that it takes: an update that was refused came first;
- * - an empty task less: one that took nothing, or only ends of what the workflow itself started. Those come with the
- *   next task then.
- *
- * A task that took a signal, an update or a timer stays where it is.
+ * Rewrites a history into others that differ only in their empty workflow tasks, that is, tasks that wrote no command.
+ * On replay, the SDK merges some of these with the next task, so a workflow must make the same commands for each
+ * placement (I12). A placement is legal if a live worker that sees its tasks makes the recorded commands. Legal
+ * placements have:
+ * - an additional empty task, left by a refused update;
+ * - a task scheduled before the events that it takes, because a refused update came first;
+ * - one empty task less: a task that took nothing, or only ends of what the workflow itself started. The next task
+ * takes these events instead.
+ * A task that took a signal, an update or a timer is not moved.
  */
 import { attributesOf, tasksOf, type HistoryEvent, type WorkflowTask } from './history-tasks.ts';
 import { numberEvents } from './number-events.ts';
 
-/** What may change at a task. */
+/** Changes to one task. */
 export interface TaskChange {
-  /** Empty tasks that follow it. */
+  /** The number of empty tasks to insert after it. */
   inserted: number;
-  /** Scheduled before the events that it takes. */
+  /** Whether it is scheduled before the events that it takes. */
   isEarly: boolean;
-  /** Left out; what it took comes with the next. */
+  /** Whether it is left out; the next task takes its events. */
   isDropped: boolean;
 }
 
-/** Chooses the time of an inserted task from those that are possible, earliest first. */
+/** Chooses the time of an inserted task among the possible ones, which are in ascending order. */
 export type PickTime = (times: readonly string[]) => string;
 
 export interface PlacementOptions {
   /** Default: the earliest. */
   pickTime?: PickTime;
-  /** The length at which the run continues as new. A placement that moves a task over it is not legal. */
+  /** The history length at which the run continues as new. A placement that moves a task past it is not legal. */
   historyEvents?: number;
 }
 
@@ -42,7 +41,7 @@ const ends = new RegExp(
   ].join('|')})$`,
 );
 
-/** True if the task wrote nothing and took nothing but ends of what the workflow started. */
+/** True if the task wrote nothing and took only ends of what the workflow started. */
 export function isDroppable({ before, whileScheduled, completed, commands }: WorkflowTask): boolean {
   const { coreUsedFlags, langUsedFlags } = (attributesOf(completed)['sdkMetadata'] ?? {}) as Record<string, unknown>;
   const hasFlags = coreUsedFlags !== undefined || langUsedFlags !== undefined;
@@ -51,7 +50,9 @@ export function isDroppable({ before, whileScheduled, completed, commands }: Wor
   );
 }
 
-/** The history with these changes to its tasks; undefined if they are not legal. The first task never changes its start. */
+/**
+ * The history with these changes to its tasks; undefined if they are not legal. The first task always keeps its start.
+ */
 export function placeEmptyTasks(
   events: readonly HistoryEvent[],
   changeOf: (task: WorkflowTask, index: number) => TaskChange,
@@ -69,7 +70,7 @@ export function placeEmptyTasks(
       continue;
     }
     carried = [];
-    // An attempt that failed before is of this task, and stays behind its start.
+    // An earlier failed attempt belongs to this task and stays after its start.
     const mayBeEarly = index > 0 && !before.some(({ eventType }) => eventType.includes('_WORKFLOW_TASK_'));
     placed.push(...(isEarly && mayBeEarly ? [scheduled, ...before] : [...before, scheduled]));
     placed.push(...whileScheduled, started, completed, ...commands);
@@ -98,7 +99,7 @@ function endsRun(commands: readonly HistoryEvent[]): boolean {
 
 let inserted = 0;
 
-/** A task that took nothing and wrote nothing, as the one before it was recorded. */
+/** An empty task, copied from the task before it. */
 function emptyTask(
   { scheduled, started, completed }: WorkflowTask,
   previous: HistoryEvent,
@@ -117,7 +118,7 @@ function emptyTask(
   });
 }
 
-/** The first moment, one in the middle, and the last. */
+/** The first moment, the middle and the last moment. */
 function timesBetween(first: string, last = first): string[] {
   const [fromMs, toMs] = [Date.parse(first), Date.parse(last)];
   if (toMs <= fromMs) return [first];

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks until `probe` gives something, and returns it; after `timeoutMs` it fails with what was awaited. */
+/**
+ * Calls `probe` until it returns a value and returns that value. After `timeoutMs` it throws an error that names
+ * `what`.
+ */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,

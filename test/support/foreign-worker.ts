@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { sharedAddress } from './shared-server.ts';
 
-/** A worker that is not ours, with workflows that nobody gated (`foreign-workflows.ts`). */
+/** A plain Temporal worker with workflows that have no gate (`foreign-workflows.ts`). */
 export interface ForeignWorker {
   taskQueue: string;
   close(): Promise<void>;

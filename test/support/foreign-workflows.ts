@@ -21,7 +21,7 @@ interface Scheduled {
   args: unknown[];
 }
 
-/** A workflow that nobody gated: it schedules a tool of a countersign worker and tells how it was refused. */
+/** A workflow without a gate. It schedules a tool of a Countersign worker and returns how it was refused. */
 export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<unknown> {
   const activities = proxyActivities<Record<string, (...each: unknown[]) => Promise<unknown>>>({
     taskQueue,
@@ -36,7 +36,7 @@ export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<u
   }
 }
 
-/** The same, under the name of the real one: what anybody with write access to the namespace can register. */
+/** The same under the name of the real workflow: anybody with write access to the namespace can register it. */
 export function agentRun(input: Scheduled | Continued): Promise<unknown> {
   return 'carried' in input ? continuesAs(input) : schedules(input);
 }
@@ -48,14 +48,14 @@ interface Continued {
   carried: object;
 }
 
-/** Continues as new as a workflow of a countersign worker, with carried state of its own making. */
+/** Continues as new as a workflow of a Countersign worker, with forged carried state. */
 export function continuesAs({ workflowType, taskQueue, input, carried }: Continued): Promise<never> {
   const { workflowId, runId } = workflowInfo();
   const next = makeContinueAsNewFunc<(...args: unknown[]) => Promise<unknown>>({ workflowType, taskQueue });
   return next(input, { ...carried, writer: { workflowId, runId } });
 }
 
-/** A workflow that starts a run and says what binds it, as our own runs do for nested ones. */
+/** Starts a run and sets the policies that bind it, as our own runs do for nested ones. */
 export async function startsRun({ taskQueue, input }: { taskQueue: string; input: unknown }): Promise<unknown> {
   try {
     return await executeChild('agentRun', { taskQueue, args: [input] });
@@ -66,7 +66,10 @@ export async function startsRun({ taskQueue, input }: { taskQueue: string; input
   }
 }
 
-/** Refuses so many messages with this code, after it took them into its history, and takes all others. Queries: how many came, and for which requests. */
+/**
+ * Refuses the first `times` messages with this code, after they are in its history, and accepts all others. Queries:
+ * `asked` is the number of messages, `approvals` their request ids.
+ */
 export async function refuses(times: number, code: string): Promise<void> {
   const asked: string[] = [];
   setHandler(defineQuery('asked'), () => asked.length);
@@ -86,7 +89,7 @@ export async function refuses(times: number, code: string): Promise<void> {
   await condition(() => false);
 }
 
-/** Signals a run that is not its own. */
+/** Signals another run. */
 export async function signals(workflowId: string, name: string, message: unknown): Promise<void> {
   await getExternalWorkflowHandle(workflowId).signal(name, message);
 }
@@ -97,7 +100,9 @@ interface Above {
   input: unknown;
 }
 
-/** Starts a run, tells it what signal `tell` brings under the name of our own signal, and ends with it. */
+/**
+ * Starts a run, forwards the argument of signal `tell` to it as our own signal `parentsChanged`, and ends with the run.
+ */
 export async function isAbove({ taskQueue, workflowId, input }: Above): Promise<unknown> {
   const run = await startChild('agentRun', { taskQueue, workflowId, args: [input] });
   setHandler(defineSignal<[unknown]>('tell'), (message) => run.signal('parentsChanged', message));

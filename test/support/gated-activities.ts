@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 
-/** Plain activities that write one line for each time they really run into `FOLDER/ran.log`. */
+/** Plain activities. Each execution writes one line into `FOLDER/ran.log`. */
 export function gatedTestActivities(folder: string) {
   const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
   return {

@@ -1,4 +1,4 @@
-/** Workflows of people who use the gate, for what the examples do not show. */
+/** Workflows of people who use the gate, for cases that the examples do not show. */
 import {
   ApplicationFailure,
   CancellationScope,
@@ -51,7 +51,7 @@ async function openGate(): Promise<ApprovalGate> {
 
 export type Step = { name: string; args: unknown[]; how?: 'local' | 'timed' | 'model' };
 
-/** Makes the calls, all at once, and tells how each ended. */
+/** Makes all calls at once and returns how each ended. */
 export async function calls(steps: Step[]): Promise<unknown[]> {
   await openGate();
   return Promise.all(
@@ -63,7 +63,7 @@ export async function calls(steps: Step[]): Promise<unknown[]> {
   );
 }
 
-/** The same, one after another. */
+/** Makes the calls one after another. */
 export async function inTurn(steps: Step[]): Promise<unknown[]> {
   await openGate();
   const ends: unknown[] = [];
@@ -72,24 +72,24 @@ export async function inTurn(steps: Step[]): Promise<unknown[]> {
   return ends;
 }
 
-/** The same without a gate: what anybody may write. */
+/** Makes the calls without a gate, as anybody may write it. */
 export async function bareCalls(steps: Step[]): Promise<unknown[]> {
   return Promise.all(steps.map(({ name, args }) => told(elsewhere[name]!(...args))));
 }
 
-/** The same under a name that the worker trusts. */
+/** `bareCalls` under a name that the worker trusts. */
 export function trustedCalls(steps: Step[]): Promise<unknown[]> {
   return bareCalls(steps);
 }
 
-/** Gates what its worker does not know as gated. */
+/** Guards an activity that its worker does not declare as gated. */
 export async function gatesTooMuch(): Promise<unknown> {
   const gate = new ApprovalGate();
   gate.guard(activities, { free: { risk: 'write' } });
   return told(gate.load({ agent: 'tester' }));
 }
 
-/** Calls before the policies are there, wraps after them, and makes a second gate. */
+/** Calls before the policies are loaded, guards after that, and creates a second gate. */
 export async function misuses(): Promise<unknown[]> {
   const gate = new ApprovalGate();
   gate.guard(activities, gated);
@@ -100,7 +100,7 @@ export async function misuses(): Promise<unknown[]> {
   return [early, late, second];
 }
 
-/** Waits for one call in a scope of its own, until signal `enough`. */
+/** Waits for one call in its own cancellation scope, until signal `enough`. */
 export async function givesUp(): Promise<unknown> {
   const scope = new CancellationScope();
   let enough = false;
@@ -114,7 +114,7 @@ export async function givesUp(): Promise<unknown> {
   return waited;
 }
 
-/** Cancels a call in the step that made it, then makes another. */
+/** Cancels a call synchronously after making it, then makes another. */
 export async function thinksAgain(): Promise<unknown> {
   await openGate();
   const scope = new CancellationScope();
@@ -124,7 +124,7 @@ export async function thinksAgain(): Promise<unknown> {
   return told(activities.look('b'));
 }
 
-/** Continues as new on signal `roll`, while its call waits, as often as it comes. */
+/** Continues as new on each signal `roll` while its call waits. */
 export async function rolls(links: number, carried?: CarriedGate): Promise<unknown> {
   let rolling = false;
   setHandler(defineSignal('roll'), () => {
@@ -143,7 +143,7 @@ export async function rolls(links: number, carried?: CarriedGate): Promise<unkno
   return makeContinueAsNewFunc<typeof rolls>({ memo })(links + 1, next);
 }
 
-/** Hands its arguments on to its next execution, without a gate that has looked at them. */
+/** Continues as new with its own argument as carried state; no gate has verified that argument. */
 export async function passesOn(carried: CarriedGate, again = false): Promise<unknown> {
   const gate = new ApprovalGate();
   gate.guard(activities, gated);
@@ -151,7 +151,7 @@ export async function passesOn(carried: CarriedGate, again = false): Promise<unk
   return told(gate.load({ agent: 'tester' }, carried));
 }
 
-/** Continues as new once, and then takes the state that signal `state` brings for the one that it carried. */
+/** Continues as new once, then loads the state from signal `state` instead of the carried one. */
 export async function takesFromSignal(carried?: CarriedGate): Promise<unknown> {
   let brought: CarriedGate | undefined;
   setHandler(defineSignal<[CarriedGate]>('state'), (state) => {
@@ -170,7 +170,7 @@ export async function takesFromSignal(carried?: CarriedGate): Promise<unknown> {
   return makeContinueAsNewFunc<typeof takesFromSignal>({ memo })(next);
 }
 
-/** Ends, or fails, while its call waits. */
+/** Returns, or fails, while its call waits. */
 export async function leaves(how: 'returns' | 'fails'): Promise<string> {
   const gate = await openGate();
   void activities.pay('a', 1);
@@ -179,7 +179,7 @@ export async function leaves(how: 'returns' | 'fails'): Promise<string> {
   return 'done';
 }
 
-/** Ends on signal `enough`, whatever becomes of its call. */
+/** Ends on signal `enough`, whatever happens to its call. */
 export async function leavesWhenTold(): Promise<string> {
   let enough = false;
   setHandler(defineSignal('enough'), () => {
@@ -191,13 +191,13 @@ export async function leavesWhenTold(): Promise<string> {
   return 'done';
 }
 
-/** Hands its argument to an activity that is not gated. */
+/** Passes its argument to an activity that is not gated. */
 export async function handsOn(given: unknown): Promise<unknown> {
   await openGate();
   return told(activities.free(given));
 }
 
-/** Continues as new so many promises after its call was settled. */
+/** Continues as new `hops` promise steps after its call was settled. */
 export async function rollsLate(hops: number, carried?: CarriedGate): Promise<unknown> {
   const gate = new ApprovalGate();
   const { pay } = gate.guard(activities, gated);

@@ -15,7 +15,7 @@ import { testCache } from './world.ts';
 import { gated } from './gated-declarations.ts';
 import { sharedAddress } from './shared-server.ts';
 
-/** A worker with the workflows of `gated-workflows.ts`, on a task queue of its own. */
+/** A worker with the workflows of `gated-workflows.ts` on its own task queue. */
 export interface GatedWorld {
   client: CountersignClient;
   folder: string;
@@ -23,11 +23,11 @@ export interface GatedWorld {
   start(workflow: string, ...args: unknown[]): Promise<WorkflowHandle>;
   /** Starts a workflow and waits for its result. */
   run(workflow: string, ...args: unknown[]): Promise<unknown>;
-  /** Waits until that many requests are open, and gives them. */
+  /** Waits until at least `count` requests are open and returns them. */
   open(handle: WorkflowHandle, count?: number): Promise<ApprovalRequest[]>;
   startWorker(options?: Partial<WorkerOptions>): Promise<void>;
   stopWorker(): Promise<void>;
-  /** What really ran since it was last asked, a line each. */
+  /** One line for each activity execution since the last call. */
   ran(): string[];
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
     run: async (type, ...args) => (await start(type, ...args)).result(),
     open: (handle, count = 1) =>
       eventually(`${count} open requests of ${handle.workflowId}`, async () => {
-        // As in `world.ts`: what the index holds is there for good, and is looked at first.
+        // As in `world.ts`: read the index first, because its content is final.
         const kept = (await handle.describe()).searchAttributes['ApprovalIds'] ?? [];
         if (kept.length < count) return false;
         const open = await handle.query<ApprovalRequest[]>('approvals');

@@ -6,9 +6,8 @@ import { bundleWorkflows } from '../../src/worker.ts';
 import { keepFolder, keepServer } from './shared-server.ts';
 
 /**
- * Runs once before the durable tests: one real Temporal server and one workflow bundle for all of them. What the
- * person who runs the tests has set for their own cluster is taken out of the environment, so that no test can ever
- * reach it.
+ * Runs once before the durable tests and starts one real Temporal server and one workflow bundle for all of them. It
+ * removes the user's own cluster settings from the environment, so that no test can reach that cluster.
  */
 export default async function globalSetup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-shared-'));
@@ -19,7 +18,7 @@ export default async function globalSetup(): Promise<void> {
   const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });
   keepServer(server);
   process.env.TEMPORAL_ADDRESS = server.address;
-  // Tests that start servers of their own need not look for the binary again.
+  // Tests that start their own servers need not search for the binary again.
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
   process.env.COUNTERSIGN_TEST_BUNDLE = join(folder, 'workflows.js');
   writeFileSync(process.env.COUNTERSIGN_TEST_BUNDLE, (await bundleWorkflows()).code);

@@ -7,9 +7,9 @@ export interface HistoryEvent {
   [attributes: string]: unknown;
 }
 
-/** A completed workflow task with what it was scheduled for and the commands that it wrote. */
+/** A completed workflow task with the events that led to it and the commands that it wrote. */
 export interface WorkflowTask {
-  /** Events between the commands of the task before and this task's WorkflowTaskScheduled. */
+  /** Events between the commands of the previous task and this task's WorkflowTaskScheduled. */
   before: HistoryEvent[];
   scheduled: HistoryEvent;
   /** Events between WorkflowTaskScheduled and WorkflowTaskStarted. */
@@ -25,7 +25,7 @@ export interface HistoryTasks {
   rest: HistoryEvent[];
 }
 
-/** The kinds of events that the SDK's core counts as commands (`is_command_event`). */
+/** The event types that the SDK's core counts as commands (`is_command_event`). */
 const commandEvents = new Set(
   [
     'ACTIVITY_TASK_SCHEDULED',
@@ -48,13 +48,13 @@ const commandEvents = new Set(
   ].map((name) => `EVENT_TYPE_${name}`),
 );
 
-/** The attributes of an event, whatever its kind. */
+/** The attributes of an event of any type. */
 export function attributesOf(event: HistoryEvent): Record<string, unknown> {
   const key = Object.keys(event).find((name) => name.endsWith('EventAttributes'));
   return key === undefined ? {} : (event[key] as Record<string, unknown>);
 }
 
-/** Splits a history at its completed workflow tasks. Tasks that failed or timed out stay among the events around them. */
+/** Splits a history at its completed workflow tasks. Failed and timed-out tasks stay among the events around them. */
 export function tasksOf(events: readonly HistoryEvent[]): HistoryTasks {
   const completedFor = new Map(
     events

@@ -9,8 +9,8 @@ interface Activator {
 }
 
 /**
- * A run that waits for signal `go` before it signals others, which may have ended by then; with `{ late: "start" }` in its
- * metadata, before it starts others, when its policies may be other ones.
+ * A run that waits for signal `go` before it signals other runs, which may have ended by then. With `{ late: "start" }`
+ * in its metadata it also waits before it starts other runs; its policies may have changed by then.
  */
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   let isGoing = false;

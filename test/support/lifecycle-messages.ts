@@ -1,4 +1,4 @@
-/** Random messages to four open requests under different rules: for the ledger alone, and for a real run. */
+/** Random messages to four open requests under different rules, for the ledger alone and for a real run. */
 import fc from 'fast-check';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { askTermsOf } from '../../src/core/policy/ask-terms.ts';
@@ -29,7 +29,7 @@ export const targets = ['r0', 'r1', 'r2', 'r3'] as const;
 
 const target = fc.nat(targets.length - 1);
 const by = fc.constantFrom(...people, undefined);
-/** Two in three are decisions. `id`: the same id may come again, with the same content or with other. */
+/** Six in ten are decisions. A decision id may repeat, with the same content or another. */
 export const lifecycleMessage = fc.oneof(
   {
     weight: 6,
@@ -57,7 +57,7 @@ if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
 const { policy } = parsed;
 export const lifecycleDirectories: Directories = { run: policy.directory! };
 
-/** The requests as a run's gate would have record them. */
+/** The request as a run's gate would record it. */
 export function bookedAs(request: ApprovalRequest, callId: string): { record: RequestRecord; ruling: Ruling } {
   const call = { tool: 'pay', args: request.arguments, risk: 'write', subject: 'to' } as const;
   const ruling = evaluate({ run: compilePolicy(policy, 'run') }, call);
@@ -75,7 +75,7 @@ export function bookedAs(request: ApprovalRequest, callId: string): { record: Re
   return { record, ruling };
 }
 
-/** What the message is on the wire, and as a command of the ledger at `atMs`. */
+/** The message in its wire form, and as a ledger command at `atMs`. */
 export function sent(
   message: LifecycleMessage,
   requests: readonly ApprovalRequest[],
@@ -117,9 +117,10 @@ export function sent(
   return { name: 'revoke', payload: { grants }, command: { kind: 'revoke', atMs, grants, voter } };
 }
 
-/** What of a receipt does not depend on wording. */
+/** The parts of a receipt that do not depend on wording. */
 export function essence(receipt: Receipt | undefined): object {
   const { accepted = true, code, outcome, votes, grantId, settled, settledBy } = receipt ?? {};
-  // A refusal's outcome and its author are told by signal and in lists; an update's rejection carries the code.
+  // For a refusal, the outcome and its author appear in signals and lists; the rejection of an update carries only the
+  // code.
   return code === undefined ? { accepted, outcome, votes, grantId, settled, settledBy } : { accepted, code };
 }

@@ -1,4 +1,4 @@
-/** Finds what a module could remember from one use to the next: state that all runs of a worker would share. */
+/** Finds module state that persists between uses, which all runs of a worker would share. */
 import { parseSync } from '@swc/core';
 
 interface Node {
@@ -11,8 +11,8 @@ const mutators = new Set(
 );
 
 /**
- * What is declared at the top of the module and can change after it is loaded, a line each: a variable that is assigned
- * again, a list, map, set or object that a function writes to, a pattern that remembers where it stopped, a WeakMap.
+ * Top-level declarations that can change after the module is loaded, one per line: a variable that is reassigned, a
+ * list, map, set or object that a function writes to, a regular expression with a position (`g` or `y`), a WeakMap.
  */
 export function moduleState(source: string): string[] {
   const { body } = parseSync(source, { syntax: 'typescript', target: 'es2024' }) as unknown as { body: Node[] };
@@ -30,7 +30,7 @@ export function moduleState(source: string): string[] {
     }
   }
   for (const item of top) {
-    // Where a module fills a table while it is loaded, the table is done when the first run comes.
+    // A table that the module fills while loading is complete before the first run starts.
     if (item.type === 'FunctionDeclaration' || item.type === 'ClassDeclaration') walk(item, names, found);
     else eachFunction(item, (inner) => walk(inner, names, found));
   }
@@ -43,7 +43,7 @@ function declarators(declaration: Node): [name: string, init: Node | null][] {
   );
 }
 
-/** What `name`, `{ a, b: c }` and `[a, b]` declare. */
+/** The names that `name`, `{ a, b: c }` and `[a, b]` declare. */
 function namesIn(pattern: Node): string[] {
   if (pattern.type === 'Identifier') return [String(pattern['value'])];
   if (pattern.type === 'KeyValuePatternProperty') return namesIn(pattern['value'] as Node);

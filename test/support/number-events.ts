@@ -5,8 +5,8 @@ import { attributesOf, type HistoryEvent } from './history-tasks.ts';
 const foreignIds = new Set(['parentInitiatedEventId', 'externalInitiatedEventId']);
 
 /**
- * Numbers the events from 1 in the order in which they stand, and follows all references to them: in attributes and in
- * the results of the activity that answers by event id.
+ * Renumbers the events from 1 in their order and updates all references to them, both in attributes and in the results
+ * of the activity that answers by event id.
  */
 export function numberEvents(events: readonly HistoryEvent[]): HistoryEvent[] {
   const numbers = new Map(events.map(({ eventId }, index) => [eventId, String(index + 1)]));
@@ -23,7 +23,7 @@ export function numberEvents(events: readonly HistoryEvent[]): HistoryEvent[] {
       attributes[name] = numbers.get(String(value)) ?? value;
     }
     if (event.eventType === 'EVENT_TYPE_WORKFLOW_TASK_STARTED') startedId = index + 1;
-    // The server sequences an update behind all events that its task takes.
+    // The server sequences an update after all events that its task takes.
     if ('acceptedRequestSequencingEventId' in attributes) {
       attributes['acceptedRequestSequencingEventId'] = String(startedId - 1);
     }

@@ -14,7 +14,7 @@ type Options = Partial<ToolOptions<typeof input>>;
 
 /**
  * An agent whose tools run until a test writes `FOLDER/release-NAME`, or `FOLDER/break-NAME` to make them fail. Each
- * start, and each cancellation that a tool heeds, is a line in `FOLDER/ran.log`.
+ * start, and each cancellation that a tool handles, adds a line to `FOLDER/ran.log`.
  */
 export function operatorAgent(folder: string): Agent {
   const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
@@ -40,9 +40,9 @@ export function operatorAgent(folder: string): Agent {
     tool('hold', {}, true),
     tool('hold_again', { idempotent: true }, true),
     tool('hold_look', { risk: 'read_only' }, true),
-    // Goes on when it is cancelled.
+    // Ignores cancellation.
     tool('hold_on', {}, false),
-    // Sends no heartbeats; a lost worker is noticed by the start-to-close time-out.
+    // Sends no heartbeats; only the start-to-close timeout detects a lost worker.
     tool('hold_silent', { heartbeat: false, timeoutMs: 2_000 }, false),
   ];
   return defineAgent({ name: 'tester', instructions: 'Play your script.', model: promptScripted(), tools });

@@ -6,16 +6,16 @@ import { operatorAgent } from './operator-agent.ts';
 import type { RunInTest, World } from './world.ts';
 import { openWorld } from './world.ts';
 
-/** A world with the tools of `operatorAgent`, and its runs at the moments at which an operator steps in. */
+/** A world with the tools of `operatorAgent`, and runs in the states in which an operator steps in. */
 export interface OperatorWorld extends World {
-  /** A run that waits for a decision about one call; the tool ends at once when it runs. */
+  /** A run that waits for a decision about one call. The tool returns at once when it runs. */
   waiting(tool: string, name: string): Promise<{ run: RunInTest; requestId: string }>;
-  /** A run whose tool is scheduled and cannot start before `freeSlot`: another tool has the worker's only slot. */
+  /** A run whose tool is scheduled but cannot start before `freeSlot`: another tool occupies the worker's only slot. */
   scheduled(tool: string, name: string): Promise<RunInTest>;
   freeSlot(name: string): void;
   /** A run whose tool has started. */
   running(tool: string, name: string): Promise<RunInTest>;
-  /** How often the tool has started. */
+  /** How many times the tool has started. */
   starts(name: string): number;
   release(name: string): void;
   breakIt(name: string): void;

@@ -5,7 +5,7 @@ import { temporal } from './temporal-cli.ts';
 
 type Pending = NonNullable<Awaited<ReturnType<WorkflowHandle['describe']>>['raw']['pendingActivities']>[number];
 
-/** Waits until an activity of a type is pending and as `test` says. */
+/** Waits until an activity of this type is pending and passes `test`. */
 async function pendingAs(what: string, handle: WorkflowHandle, type: string, test: (pending: Pending) => boolean) {
   return eventually(`${type} is ${what}`, async () => {
     const { raw } = await handle.describe();
@@ -17,17 +17,17 @@ async function pendingAs(what: string, handle: WorkflowHandle, type: string, tes
 /** The server's `PENDING_ACTIVITY_STATE_PAUSED`: paused, and no worker runs it. */
 const pausedState = 4;
 
-/** Waits until the pending activity of a type is paused and no worker runs it. */
+/** Waits until the pending activity of this type is paused and no worker runs it. */
 export async function untilPaused(handle: WorkflowHandle, type: string): Promise<void> {
   await pendingAs('paused', handle, type, ({ state }) => Number(state) === pausedState);
 }
 
-/** Waits until the pending activity of a type waits for its attempt of that number. */
+/** Waits until the pending activity of this type is at attempt number `attempt`. */
 export async function untilAttempt(attempt: number, handle: WorkflowHandle, type: string): Promise<void> {
   await pendingAs(`at attempt ${attempt}`, handle, type, (pending) => pending.attempt === attempt);
 }
 
-/** Runs `temporal activity COMMAND` for the pending activity of a type; fails if the command line does. */
+/** Runs `temporal activity COMMAND` for the pending activity of this type; throws if the command fails. */
 export async function onActivity(
   command: string,
   handle: WorkflowHandle,
@@ -39,7 +39,7 @@ export async function onActivity(
   expectDone(await temporal(['activity', command, ...place, ...options]));
 }
 
-/** Runs `temporal workflow COMMAND` for one workflow; fails if the command line does. */
+/** Runs `temporal workflow COMMAND` for one workflow; throws if the command fails. */
 export async function onWorkflow(command: string, handle: WorkflowHandle, ...options: string[]): Promise<void> {
   expectDone(await temporal(['workflow', ...command.split(' '), '--workflow-id', handle.workflowId, ...options]));
 }

@@ -4,19 +4,22 @@ import { fileURLToPath } from 'node:url';
 import { forEachChild, parse, type SyntaxNode } from 'unbash';
 import { shellWord } from '../../src/core/shell/words.ts';
 
-/** What the pages tell a reader to type. */
+/** The commands that the pages tell a reader to type. */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface PageCommand {
-  /** Its path from the top of the repository. */
+  /** Path relative to the root of the repository. */
   page: string;
   line: string;
-  /** In a shell block, whole. False: named in a sentence, so that arguments may be left out. */
+  /** True for a full command in a shell block. False for one named in a sentence, where arguments may be missing. */
   isWhole: boolean;
 }
 
-/** In a sentence these are commands to type. Of others, such as git, pages say what a policy does with them. */
+/**
+ * In a sentence, only these programs mark a command to type. Others, such as git, appear as examples of policy
+ * decisions.
+ */
 const programs = ['countersign', 'temporal', 'npm', 'npx', 'node', 'openssl'];
 const commandShape = new RegExp(`^(?:[A-Z][A-Z0-9_]*=\\S+ )*(?:${programs.join('|')}) \\S`);
 const shells = ['sh', 'bash', 'shell', 'console'];
@@ -34,7 +37,10 @@ export function readPage(page: string): string {
   return readFileSync(`${root}${page}`, 'utf8');
 }
 
-/** The lines of its shell blocks, and the commands that its sentences name. Throws for a command in a block of another kind. */
+/**
+ * The lines of the page's shell blocks and the commands that its sentences name. Throws for a command in another kind
+ * of block.
+ */
 export function commandsOf(page: string, text = readPage(page)): PageCommand[] {
   const found: PageCommand[] = [];
   const sentences = text.replaceAll(/^```(.*)\n([\s\S]*?)^```$/gm, (_block, label: string, body: string) => {
@@ -63,7 +69,7 @@ function spansOf(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' ').trim());
 }
 
-/** The commands of a line, each as the words that a shell makes of it, with variables as they are written. Runs nothing. */
+/** The commands of a line, each as a list of shell words with variables unexpanded. Runs nothing. */
 export function simpleCommands(line: string): string[][] {
   const found: string[][] = [];
   const visit = (node: SyntaxNode): void => {

@@ -3,10 +3,10 @@ import { createProgram } from '../../src/adapters/cli/program.ts';
 
 const silent = { writeOut: () => {}, writeErr: () => {} };
 
-/** Where arguments may be left out, because the command is only named. */
+/** Errors that do not count when a command is only named and its arguments may be missing. */
 const nothingLacking = ['commander.missingArgument', 'commander.missingMandatoryOptionValue', 'commander.help'];
 
-/** What the real command line says against these words, without doing what they say; undefined if it takes them. */
+/** The real command line's objection to these words, without executing them; undefined if it accepts them. */
 export async function countersignProblem(words: readonly string[], isWhole: boolean): Promise<string | undefined> {
   const program = createProgram();
   doNothing(program);
@@ -19,7 +19,7 @@ export async function countersignProblem(words: readonly string[], isWhole: bool
   }
 }
 
-/** Hidden commands stay as they are: they say that they are not there yet. */
+/** Hidden commands keep their action, which says that they do not exist yet. */
 function doNothing(command: Command): void {
   command.configureOutput(silent);
   for (const each of command.commands) {

@@ -13,7 +13,7 @@ const latest: PickTime = (times) => times.at(-1)!;
 
 const unchanged: TaskChange = { inserted: 0, isEarly: false, isDropped: false };
 
-/** The same change to all tasks. */
+/** The same change for every task. */
 const everywhere: Record<string, TaskChange> = {
   'two empty tasks after each, as late as possible': { ...unchanged, inserted: 2 },
   'an empty task after each, each before its events': { ...unchanged, inserted: 1, isEarly: true },
@@ -24,7 +24,7 @@ const everywhere: Record<string, TaskChange> = {
 
 /**
  * Legal placements of a history's empty tasks: each change everywhere, a refused update at the end, and one random
- * placement for each seed. Those that are equal to the history, or to another one, are left out.
+ * placement for each seed. Leaves out duplicates and those equal to the history.
  */
 export function placementsOf(events: readonly HistoryEvent[], seeds: readonly number[]): Placement[] {
   const historyEvents = lengthLimit(events);
@@ -40,7 +40,7 @@ export function placementsOf(events: readonly HistoryEvent[], seeds: readonly nu
     ...made('an empty task at the end', (index) => ({ ...unchanged, inserted: index === last ? 1 : 0 })),
     ...seeds.flatMap((seed) => {
       const random = seededRandom(seed);
-      // Long ones may not be legal: fewer changes are tried then.
+      // Long placements may not be legal; then try fewer changes.
       for (const share of [random.pick([0.7, 0.4, 0.2]), 0.2, 0.1, 0.05]) {
         const [placement] = made(
           `seed ${seed}`,
@@ -67,7 +67,7 @@ function randomChange(random: SeededRandom, share: number): TaskChange {
   };
 }
 
-/** The length at which this run continues as new, as its configuration says. */
+/** The history length at which this run continues as new, from its configuration. */
 function lengthLimit(events: readonly HistoryEvent[]): number {
   const [, limit] = /"rollOver":\{[^}]*"historyEvents":(\d+)/.exec(textOf(JSON.stringify(events))) ?? [];
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);

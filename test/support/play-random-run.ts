@@ -11,9 +11,9 @@ const rounds = 8;
 const holds = ['one', 'two', 'three'];
 
 /**
- * A run of `team` with a nested run, tools that end while others wait, and three clients that send at the same time: good
- * decisions, refused ones, unknown signals and changes of policy, by update and by signal, also while no worker lives. Returns the ids of its
- * executions once it has ended.
+ * Plays a run of `team` with a nested run, tools that end while others wait, and three clients that send at the same
+ * time: valid decisions, refused ones, unknown signals and policy changes, by update and by signal, also while no
+ * worker is alive. Returns the workflow ids of the run and its nested run once the run has ended.
  */
 export async function playRandomRun(world: World, random: SeededRandom, name: string): Promise<string[]> {
   const held = (each: string) => ({ tool: 'hold', args: { name: `${name}-${each}` } });
@@ -41,7 +41,7 @@ export async function playRandomRun(world: World, random: SeededRandom, name: st
     if (unreleased.size > 0 && random.chance(0.3)) release(random.pick([...unreleased]));
     const isRestarted = random.chance(0.4);
     if (isRestarted) await world.stopWorker();
-    // What is refused and what comes too late is part of the play.
+    // Refused and late messages are part of the play.
     const sent = Promise.allSettled(messages.map((send) => send()));
     await sleep(random.whole(0, 100));
     if (isRestarted) await world.startWorker();

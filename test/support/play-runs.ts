@@ -1,17 +1,17 @@
-/** What the recorded runs are played with. */
+/** Helpers that play the recorded runs. */
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { eventually } from './eventually.ts';
 import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
 
 export interface RecordedRun {
   name: string;
-  /** Brings a run to where its history is taken; with `waiting`, it is still open there. */
+  /** Brings a run to the point at which its history is taken. With `waiting`, the run is still open then. */
   play: (world: World) => Promise<RunInTest>;
   waiting?: true;
   world?: WorldOptions | (() => Promise<WorldOptions>);
 }
 
-/** Whether a file of `test/histories` holds a link of this run, as some version played it. */
+/** Whether a file of `test/histories` holds an execution of this run, recorded with any version. */
 export function isHistoryOf(file: string, { name, waiting }: RecordedRun): boolean {
   const whole = `${waiting ? 'waiting-' : ''}${name}`;
   const withoutVersion = file.replace(/^\d+\.\d+\.\d+-/, '');
@@ -29,12 +29,12 @@ export async function finished(run: RunInTest): Promise<RunInTest> {
   return run;
 }
 
-/** The answer to a message that is sent by update. */
+/** Sends the message as an update and returns the answer. */
 export function ask(run: RunInTest, name: string, message: object): Promise<Receipt> {
   return run.handle.executeUpdate<Receipt, [object]>(name, { args: [message] });
 }
 
-/** Signals that nobody knows, until the run has so many links. */
+/** Sends unknown signals until the run has `links` executions. */
 export async function rolledOver({ client }: World, { handle, workflowId }: RunInTest, links = 2): Promise<void> {
   await eventually(`link ${links} of ${workflowId}`, async () => {
     await handle.signal('noise');
@@ -42,7 +42,10 @@ export async function rolledOver({ client }: World, { handle, workflowId }: RunI
   });
 }
 
-/** One task more, at least: what the first one of a link wrote is only checked by what follows. */
+/**
+ * Waits for at least one more task: a replay checks the commands of an execution's first task only if events follow
+ * them.
+ */
 export async function oneTaskMore({ client }: World, { handle, workflowId }: RunInTest): Promise<void> {
   const tasks = async (): Promise<number> => {
     const { links } = await client.historyChain(workflowId);

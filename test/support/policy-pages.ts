@@ -1,14 +1,16 @@
-/** Pages about policies, read so that tests can run what they say: a block of YAML, and below it a table of calls. */
+/**
+ * Reads the examples of pages about policies so that tests can run them: a block of YAML, followed by a table of calls.
+ */
 import { splitShell } from '../../src/core/shell/split.ts';
 import type { JsonObject, Risk } from '../../src/core/base/tool-call.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 
-/** By the names of the columns, without the backticks. */
+/** Cells by column name, without backticks. */
 export type Row = Record<string, string>;
 
-/** A fenced block of YAML, and what follows it up to the next block or heading. */
+/** A fenced block of YAML and the text after it, up to the next block or heading. */
 export interface PageExample {
-  /** The word beside `yaml`; empty where there is none. */
+  /** The word after `yaml`; empty if there is none. */
   kind: string;
   source: string;
   after: string;
@@ -20,7 +22,7 @@ export function examplesOf(page: string): PageExample[] {
   );
 }
 
-/** The rows of the only table of a text. */
+/** The rows of the only table in a text. */
 export function rowsOf(text: string): Row[] {
   const [head = [], , ...rows] = text
     .split('\n')
@@ -34,7 +36,7 @@ export function rowsOf(text: string): Row[] {
   return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])));
 }
 
-/** The call of a row: `tool`, `arguments`, `risk`, and `subject`, such as `command (shell)`. */
+/** The call in a row: `tool`, `arguments`, `risk`, and `subject`, such as `command (shell)`. */
 export function callOf({ tool = '', arguments: args = '', subject = '', risk }: Row): RuledCall {
   const [, name = '', shell] = /^(\w*)( \(shell\))?$/.exec(subject) ?? [];
   const call: RuledCall = { tool, args: JSON.parse(args) as JsonObject, risk: risk as Risk };

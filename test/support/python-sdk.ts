@@ -12,14 +12,14 @@ export interface ReadByPython {
   listed: Record<string, unknown>[];
 }
 
-/** A Python that has Temporal's SDK: `COUNTERSIGN_TEST_PYTHON`, else `python3`; undefined where it has not. */
+/** A Python with Temporal's SDK: `COUNTERSIGN_TEST_PYTHON`, else `python3`; undefined if the SDK is missing. */
 export function findPythonSdk(): string | undefined {
   const python = process.env.COUNTERSIGN_TEST_PYTHON ?? 'python3';
   const { status } = spawnSync(python, ['-c', 'import temporalio.client'], { stdio: 'ignore' });
   return status === 0 ? python : undefined;
 }
 
-/** What the SDK reads of a workflow on the server that all durable tests share. Rejects where it raises. */
+/** What the SDK reads from a workflow on the shared server of the durable tests. Rejects if it raises. */
 export async function readByPython(python: string, workflowId: string): Promise<ReadByPython> {
   const { stdout } = await run(python, [script, sharedAddress(), workflowId]);
   return JSON.parse(stdout) as ReadByPython;

@@ -1,6 +1,6 @@
 import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 
-/** For tests in which replays fail on purpose: their warnings would bury those of others. */
+/** Silences warnings in tests in which replays fail on purpose; they would hide those of other tests. */
 export function installQuietRuntime(): void {
   Runtime.install({
     logger: new DefaultLogger('ERROR'),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { temporal } from '@temporalio/proto';
 import type { RunInTest, World } from './world.ts';
 
-/** What any client may send to a run, byte for byte: the SDK's clients write JSON that no two readers differ about. */
+/** Sends exact bytes, as any client may. The SDK's clients write only JSON that all parsers read alike. */
 
 type Payload = temporal.api.common.v1.IPayload;
 const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED: completed } =
@@ -26,7 +26,7 @@ export function rawMessages(world: World) {
         signalName,
         input: { payloads: [jsonPayload(json)] },
       }),
-    /** The failure's code; undefined where it was accepted. */
+    /** The code and message of the failure; both undefined if the update was accepted. */
     update: async (run: RunInTest, name: string, json: Json) => {
       const { outcome } = await service.updateWorkflowExecution({
         namespace: 'default',

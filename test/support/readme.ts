@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The commands in the `sh` blocks of README.md, one a line, in order. */
+/** The commands in the `sh` blocks of README.md, one per line, in order. */
 export function readmeCommands(): string[] {
   return readmeBlocks('sh').flatMap((block) => block.split('\n').filter((line) => line !== ''));
 }
@@ -18,7 +18,7 @@ export function readmeBlocks(language: string): string[] {
   );
 }
 
-/** A command line in a shell at the top of the repository, in a process group of its own. */
+/** Runs a command line in a shell at the root of the repository, in its own process group. */
 export class ShellCommand {
   readonly #child;
   stdout = '';
@@ -35,13 +35,13 @@ export class ShellCommand {
     this.#child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
   }
 
-  /** Waits for the end: the exit code. */
+  /** Waits for the end and returns the exit code. */
   async ended(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'close');
     return this.#child.exitCode;
   }
 
-  /** Ctrl-C, as a terminal sends it: to all of the group. */
+  /** Sends Ctrl-C as a terminal does: to the whole group. */
   async interrupt(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) process.kill(-this.#child.pid!, 'SIGINT');
     await this.ended();

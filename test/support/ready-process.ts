@@ -3,13 +3,13 @@ import { once } from 'node:events';
 
 export interface ReadyProcess {
   pid: number;
-  /** `kill -9`, and waits until it is gone. */
+  /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<void>;
 }
 
 const live = new Set<ReadyProcess>();
 
-/** Starts a script of Node's in a process of its own and waits until it prints `ready`. `what`: for the error. */
+/** Starts a Node script in its own process and waits until it prints `ready`. `what` names it in errors. */
 export async function spawnReady(
   what: string,
   script: string,
@@ -39,7 +39,7 @@ export async function spawnReady(
   return started;
 }
 
-/** For the end of a test file, whatever happened in it. */
+/** Call at the end of a test file, whatever its result. */
 export async function killAll(): Promise<void> {
   for (const each of live) await each.kill();
 }

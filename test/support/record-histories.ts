@@ -1,8 +1,8 @@
 /**
  * `npm run histories:record`: plays all recorded runs on a real server and writes their histories to
- * `test/histories/VERSION-NAME.json`, one file for each link of a chain. Those of older versions are never written
- * again: runs that were started then are still open somewhere. With a name, only the runs whose names hold it; with
- * `--new`, only those of which nothing is stored.
+ * `test/histories/VERSION-NAME.json`, one file for each execution of a run. Histories of older versions are never
+ * rewritten, because runs of those versions may still be open. With a name, records only the runs whose names contain
+ * it; with `--new`, only those that have no stored history.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

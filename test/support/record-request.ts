@@ -12,7 +12,7 @@ export const askRuling: Ruling = { action: 'ask', rule: null, layer: 'default', 
 export const requestIdOf = (number: number): string => number.toString(16).padStart(32, '0');
 export const digestOf = (number: number): string => number.toString(16).padStart(64, 'd');
 
-/** Request number `number` of a run, as its ledger keeps it. */
+/** Request number `number` of a run, as its ledger records it. */
 export function bookedRequest(
   number: number,
   deadlineMs: number | null = null,
@@ -51,7 +51,7 @@ export function bookedRequest(
   };
 }
 
-/** Who says so by their own word; without a name, nobody. */
+/** A voter who claims this name without proof; anonymous without a name. */
 export function claimedBy(reviewerId: string | undefined): Voter {
   return reviewerId === undefined ? { identity: 'anonymous' } : { reviewerId, identity: 'claimed' };
 }

@@ -1,4 +1,7 @@
-/** Recorded runs in which more happens than a decision: grants, edits, other policies, votes, steps, ends, gates of others. */
+/**
+ * Recorded runs with more than plain decisions: grants, edits, policy changes, votes, escalation steps, closings, and
+ * gates in a user's own workflow.
+ */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
@@ -38,7 +41,7 @@ async function requestTo(run: RunInTest, to: string): Promise<ApprovalRequest> {
   );
 }
 
-/** Edits the call of a run into one that somebody else has to approve, and gives the request for that. */
+/** Edits the call of a run so that somebody else has to approve it, and returns the new request. */
 async function editedInto2000(run: RunInTest): Promise<ApprovalRequest> {
   const [request] = await run.open();
   const modifiedArguments = { to: 'ann', amount: 2_000 };
@@ -68,7 +71,7 @@ export const recordedLifecycles: RecordedRun[] = [
         end,
       ] as Turns);
       const [first] = await run.open(3);
-      // Settles the second as well.
+      // Settles the second request too.
       await ask(run, 'decide', { ...yes(first!), always: { kind: 'arguments', match: { to: 'ann' }, uses: 9 } });
       await run.handle.signal('decide', no(await requestTo(run, 'bob'), 'not bob'));
       const cem = await requestTo(run, 'cem');
@@ -184,7 +187,7 @@ export const recordedLifecycles: RecordedRun[] = [
         value: Buffer.alloc(64, 1).toString('base64'),
       };
       const forged = { ...yes(request!), signature };
-      // As many as one link looks at: it continues as new.
+      // As many signatures as one execution verifies; after that it continues as new.
       for (let list = 0; list < 2; list++)
         await run.handle.signal(
           'decide',
@@ -228,7 +231,7 @@ export const recordedLifecycles: RecordedRun[] = [
       await ask(run, 'decide', { ...yes(wipe), reviewerId: 'ann', decisionId: 'v1' });
       await ask(run, 'setPolicy', { mode: 'confirm_all', by: 'olga' });
       await rolledOver(world, run);
-      // Known from the link before.
+      // Repeats messages that the previous execution received.
       await ask(run, 'decide', { ...yes(wipe), reviewerId: 'ann', decisionId: 'v1' });
       await ask(run, 'extend', { requestId, until: later(wipe, 3_600_000), by: 'ann', messageId: 'more' });
       await oneTaskMore(world, run);

@@ -1,6 +1,6 @@
 import type { Gated } from '../../src/workflow.ts';
 
-/** What the workflow of `recorded-orders.ts` calls. */
+/** The activities of the workflow in `recorded-orders.ts`. */
 export const orderActivities = {
   look: async (what: string): Promise<string> => `saw ${what}`,
   pay: async (to: string, amount: number): Promise<string> => `paid ${amount} to ${to}`,

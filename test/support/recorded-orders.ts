@@ -1,20 +1,20 @@
 /**
- * A workflow of one's own whose histories are stored. It stays as it is: a change to it would keep them from replaying,
- * whatever the gate does.
+ * A user's own workflow whose histories are stored. Do not change it: its histories would no longer replay, whatever
+ * the gate does.
  */
 import { makeContinueAsNewFunc, proxyActivities } from '@temporalio/workflow';
 import { ApprovalGate, type CarriedGate } from '../../src/workflow.ts';
 import { gatedOrders, type orderActivities } from './recorded-orders-gated.ts';
 
 export interface OrdersState {
-  /** Payments that have not ended. */
+  /** Payments that are not finished. */
   open: { to: string; amount: number }[];
   told: string[];
 }
 
 const activities = proxyActivities<typeof orderActivities>({ startToCloseTimeout: '1 minute' });
 
-/** Looks once, then makes all payments side by side, and continues as new when its history has grown. */
+/** Looks once, then makes all payments concurrently, and continues as new when its history has grown. */
 export async function orders({ open, told }: OrdersState, carried?: CarriedGate): Promise<string[]> {
   const gate = new ApprovalGate();
   const { look, pay } = gate.guard(activities, gatedOrders);

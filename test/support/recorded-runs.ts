@@ -1,4 +1,4 @@
-/** The runs whose histories are kept under `test/histories/` and replayed for ever. */
+/** The runs whose histories are kept in `test/histories/` and replayed by every version. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
@@ -297,7 +297,7 @@ export const recordedRuns: RecordedRun[] = [
 const teamWorld: WorldOptions = { agentsIn: (folder) => team(folder) };
 const asksClerk = callOf('clerk', { calls: [pay()] }, { text: '{{lastResult}}' });
 
-/** A run whose nested one, two below it, asks. */
+/** A run whose nested run, two levels down, opens a request. */
 async function nestedAsks(world: World): Promise<{ run: RunInTest; asking: RunInTest; request: ApprovalRequest }> {
   const called = callOf('researcher', { calls: [asksClerk] }, { text: '{{lastResult}}' });
   const run = await world.start(once(called), { caller: { userId: 'bob' } });
@@ -375,7 +375,7 @@ recordedRuns.push(
   ...recordedLifecycles,
 );
 
-/** Lets go of what a run that was left open holds. */
+/** Releases the tools that a run left open waits for. */
 export async function letGo(world: World, run: RunInTest): Promise<void> {
   await run.handle.terminate('recorded').catch(() => undefined);
   for (const name of ['open', 'cancelled']) writeFileSync(join(world.folder, `release-${name}`), '');

@@ -6,7 +6,7 @@ import type { Placement } from './placements.ts';
 
 type Bundle = NonNullable<ReplayWorkerOptions['workflowBundle']>;
 
-/** Replays each; the names of those that fail, with their error. */
+/** Replays each placement; returns the names of those that fail, with their errors. */
 export async function replayPlacements(
   workflowBundle: Bundle,
   placements: readonly Placement[],
@@ -17,7 +17,7 @@ export async function replayPlacements(
     history: historyFromJSON({ events }),
   }));
   let replayed = 0;
-  // Results come in the order of the histories; all placements of one have the same run id.
+  // Results arrive in the order of the histories; all placements of one history have the same run id.
   for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
     const { name, events } = placements[replayed++]!;
     if (runId !== startOf(events)['originalExecutionRunId']) throw new Error(`${name} was replayed out of its turn`);

@@ -1,6 +1,6 @@
 /**
- * Replays, when all tests have run and their server still does, every history that they made (I12). What fails is named
- * and counted as failed tests, and fails the session.
+ * After all tests, while their server still runs, replays every history that they made (I12). Failures are printed,
+ * count as failed tests and fail the session.
  */
 'use strict';
 

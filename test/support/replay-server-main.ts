@@ -1,4 +1,4 @@
-/** The process that replays the histories of a server, for `replayServer`; prints its report as JSON. */
+/** The process in which `replayServer` replays the histories of a server. Prints its report as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -19,7 +19,7 @@ interface Execution {
   workflowId: string;
   runId: string;
   type: string;
-  /** Names the bundle of the worker that completed its last task; undefined if no worker completed any. */
+  /** Identifies the bundle of the worker that completed its last task; undefined if no task was completed. */
   buildId: string | undefined;
 }
 
@@ -55,7 +55,10 @@ try {
 report.seconds = Math.round((performance.now() - startedMs) / 100) / 10;
 process.stdout.write(JSON.stringify(report));
 
-/** Anything else on standard output would spoil the report. A runtime that no worker uses would keep the process alive. */
+/**
+ * Keeps the log off standard output, which must hold only the report. Installed late: a runtime without a worker would
+ * keep the process alive.
+ */
 function installLogger(): void {
   if (isLoggerInstalled) return;
   isLoggerInstalled = true;
@@ -74,7 +77,7 @@ async function connectAll(): Promise<Session[]> {
   return [first, ...(await Promise.all(more))];
 }
 
-/** As the server lists them: the SDK would read memos, which starters may fill with what cannot be read. */
+/** Uses the raw service: the SDK would decode memos, and starters may put undecodable bytes there. */
 async function* executionsOf({ connection, namespace }: Session): AsyncGenerator<ListedExecution> {
   let nextPageToken: Uint8Array | undefined;
   do {
@@ -115,7 +118,7 @@ async function replay({ workflowBundle, plugins }: BuiltBundle, executions: read
       }
     }
   }
-  // One at a time: the next history is read once the result of the one before is here.
+  // One at a time: the next history is read only after the result of the previous one.
   for await (const { error } of Worker.runReplayHistories({ workflowBundle, plugins }, histories())) {
     if (error === undefined) report.replayed++;
     else keep(current!.execution, current!.history, error);

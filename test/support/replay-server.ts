@@ -7,17 +7,20 @@ export type ReplayBundle =
   | { codePath: string }
   | {
       workflowsPath: string;
-      /** What its worker has: Countersign's plugin (default), another one beside it, or none. */
+      /** The plugins of its worker: Countersign's (default), Countersign's and another one, or none. */
       plugins?: 'none' | 'with ai-sdk' | 'with openai-agents';
     };
 
 export interface ReplayOptions {
   address: string;
-  /** An execution is replayed with the bundle that it ran with; see `ReplayReport.skipped` for those of others. */
+  /**
+   * Each execution is replayed with the bundle that it ran with. Executions of other bundles are in
+   * `ReplayReport.skipped`.
+   */
   bundles: readonly ReplayBundle[];
-  /** A folder for histories that do not replay. Made if there are any. */
+  /** A folder for histories that do not replay; created if needed. */
   keepIn: string;
-  /** Only executions that this visibility query finds. Default: all. */
+  /** Only executions that match this visibility query. Default: all. */
   query?: string;
 }
 
@@ -40,12 +43,11 @@ export interface ReplayReport {
 }
 
 /**
- * Replays the histories of all executions of a server, open and closed, on a worker without a cache in a process of its
- * own (I12). Reads one history at a time. Call it while the server runs and no worker of its runs does anything more:
- *
- *     const report = await replayServer({ address, bundles: [{ codePath }], keepIn: folder });
- *     for (const line of replayLines(report)) log(line);
- *     if (report.failed.length > 0) process.exitCode = 1;
+ * Replays the histories of all executions of a server, open and closed, on a worker without a cache in its own process
+ * (I12). Reads one history at a time. Call it while the server runs and after its workers have stopped:
+ * const report = await replayServer({ address, bundles: [{ codePath }], keepIn: folder });
+ * for (const line of replayLines(report)) log(line);
+ * if (report.failed.length > 0) process.exitCode = 1;
  */
 export async function replayServer(options: ReplayOptions): Promise<ReplayReport> {
   const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));
@@ -59,7 +61,7 @@ export async function replayServer(options: ReplayOptions): Promise<ReplayReport
   return JSON.parse(output) as ReplayReport;
 }
 
-/** The report for people: a line of counts, then a line for each reason and each failure. */
+/** The report as text: a line of counts, then a line for each skip reason and each failure. */
 export function replayLines({ listed, replayed, skipped, failed, seconds }: ReplayReport): string[] {
   const bySkips = Object.entries(skipped).toSorted(([, one], [, other]) => other - one);
   const skips = bySkips.reduce((sum, [, count]) => sum + count, 0);

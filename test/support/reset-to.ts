@@ -4,7 +4,9 @@ import type { World } from './world.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-/** Resets the latest execution of a workflow to its first workflow task after the first event that `isBefore` holds for. */
+/**
+ * Resets the latest execution of a workflow to its first workflow task after the first event that matches `isBefore`.
+ */
 export async function resetTo(
   { client }: Pick<World, 'client'>,
   workflowId: string,

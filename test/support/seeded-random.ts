@@ -1,11 +1,11 @@
-/** Random choices that a seed repeats: the same in every run, on every machine (mulberry32). */
+/** Random choices from a seed (mulberry32): the same on every run and every machine. */
 export interface SeededRandom {
   /** A whole number from `least` to `most`, both included. */
   whole(least: number, most: number): number;
-  /** True in `share` of all cases, 0 to 1. */
+  /** True with probability `share`, 0 to 1. */
   chance(share: number): boolean;
   pick<T>(values: readonly T[]): T;
-  /** One of the keys; a key's value says how often it comes, relative to the others. */
+  /** One of the keys, with its value as relative weight. */
   weighted<Name extends string>(weights: Readonly<Partial<Record<Name, number>>>): Name;
   /** The same values in another order. */
   shuffled<T>(values: readonly T[]): T[];

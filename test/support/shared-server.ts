@@ -1,13 +1,16 @@
 import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
 
-/** Setup and teardown run in one process, but jest may load their modules twice: the global object is what they share. */
+/**
+ * Setup and teardown run in one process, but Jest may load their modules twice, so they share state through the global
+ * object.
+ */
 const shared = globalThis as { countersignTestServer?: DevServer; countersignTestFolder?: string };
 
 export function keepServer(server: DevServer): void {
   shared.countersignTestServer = server;
 }
 
-/** The folder of what all durable tests share, for the teardown to remove. */
+/** The shared folder of the durable tests; the teardown removes it. */
 export function keepFolder(folder: string): void {
   shared.countersignTestFolder = folder;
 }
@@ -22,7 +25,7 @@ export function takeServer(): DevServer | undefined {
   return server;
 }
 
-/** `HOST:PORT` of the server that all durable tests share. */
+/** `HOST:PORT` of the shared server of the durable tests. */
 export function sharedAddress(): string {
   const address = process.env.TEMPORAL_ADDRESS;
   if (address === undefined) throw new Error('the shared Temporal server runs only for tests in the durable folders');

@@ -1,4 +1,4 @@
-/** `npm run screenshots`: what Temporal's UI shows of a waiting run, as pictures under `docs/images/`. */
+/** `npm run screenshots`: takes pictures of a waiting run in Temporal's UI and writes them to `docs/images/`. */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findChromium } from './browser.ts';

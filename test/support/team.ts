@@ -10,9 +10,9 @@ import type { Turns } from './world.ts';
 export type TeamPolicies = Partial<Record<'tester' | 'researcher' | 'clerk' | 'lax' | 'billing', object>>;
 
 /**
- * Agents that call one another and hand over to one another, all scripted by their first user message: `tester` calls
- * `researcher`, `lax` and `mirror`, and hands over to `billing`, `lax` and `mirror`; `researcher` calls `clerk`; `mirror`
- * and `billing` hand (back) over to `tester`. `lax` allows itself everything, and speaks three times at most.
+ * Agents that call one another and hand over to one another, all scripted by their first user message. `tester` calls
+ * `researcher`, `lax` and `mirror`, and hands over to `billing`, `lax` and `mirror`. `researcher` calls `clerk`.
+ * `mirror` and `billing` hand over to `tester`. `lax` has a policy that allows everything, and at most three turns.
  */
 export function team(folder: string, policies: TeamPolicies = {}): Agent[] {
   const { tools, model } = testAgent(folder);
@@ -67,10 +67,10 @@ export function callOf(agent: string, ...turns: object[]): { tool: string; args:
 
 export const pay = (to: string, amount = 1) => ({ tool: 'pay', args: { to, amount } });
 export const last = { text: '{{lastResult}}' };
-/** These calls, then the result of the last of them. */
+/** A turn with these calls, then one whose text is the last result. */
 export const once = (...calls: object[]): Turns => [{ calls }, last] as Turns;
 export const yes = (requestId: string) => ({ requestId, approved: true });
-/** A policy of one rule. */
+/** A policy with one rule. */
 export const rule = (pattern: string, action: string, more: JsonObject = {}): JsonObject => ({
   version: 1,
   rules: [{ pattern, action, ...more }],

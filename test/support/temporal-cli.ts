@@ -10,14 +10,14 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs the `temporal` command line against the server that all durable tests share. */
+/** Runs the `temporal` command line against the shared server of the durable tests. */
 export function temporal(args: string[]): Promise<Ran> {
   return runTemporal([...args, '--address', sharedAddress()]);
 }
 
 /**
- * What the real command line says against these words; undefined if it takes them. It is given an address at which
- * nobody listens, so what it takes it cannot do. `isWhole`: flags that it requires may not be left out.
+ * The real command line's objection to these words; undefined if it accepts them. The address given has no listener, so
+ * accepted commands cannot do anything. With `isWhole`, required flags must be present.
  */
 export async function temporalProblem(words: readonly string[], isWhole: boolean): Promise<string | undefined> {
   // A sentence may name a group of commands.
@@ -29,7 +29,7 @@ export async function temporalProblem(words: readonly string[], isWhole: boolean
   return problem || `it did not ask a server (exit ${exitCode}): ${stdout.slice(0, 80)}`;
 }
 
-/** The help of an unknown word is that of the program. */
+/** For an unknown word, the program prints its general help. */
 async function isGroup(word: string): Promise<boolean> {
   return (await runTemporal([word, '--help'])).stdout.includes(`temporal ${word} [command]`);
 }

@@ -7,8 +7,8 @@ import { defineTool } from '../../src/agents/define-tool.ts';
 import { promptScripted } from './prompt-scripted.ts';
 
 /**
- * An agent whose script is its first user message: a JSON list of turns. Its tools write one line for each time
- * they really run into `FOLDER/ran.log`, so that tests can count.
+ * An agent whose script is its first user message: a JSON list of turns. Each tool execution writes one line into
+ * `FOLDER/ran.log`, so that tests can count them.
  */
 export function testAgent(folder: string, policy?: object) {
   const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
@@ -104,7 +104,7 @@ export function testAgent(folder: string, policy?: object) {
   });
 }
 
-/** The lines that the tools wrote: what really ran. */
+/** The lines that the tools wrote, one for each execution. */
 export function ranLines(folder: string): string[] {
   const file = join(folder, 'ran.log');
   return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];

@@ -3,7 +3,9 @@ import type { ReplayBundle } from './replay-server.ts';
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
-/** The workflow code of the executions that tests start on the shared server; `codePath`: the bundle of most of them. */
+/**
+ * The workflow code of the executions that tests start on the shared server. `codePath` is the bundle of most of them.
+ */
 export function testedBundles(codePath: string): ReplayBundle[] {
   return [
     { codePath },

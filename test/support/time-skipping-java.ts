@@ -30,8 +30,8 @@ export interface JavaServer {
 }
 
 /**
- * Temporal's time-skipping test server as Java runs it: from the user's cache, else fetched with Maven (33 MB, once).
- * Or one sentence that says what is missing.
+ * Temporal's time-skipping test server for Java: from the user's cache, or fetched once with Maven (33 MB). If it is
+ * not available, one sentence says what is missing.
  */
 export async function findJavaServer(env = process.env): Promise<JavaServer | { missing: string }> {
   const cache = join(userCacheFolder(env), artifact);
@@ -51,7 +51,7 @@ export async function findJavaServer(env = process.env): Promise<JavaServer | { 
   }
 }
 
-/** In one step, so that nobody ever meets half of it. */
+/** Renames the finished folder into place, so that nobody sees an incomplete one. */
 async function fetchInto(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const part = `${folder}-${randomUUID()}`;
   try {

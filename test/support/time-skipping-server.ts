@@ -1,6 +1,6 @@
 /**
- * A server on which days pass in milliseconds, when a test says so and only then. For plain waiting: it enforces no
- * size limits and no parent close, and its continue-as-new is not atomic; those are tested on the real server.
+ * A server on which days pass in milliseconds, but only when a test skips time. Use it only for waiting: it enforces no
+ * size limits and no parent close policy, and its continue-as-new is not atomic. Those are tested on the real server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -17,7 +17,7 @@ import { findJavaServer } from './time-skipping-java.ts';
 
 export interface TimeSkippingServer {
   address: string;
-  /** Lets so many milliseconds pass, timers and all. */
+  /** Advances the time by `durationMs` and fires the timers that are due. */
   skip(durationMs: number): Promise<void>;
   nowMs(): Promise<number>;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ const downloadHost = 'https://temporal.download';
 const answerTimeoutMs = 5_000;
 const readyTimeoutMs = 60_000;
 
-/** Looks for what the SDK downloads, then for Java. */
+/** Tries the SDK's download, then Java. */
 export async function findTimeSkipping(env = process.env): Promise<FoundTimeSkipping> {
   const noDownload = await whyNoDownload(env);
   if (noDownload === undefined) return { start: startDownloaded };
@@ -54,7 +54,7 @@ async function startDownloaded(): Promise<TimeSkippingServer> {
   return serverOf(environment.address, environment.connection, () => environment.teardown());
 }
 
-/** Not through the SDK: it gives a server five seconds, and on a busy machine Java takes longer. */
+/** Does not use the SDK, which gives a server five seconds to start; Java on a busy machine needs more. */
 async function startJava({ command, args }: JavaServer): Promise<TimeSkippingServer> {
   const port = await freePort();
   const child = spawnBound(command, [...args, String(port)], {});

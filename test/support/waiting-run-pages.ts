@@ -16,17 +16,17 @@ import { eventually } from './eventually.ts';
 
 export interface WaitingRunPages {
   requests: ApprovalRequest[];
-  /** The text of Temporal's pages on the run. */
+  /** The text of Temporal's pages about the run. */
   userMetadata: string;
   timeline: string;
-  /** The text of the user metadata page once one of the requests was approved by the form of this very page. */
+  /** The text of the user metadata page after one request was approved through the form on that page. */
   afterSignal: string;
 }
 
 export interface WaitingRunOptions {
   /** Path of Chromium. */
   chromium: string;
-  /** Where the pictures go; none are taken without it. */
+  /** The folder for pictures; without it, none are taken. */
   pictures?: string;
   workflowBundle?: WorkerOptions['workflowBundle'];
 }
@@ -60,7 +60,7 @@ function tidyAgent() {
   });
 }
 
-/** Starts everything, lets a run wait for two approvals, and reads what Temporal's UI says of it in a real browser. */
+/** Starts everything, lets a run wait for two approvals, and reads Temporal's UI in a real browser. */
 export async function readWaitingRunPages(options: WaitingRunOptions): Promise<WaitingRunPages> {
   const { chromium, pictures, workflowBundle } = options;
   const server = await startDevServer();
@@ -113,24 +113,24 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
   }
 }
 
-/** The run's own words; the page shows them in a frame. */
+/** The run's current details, which the page shows in a frame. */
 async function currentDetails(page: Page, heading: string): Promise<string> {
   const frame = page.frameLocator('#user-metadata-current-details').locator('body');
   await frame.getByText(heading).waitFor();
   return frame.innerText();
 }
 
-/** What the details tell a reader to do: More Actions, Send a Signal. */
+/** Follows the instructions in the details: More Actions, Send a Signal. */
 async function signalByForm(page: Page, data: string, beforeSending: () => Promise<void>): Promise<void> {
   await page.getByRole('button', { name: 'More Actions' }).last().click();
   await page.getByRole('menuitem', { name: 'Send a Signal' }).click();
   const form = page.locator('dialog#signal-confirmation-modal[open]');
-  // The page knows the signals that the run listens to.
+  // The page offers the signals that the run handles.
   await form.getByTestId('signal-select-button').click();
   await page.getByRole('option', { name: decideName }).last().click();
   await form.locator('.cm-content').click();
   await page.keyboard.insertText(data);
-  // Once it is left, the editor lays the text out anew, and the button below moves.
+  // When it loses focus, the editor lays out the text again, and the button below moves.
   await form.locator('.cm-content').blur();
   await form.getByText('"approved": true').waitFor();
   await beforeSending();

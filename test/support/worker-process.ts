@@ -1,4 +1,4 @@
-/** A worker of the test agents in a process of its own, so that tests can kill it the hard way. */
+/** A worker with the test agents in its own process, so that tests can kill it with SIGKILL. */
 import { fileURLToPath } from 'node:url';
 import { type ReadyProcess, spawnReady } from './ready-process.ts';
 import { testBundle } from './world.ts';
@@ -8,7 +8,7 @@ export interface WorkerProcessOptions {
   taskQueue: string;
   folder: string;
   maxConcurrentActivityTaskExecutions?: number;
-  /** The agents of `team`, not `testAgent` alone. */
+  /** Uses the agents of `team` instead of `testAgent`. */
   team?: true;
 }
 

@@ -16,18 +16,18 @@ import { ranLines, testAgent } from './test-agent.ts';
 
 export type Turns = ScriptedTurn[];
 
-/** A worker of its own on a task queue of its own, and what tests do with runs on it. */
+/** A worker on its own task queue, and helpers for runs on it. */
 export interface World {
   client: CountersignClient;
   folder: string;
   taskQueue: string;
   start(turns: Turns, input?: Partial<RunInput>): Promise<RunInTest>;
-  /** A run that something else started, such as a nested one. */
+  /** A run started by something else, such as a nested one. */
   run(workflowId: string): RunInTest;
-  /** Stops the worker, waiting until it has gone. */
+  /** Stops the worker and waits until it is gone. */
   stopWorker(): Promise<void>;
   startWorker(options?: Partial<WorkerOptions>): Promise<void>;
-  /** What really ran, a line each. */
+  /** One line for each tool execution. */
   ran(): string[];
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface World {
 export interface RunInTest {
   handle: WorkflowHandle;
   workflowId: string;
-  /** Waits until at least `count` requests are open, and gives them. */
+  /** Waits until at least `count` requests are open and returns them. */
   open(count?: number): Promise<ApprovalRequest[]>;
   status(): Promise<RunStatus>;
   result(): Promise<RunResult>;
@@ -43,11 +43,11 @@ export interface RunInTest {
 
 export interface WorldOptions extends Partial<WorkerOptions> {
   agentPolicy?: object;
-  /** Default: `testAgent` alone. */
+  /** Default: only `testAgent`. */
   agentsIn?: (folder: string) => Agent[];
-  /** Default: the server that all durable tests share. */
+  /** Default: the shared server of the durable tests. */
   address?: string;
-  /** False: the test runs workers of its own. */
+  /** False: the test starts its own workers. */
   worker?: boolean;
 }
 
@@ -109,13 +109,13 @@ export async function openWorld({
   return world;
 }
 
-/** How many workflows a worker keeps: `COUNTERSIGN_TEST_CACHE=0` makes each step replay. */
+/** The worker's cache size: with `COUNTERSIGN_TEST_CACHE=0`, each step replays. */
 export function testCache(): { maxCachedWorkflows?: number } {
   const cached = process.env.COUNTERSIGN_TEST_CACHE;
   return cached === undefined ? {} : { maxCachedWorkflows: Number(cached) };
 }
 
-/** The workflow bundle that the global setup made once for all tests. */
+/** The workflow bundle that the global setup made for all tests. */
 export function testBundle(): string {
   const path = process.env.COUNTERSIGN_TEST_BUNDLE;
   if (path === undefined) throw new Error('the workflow bundle is made only for tests in the durable folders');
@@ -128,8 +128,8 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
     workflowId,
     open: (count = 1) =>
       eventually(`${count} open requests of ${workflowId}`, async () => {
-        // A query may run ahead of a task that is not finished, and is done again later: what the index holds is there for
-        // good, and is looked at first.
+        // A query may include the effect of an unfinished task that is run again later. Read the index first: its
+        // content is final.
         const kept = (await handle.describe()).searchAttributes['ApprovalIds'] ?? [];
         if (kept.length < count) return false;
         const open = await handle.query<ApprovalRequest[]>('approvals');

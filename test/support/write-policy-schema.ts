@@ -1,4 +1,6 @@
-/** `npm run schema`: writes schema/policy.schema.json, for editors, out of the one form that policies are checked against. */
+/**
+ * `npm run schema`: writes schema/policy.schema.json, for editors, from the schema that policies are validated against.
+ */
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { policyJsonSchema } from '../../src/core/policy-file/json-schema.ts';

@@ -12,31 +12,31 @@ export interface Explanation {
 /** The mutants that survive, and why they may. */
 export const explained: readonly Explanation[] = [
   {
-    file: 'ruling',
+    file: 'policy/ruling',
     code: 'const { digest, atMs, grants = [] } = context;',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text is no approved grant.',
   },
   {
-    file: 'ruling',
+    file: 'policy/ruling',
     code: '...(call.shell !== undefined && { held: new Map() }),',
     changes: [['call.shell !== undefined', 'true']],
     why: 'Each condition of a call that is no command is evaluated once anyway.',
   },
   {
-    file: 'ruling',
+    file: 'policy/ruling',
     code: "return always ?? (rule === null ? 'tool' : defaultAlways(call));",
     changes: [["'tool'", '""']],
     why: 'What admits nothing that is known leaves the narrowest of the others, and of none `tool`.',
   },
   {
-    file: 'ruling',
+    file: 'policy/ruling',
     code: 'return ask !== undefined || (rule !== null && always !== undefined);',
     changes: [['rule !== null', 'true']],
     why: 'An answer without a rule never says which grants it admits.',
   },
   {
-    file: 'grants',
+    file: 'policy/grants',
     code: 'widest !== false &&',
     changes: [
       ['widest !== false', 'true'],
@@ -45,13 +45,13 @@ export const explained: readonly Explanation[] = [
     why: 'The next line says the same, as `false` is none of the kinds; this one is for the compiler.',
   },
   {
-    file: 'part-matchers',
+    file: 'policy/part-matchers',
     code: 'while (outer !== undefined && way.length < parts.length) {',
     changes: [['way.length < parts.length', 'way.length <= parts.length']],
     why: 'After so many steps all of a circle is on the way; what one more adds is there already.',
   },
   {
-    file: 'part-matchers',
+    file: 'policy/part-matchers',
     code: 'const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\\s+/));',
     changes: [
       ['literals[0]!.slice(separator.length)', 'literals[0]!'],
@@ -60,7 +60,7 @@ export const explained: readonly Explanation[] = [
     why: 'The next line takes what stands before a separator away; and no wrapper has an empty word in its name.',
   },
   {
-    file: 'layer-answer',
+    file: 'policy/layer-answer',
     code: 'if (call.shell === undefined && whole !== undefined) {',
     changes: [
       ['call.shell === undefined && whole !== undefined', 'false'],
@@ -74,43 +74,43 @@ export const explained: readonly Explanation[] = [
     why: 'The quick way for a call of one part; the way below gives the same answer. There is always a part.',
   },
   {
-    file: 'layer-answer',
+    file: 'policy/layer-answer',
     code: 'if (answers.length === 1) return answers;',
     changes: [['answers.length === 1', 'false']],
     why: 'Quicker; of one answer the rest gives that answer.',
   },
   {
-    file: 'layer-answer',
-    code: "const { action } = colour(mode, 'ask', 'ask', call.mode);",
+    file: 'policy/layer-answer',
+    code: "const { action } = applyMode(mode, 'ask', 'ask', call.mode);",
     changes: [["'ask'", '""']],
     why: 'No mode makes a deny of an ask because of what it was before; only a deny is looked for.',
   },
   {
-    file: 'modes',
+    file: 'policy/modes',
     code: 'acceptEdits: { ...standard, none: { writeAllow: true } },',
     changes: [['true', 'false']],
     why: 'The key says it; its value has one type only.',
   },
   {
-    file: 'candidate-index',
+    file: 'policy/candidate-index',
     code: 'const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));',
     changes: [['shared.get(key)! < shared.get(best)!', 'shared.get(key)! <= shared.get(best)!']],
     why: 'Of two that are as rare either will do.',
   },
   {
-    file: 'limits',
+    file: 'policy/limits',
     code: 'timeoutMs: timeoutOf(layers, ruling?.ask?.by ?? []),',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text stands in no layer.',
   },
   {
-    file: 'ask-terms',
+    file: 'policy/ask-terms',
     code: 'const asking = ruling.ask?.by ?? [];',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no terms, so it asks by the defaults, as nothing does.',
   },
   {
-    file: 'ask-terms',
+    file: 'policy/ask-terms',
     code: "const { onTimeout: byPolicy = 'deny' } = policy.approval;",
     changes: [["'deny'", '""']],
     why: 'Whatever is not `allow` denies.',

@@ -1,6 +1,6 @@
 /**
  * How much of the ruling the tests hold in place: each mutant of its files is one small change, and a test should fail
- * because of it. `node tools/mutation/main.ts [--json] [FILE …]`, a file by its name in src/core, such as `grants`.
+ * because of it. `node tools/mutation/main.ts [--json] [FILE …]`, a file by its name in src/core, such as `policy/grants`.
  * Exit 0 if every survivor is explained in explained.ts, and every explanation is needed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,11 @@ process.once('SIGINT', () => {
 /** What is tried: it must not change meanwhile. */
 const sources = (): string =>
   ['src/core', 'test/core']
-    .flatMap((folder) => readdirSync(join(repository, folder)).map((name) => join(repository, folder, name)))
+    .flatMap((folder) =>
+      readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(repository, folder, name),
+      ),
+    )
     .filter((path) => path.endsWith('.ts'))
     .map((path) => readFileSync(path, 'utf8'))
     .join('');

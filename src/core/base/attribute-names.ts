@@ -1,14 +1,14 @@
-/** Under which names the inbox's search attributes are registered on a cluster. */
+/** The names under which the inbox's search attributes are registered on a cluster. */
 export interface AttributeNames {
   /** KeywordList: the ids of open requests. */
   ids: string;
-  /** KeywordList: what they are about, and lately settled ids; null: not written. */
+  /** KeywordList: tags of open requests, and the ids of recently settled ones; null: not written. */
   tags: string | null;
   /** Datetime: the earliest deadline. */
   due: string;
 }
 
-/** What differs from the default names. `tags: false` leaves the tags out, where a cluster has few slots. */
+/** Names that differ from the defaults. `tags: false` omits the tags, for a cluster with few free attribute slots. */
 export interface AttributeNameOptions {
   ids?: string;
   tags?: string | false;
@@ -19,10 +19,10 @@ export type AttributeType = 'KEYWORD_LIST' | 'DATETIME';
 
 export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags: 'ApprovalTags', due: 'ApprovalDue' };
 
-/** Names that a query takes without quotes; Temporal keeps those that begin with its own for itself. */
+/** Names that a query accepts without quotes. Temporal reserves those that begin with `Temporal`. */
 const nameShape = /^(?!Temporal)[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** The names wished for; a text is what is wrong with them, for after the place where they were given. */
+/** The requested names; or what is wrong with them, as text to put after the place where they were given. */
 export function attributeNames(wishes: AttributeNameOptions): AttributeNames | string {
   const unknown = Object.keys(wishes).find((key) => !Object.hasOwn(defaultAttributeNames, key));
   if (unknown !== undefined) return `'${unknown}' is none of ids, tags, due`;

@@ -1,8 +1,8 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * The bytes of a base64 text (RFC 4648 section 4), or undefined where it is none: padding is needed, and bits that say
- * nothing are zero, so that each sequence of bytes has one text. The workflow sandbox has no Buffer.
+ * The bytes of a base64 text (RFC 4648 section 4), or undefined if it is not valid. Padding is required and unused bits
+ * must be zero, so each sequence of bytes has exactly one text. The workflow sandbox has no Buffer.
  */
 export function bytesFromBase64(text: string): Uint8Array | undefined {
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return undefined;

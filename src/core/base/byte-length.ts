@@ -1,4 +1,4 @@
-/** Bytes in UTF-8; written out because the sandbox has neither Buffer nor a cheap TextEncoder. */
+/** Bytes in UTF-8. Implemented here because the sandbox has neither Buffer nor a cheap TextEncoder. */
 export function byteLength(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index++) {

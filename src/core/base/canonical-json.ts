@@ -3,12 +3,12 @@ import { ProblemError } from './problem.ts';
 import type { Json } from './tool-call.ts';
 import { isWellFormed } from './well-formed.ts';
 
-/** Deepest nesting of a JSON value that we write again: `[[1]]` is 2 deep. Deeper ones are refused (I5d). */
+/** Maximum nesting of a JSON value that is written again: `[[1]]` is 2 deep. Deeper values are refused (I5d). */
 export const maxDepth = 200;
 
 /**
- * RFC 8785 text of a JSON value: one value, one text, in every language. Object members that are `undefined` are
- * absent, as in JSON. Throws a `ProblemError` (`arguments_invalid`) for what `canonicalJsonProblem` names.
+ * RFC 8785 text of a JSON value: equal values give equal texts, in every language. Object members that are `undefined`
+ * are left out, as in JSON. Throws a `ProblemError` (`arguments_invalid`) if `canonicalJsonProblem` finds a problem.
  */
 export function canonicalJson(value: Json): string {
   const written = writeCanonicalJson(value);
@@ -16,16 +16,16 @@ export function canonicalJson(value: Json): string {
   return written.text;
 }
 
-/** As `canonicalJson`, but never throws. */
+/** Like `canonicalJson`, but never throws. */
 export function writeCanonicalJson(value: Json): { text: string } | { problem: string } {
   const problem = canonicalJsonProblem(value);
-  // After this check nothing is left for which canonicalize answers undefined.
+  // After this check, canonicalize never returns undefined.
   return problem === undefined ? { text: canonicalize(value) as string } : { problem };
 }
 
 /**
- * Why a value has no canonical JSON, as one sentence, or undefined if it has one: nesting deeper than `maxDepth`
- * (a cycle is that, too), half a surrogate pair, NaN, an infinity, or what is not JSON at all. Total: never throws.
+ * Why a value has no canonical JSON, as one sentence; undefined if it has one. Problems are nesting deeper than
+ * `maxDepth` (cycles included), half a surrogate pair, NaN, an infinity, and values that are not JSON. Never throws.
  */
 export function canonicalJsonProblem(value: unknown): string | undefined {
   if (isSmallAndSound(value, 1, { left: 1_000 })) return undefined;
@@ -39,12 +39,12 @@ export function canonicalJsonProblem(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Says yes, quickly, to nearly all values that have no problem; a no says nothing. Looks at `budget.left` members at most. */
+/** A fast check: true means no problem, false means unknown. Visits at most `budget.left` members. */
 function isSmallAndSound(value: unknown, depth: number, budget: { left: number }): boolean {
   budget.left -= 1;
   if (budget.left < 0 || depth > maxDepth) return false;
   if (!isContainer(value)) return ownProblem(value) === undefined;
-  // Not `every`, which passes over holes.
+  // Not `every`, which skips holes.
   if (Array.isArray(value))
     return !Array.from(value as unknown[]).some((each) => !isSmallAndSound(each, depth + 1, budget));
   if (!isPlain(value)) return false;
@@ -56,7 +56,7 @@ function isSmallAndSound(value: unknown, depth: number, budget: { left: number }
   return true;
 }
 
-/** True if arrays and objects are nested more than `limit` deep. Total: 200,000 brackets cost no stack. */
+/** True if arrays and objects are nested more than `limit` deep. Never throws: 200,000 brackets use no stack. */
 export function isTooDeep(value: unknown, limit: number = maxDepth): boolean {
   let depth = 0;
   for (const level of levelsOf(value)) {
@@ -66,7 +66,7 @@ export function isTooDeep(value: unknown, limit: number = maxDepth): boolean {
   return false;
 }
 
-/** The value, then its members, then theirs. Without recursion; within a level no container stands twice. */
+/** Yields the value, then its members, then theirs. No recursion; no container occurs twice in one level. */
 function* levelsOf(value: unknown): Generator<unknown[]> {
   for (let level = [value]; level.length > 0;) {
     yield level;
@@ -102,7 +102,7 @@ function ownProblem(item: unknown): string | undefined {
   }
 }
 
-/** By the prototype's shape, not its identity: values cross realms (workflow sandbox, test runner). */
+/** Checks the prototype's shape, not its identity: values cross realms (workflow sandbox, test runner). */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

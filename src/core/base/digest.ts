@@ -4,19 +4,19 @@ import { canonicalJson } from './canonical-json.ts';
 import type { Json, JsonObject } from './tool-call.ts';
 
 /**
- * What exactly would run (I8): 64 lower-case hex of SHA-256 over the canonical JSON of
- * `{ arguments, definition, tool }`. `definition` is the tool's `definitionDigest`.
- * Throws a `ProblemError` (`arguments_invalid`) for arguments without canonical JSON.
+ * Identifies exactly what would run (I8): SHA-256 over the canonical JSON of `{ arguments, definition, tool }`, as 64
+ * lower-case hex digits. `definition` is the tool's `definitionDigest`. Throws a `ProblemError` (`arguments_invalid`)
+ * for arguments without canonical JSON.
  */
 export function callDigest(call: { tool: string; args: JsonObject; definition: string }): string {
   const { tool, args, definition } = call;
-  // Joined by hand, keys in canonical order, so that the wrapper takes none of the depth arguments may have.
+  // Joined by hand, with keys in canonical order, so that the wrapper does not count towards the arguments' nesting.
   return sha256Hex(
     `{"arguments":${canonicalJson(args)},"definition":${canonicalJson(definition)},"tool":${canonicalJson(tool)}}`,
   );
 }
 
-/** The same over `{ description, name, schema }`: a changed tool makes another digest. `schema` is JSON Schema. */
+/** The digest of `{ description, name, schema }`, which changes with the tool's definition. `schema` is JSON Schema. */
 export function definitionDigest(tool: { name: string; description?: string; schema?: JsonObject }): string {
   const { name, description = '', schema = {} } = tool;
   return sha256Hex(
@@ -24,7 +24,7 @@ export function definitionDigest(tool: { name: string; description?: string; sch
   );
 }
 
-/** The same over any JSON value. */
+/** The digest of any JSON value. */
 export function jsonDigest(value: Json): string {
   return sha256Hex(canonicalJson(value));
 }

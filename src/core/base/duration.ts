@@ -7,8 +7,8 @@ const units = [
 ] as const;
 
 /**
- * Milliseconds as people write them: `5m`, `1h30m`, `1.5s`, `0s`, `90d`. Days are counted from two on; one is `24h`. With
- * one unit it is what `parseDuration` reads.
+ * Formats milliseconds for people: `5m`, `1h30m`, `1.5s`, `0s`, `90d`. Days are used from two days on; one day is
+ * `24h`. With a single unit, `parseDuration` can read the result.
  */
 export function formatDuration(durationMs: number): string {
   let restMs = Math.max(0, durationMs);

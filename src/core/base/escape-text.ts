@@ -1,18 +1,19 @@
 /**
- * Makes text that came from elsewhere (a model, a run, a reviewer) safe to show on a terminal or in a log line, without
- * hiding anything: whatever a reader could not see, or what would move, recolour or reorder the text, is written out.
- * Letters of every script stay as they are. Total, and injective: two different texts never look the same because of it.
+ * Makes text from elsewhere (a model, a run, a reviewer) safe to show on a terminal or in a log line, without hiding
+ * anything. Characters that are invisible, or that would move, recolour or reorder the text, are written as escapes.
+ * Letters of every script stay as they are. Never throws, and is injective: different texts give different results.
  */
 import type { Json } from './tool-call.ts';
 
 /**
- * Controls, format characters (bidi, zero-width, tags), surrogates without a partner, private use, unassigned and
- * noncharacters, line and paragraph separators, spaces other than U+0020, everything Unicode calls ignorable
- * (soft hyphen, fillers, variation selectors), and two symbols that look like nothing: U+2800 and U+FFFC.
+ * Invisible or misleading characters: controls, format characters (bidi, zero-width, tags), surrogates without a
+ * partner, private use, unassigned and noncharacters, line and paragraph separators, spaces other than U+0020,
+ * everything that Unicode calls ignorable (soft hyphen, fillers, variation selectors), and two symbols that look blank:
+ * U+2800 and U+FFFC.
  */
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|(?! )\p{Zs}/u;
 const mark = /\p{M}/u;
-/** Longest run of combining marks on one letter; real words need up to five, more only serves to deface a line. */
+/** Longest run of combining marks on one letter. Real words need up to five; more only deface a line. */
 const marksPerLetter = 6;
 
 const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
@@ -29,7 +30,7 @@ function escapeUnits(character: string): string {
   return escaped;
 }
 
-/** Replaces what `isUnsafe` names and combining marks that have no letter of their own text to stand on. */
+/** Replaces characters that `isUnsafe` matches, and combining marks that do not follow a letter of this text. */
 function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
   let shown = '';
   let marksLeft = 0;
@@ -48,16 +49,16 @@ function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, e
 }
 
 /**
- * One line: newline and tab become `\n` and `\t`, a backslash `\\`, anything unseen `\u{202E}`.
- * Idempotent it is not: escape once, at the edge that shows the text.
+ * One line: newline and tab become `\n` and `\t`, a backslash becomes `\\`, and an invisible character becomes, for
+ * example, `\u{202E}`. Not idempotent: escape once, where the text is shown.
  */
 export function escapeText(text: string): string {
   return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
 }
 
 /**
- * JSON text of `value` that holds no unseen character; what JSON.parse reads from it is `value` unchanged.
- * `indent` is a number of spaces; without it the text is one line.
+ * JSON text of `value` without invisible characters; JSON.parse returns `value` unchanged. `indent` is a number of
+ * spaces; without it the text is one line.
  */
 export function escapeJson(value: Json, indent = 0): string {
   return replaceUnsafe(

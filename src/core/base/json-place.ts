@@ -1,4 +1,4 @@
-/** Where in a JSON value something is, as a model or a person reads it: `arguments.items[2].name`, of `arguments`. */
+/** A place in a JSON value, written for a model or a person: `arguments.items[2].name`, where `root` is `arguments`. */
 export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
   const steps = path.map((step) => {
     if (typeof step === 'number') return `[${step}]`;

@@ -3,8 +3,8 @@ export const durationSentence = 'must be a whole number and a unit, such as 30s,
 const longestMs = 3_650 * 86_400_000;
 
 /**
- * Milliseconds of a duration as policies write it: `500ms`, `30s`, `5m`, `1h`, `1d`; null for `never`.
- * One number and one unit; over 0 and at most 3,650 days.
+ * Milliseconds of a duration in a policy: `500ms`, `30s`, `5m`, `1h`, `1d`; null for `never`. One whole number and one
+ * unit; longer than 0 and at most 3,650 days.
  */
 export function parseDuration(text: string): { durationMs: number | null } | { problem: string } {
   if (text === 'never') return { durationMs: null };

@@ -1,6 +1,6 @@
 /**
- * The closed list of problem codes. Each edge (HTTP status, exit code, MCP error) maps all of them with
- * `satisfies Record<ProblemCode, …>`, so a new code does not compile until every edge answers.
+ * The closed list of problem codes. Each edge (HTTP status, exit code, MCP error) maps all of them with `satisfies
+ * Record<ProblemCode, …>`, so a new code does not compile until every edge handles it.
  */
 export const problemCodes = [
   'unknown_request',
@@ -32,12 +32,12 @@ export const problemCodes = [
 
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** True where the message could not be looked into just then: the same one may be taken the next time. */
+/** True if the message could not be checked at that moment: the same message may be accepted on a retry. */
 export function isTransient(code: ProblemCode | undefined): boolean {
   return code === 'rate_limited' || code === 'internal';
 }
 
-/** What went wrong, as a value: `message` is one sentence with the place and the remedy. */
+/** An error as a value: `message` is one sentence with the place and the remedy. */
 export interface Problem {
   code: ProblemCode;
   message: string;

@@ -3,20 +3,22 @@ import { jsonPlace } from './json-place.ts';
 import { strictJsonProblem } from './strict-json.ts';
 import type { Json } from './tool-call.ts';
 
-/** Arrays and objects within one another: what people and programs write is far from it, and no reader overflows. */
+/**
+ * Maximum nesting of arrays and objects: far more than people and programs write, and safe for every reader's stack.
+ */
 export const maxJsonDepth = 64;
 
 export interface ReadJsonOptions {
-  /** What the value is called where something is wrong with it, such as `arguments`. */
+  /** The name of the value in a problem's place, such as `arguments`. */
   root: string;
-  /** Keys that no object in it may have. Default none. */
+  /** Keys that no object in the value may have. Default none. */
   refusedKeys?: readonly string[];
 }
 
 /**
- * Reads JSON that somebody else will read too. Refused is what two readers could understand differently: a key written
- * twice, numbers that a double does not hold as they are written, half a surrogate pair; and what is nested too deep.
- * `problem` is a place and what was expected there, one line. Never throws.
+ * Reads JSON that others will read too. It refuses everything that two readers could understand differently (a
+ * duplicate key, a number that a double does not hold as written, half a surrogate pair) and nesting that is too deep.
+ * `problem` is one line: a place and what was expected there. Never throws.
  */
 export function readJson(
   text: string,
@@ -25,14 +27,14 @@ export function readJson(
   const problem = strictJsonProblem(text, { maxDepth: maxJsonDepth, refusedKeys });
   if (problem !== undefined) return { problem: `${jsonPlace(root, problem.place)}: ${problem.expected}` };
   try {
-    // This parser says on each break where it is; those of the engines do not.
+    // This parser reports the position of every syntax error; those of the engines do not.
     return { value: parse(text, null, toNumber) as Json };
   } catch (error) {
     return { problem: `${root}: ${oneLine(error instanceof Error ? error.message : String(error))}` };
   }
 }
 
-/** JSON has no negative zero that every reader keeps. */
+/** Drops the sign of a negative zero, which not every JSON reader keeps. */
 function toNumber(text: string): number {
   const number = Number(text);
   return number === 0 ? 0 : number;

@@ -1,4 +1,6 @@
-/** How much a run may hold in one piece, in bytes of UTF-8. What passes a limit is refused in a sentence, never cut. */
+/**
+ * How much a run may hold in one piece, in bytes of UTF-8. What exceeds a limit is refused with a sentence, never cut.
+ */
 export interface SizeLimits {
   /** The raw arguments of one call. */
   argumentBytes: number;
@@ -6,13 +8,13 @@ export interface SizeLimits {
   turnBytes: number;
   /** The result of one tool. */
   resultBytes: number;
-  /** The transcript; a run whose transcript passes it ends with the status `limit`. */
+  /** The transcript. A run whose transcript exceeds this ends with the status `limit`. */
   transcriptBytes: number;
-  /** What continue-as-new carries; a run that holds more goes on in its link. */
+  /** What continue-as-new carries. A run that holds more does not continue as new. */
   carriedBytes: number;
 }
 
-/** Everything travels in Temporal's own payloads, which end at 2 MB. */
+/** Limits if all data travels in Temporal's own payloads, which may have at most 2 MB. */
 export const inlineLimits: SizeLimits = {
   argumentBytes: 1_048_576,
   turnBytes: 1_500_000,
@@ -22,8 +24,8 @@ export const inlineLimits: SizeLimits = {
 };
 
 /**
- * Large payloads travel by reference (`largePayloads` of the worker). Still limited: a run holds its transcript in
- * memory and sends it whole to each model call.
+ * Limits if large payloads travel by reference (the worker's `largePayloads`). A run still holds its transcript in
+ * memory and sends all of it to each model call.
  */
 export const storedLimits: SizeLimits = {
   argumentBytes: 4_194_304,

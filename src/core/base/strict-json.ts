@@ -1,9 +1,12 @@
-/** What two readers of one JSON text could understand differently. Nothing is parsed here, so it runs in a workflow too. */
+/**
+ * Finds what two readers of one JSON text could understand differently. It parses nothing, so it also runs in a
+ * workflow.
+ */
 
 export interface StrictJsonOptions {
-  /** Arrays and objects within one another. */
+  /** Maximum nesting of arrays and objects. */
   maxDepth: number;
-  /** Keys that no object in it may have. Default none. */
+  /** Keys that no object in the value may have. Default none. */
   refusedKeys?: readonly string[];
 }
 
@@ -21,8 +24,8 @@ interface Level {
 }
 
 /**
- * The first problem of a JSON text that a parser passes over: a key written twice, a number that a double does not hold
- * as it is written, half a surrogate pair, nesting deeper than `maxDepth`. One pass, no recursion. Malformed text is
+ * The first problem of a JSON text that a parser would not report: a duplicate key, a number that a double does not
+ * hold as written, half a surrogate pair, nesting deeper than `maxDepth`. One pass, no recursion. Malformed text is
  * left to the parser. Never throws.
  */
 export function strictJsonProblem(
@@ -41,12 +44,12 @@ export function strictJsonProblem(
       const end = endOfText(text, start);
       index = end.at;
       const isKey = level?.keys !== undefined && level.expectsKey;
-      // Other text has no problem that would have to be looked for.
+      // Other strings cannot have a problem.
       if (!isKey && isSound && !end.hasEscapes) continue;
       const value = end.hasEscapes ? unescaped(text.slice(start, index + 1)) : text.slice(start + 1, index);
       if (value === undefined) continue;
       if (!value.isWellFormed()) {
-        // The name itself cannot be shown: the object's place stands for it.
+        // The key itself cannot be shown, so the place is that of its object.
         if (isKey) levels.pop();
         return here('expected text without half a surrogate pair');
       }
@@ -82,7 +85,7 @@ export function strictJsonProblem(
 const [quote, backslash, comma, minus, zero, nine] = [0x22, 0x5c, 0x2c, 0x2d, 0x30, 0x39];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The index of the quote that ends the text which begins at `start`; past the end where none does. */
+/** The index of the quote that ends the string starting at `start`; beyond the end of the text if there is none. */
 function endOfText(text: string, start: number): { at: number; hasEscapes: boolean } {
   let hasEscapes = false;
   let at = start + 1;
@@ -110,7 +113,7 @@ function holds(number: number, text: string, isInteger: boolean): boolean {
   return Number.isSafeInteger(number) || !Number.isInteger(number) || normalForm(text) === normalForm(String(number));
 }
 
-/** One text for all ways to write a number other than zero: `1.50e3`, `1500` and `15E+2` are all `15e2`. */
+/** One text for all spellings of a number other than zero: `1.50e3`, `1500` and `15E+2` all give `15e2`. */
 function normalForm(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

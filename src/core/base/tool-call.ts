@@ -6,40 +6,43 @@ export type JsonObject = { [key: string]: Json };
 export const risks = ['read_only', 'write', 'destructive'] as const;
 export type Risk = (typeof risks)[number] | 'unknown';
 
-/** How bad this call would be. Where no assessor speaks: read_only safe, write medium, else high (policy section 5). */
+/** How severe a call is. Default without an assessor: `safe` for read_only, `medium` for write, else `high`. */
 export const severities = ['safe', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
-/** A tool call as the gate sees it: parsed, validated, and under an id of this run's own. */
+/** A tool call as the gate sees it: parsed, validated, and under an id that is unique in its run. */
 export interface ToolCall {
-  /** Ours: `TURN.INDEX`, unique in the run. Never the model's id, which models reuse. */
+  /** Assigned by the run: `TURN.INDEX`. Never the model's id, which models reuse. */
   callId: string;
   tool: string;
   args: JsonObject;
 }
 
-/** A tool's definition as it is recorded in the run at its start; a changed one takes its place only by way of the gate (I8, I12). */
+/**
+ * A tool's definition, as a run records it at its start. A changed one replaces it only after a call passes the gate
+ * again.
+ */
 export interface ToolDefinition {
   name: string;
   description: string;
   /** JSON Schema of the arguments. */
   schema: JsonObject;
   risk: Risk;
-  /** The argument that `name:args` patterns match; without it, the canonical JSON of all arguments. */
+  /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
   subject?: string;
-  /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent from runs of older versions. */
+  /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent in runs of older versions. */
   shellSubject?: true;
-  /** True: may be repeated after an unknown outcome. */
+  /** True: may be retried after an unknown outcome. */
   idempotent: boolean;
   /** Milliseconds; null for tools that block and cannot heartbeat. */
   heartbeatTimeoutMs: number | null;
-  /** Longest time of one attempt, in milliseconds. */
+  /** Maximum duration of one attempt, in milliseconds. */
   timeoutMs: number;
   /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`. */
   definition: string;
-  /** The nested agent whose run the call starts; such a tool has no activity. */
+  /** The nested agent whose run the call starts. Such a tool has no activity. */
   agent?: string;
-  /** The agent that the call hands the run over to; it has no activity either. */
+  /** The agent that the call hands the run over to. Such a tool has no activity either. */
   handoff?: string;
 }
 

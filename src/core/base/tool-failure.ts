@@ -1,6 +1,6 @@
-/** Failure types that cross from the tool activity to the run: how a call that was admitted did not end well. */
+/** Failure types that a tool's activity reports to the run: why an admitted call did not succeed. */
 
-/** The second gate refused before the tool started (I1). */
+/** The second gate refused the call before the tool started (I1). */
 export const secondGateTypes = [
   'forbidden',
   'digest_mismatch',
@@ -11,28 +11,28 @@ export const secondGateTypes = [
 ] as const;
 
 /**
- * The second gate found that this worker has another definition of the tool than the one that was admitted (I8). The
- * failure's second detail is a `ChangedDefinition`.
+ * The second gate found that this worker's definition of the tool differs from the admitted one (I8). The failure's
+ * second detail is a `ChangedDefinition`.
  */
 export const definitionChangedType = 'definition_changed';
 
-/** The worker left while the tool ran: it may have happened (I7). */
+/** The worker stopped while the tool ran: its effect may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';
 
-/** All by which a worker says so, Temporal's own included. */
+/** All failure types by which a worker reports that, including Temporal's own. */
 export const leftInMidCallTypes: readonly string[] = [outcomeUnknownType, 'WorkerShutdown'];
 
 /**
- * A payload is kept in external storage and could not be read: whatever needed it was not started, and may be tried
- * again (`src/payload-folder`).
+ * A payload in external storage could not be read: whatever needed it was not started, and may be retried
+ * (`src/payload-folder`).
  */
 export const payloadUnreadType = 'payload_unread';
 
-/** What came of an activity could not be written to external storage: it ran. */
+/** The result of an activity could not be written to external storage: the activity did run. */
 export const payloadNotKeptType = 'payload_not_kept';
 
 /** The tool itself threw. */
 export const toolFailedType = 'tool_failed';
 
-/** First of the details of what the second gate refused, so that no author's failure passes for one of those. */
+/** The first failure detail of a refusal by the second gate, so that a tool's own failure cannot pass for one. */
 export const refusedBySecondGate = 'refused by the second gate';

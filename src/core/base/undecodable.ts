@@ -3,17 +3,17 @@ const brand = Symbol.for('countersign.undecodable');
 export type UndecodableCode = 'undecodable' | 'arguments_invalid';
 
 /**
- * Stands where a payload could not be decoded, or decodes to something too deep to be written again (I5).
- * The brand is a symbol, so no JSON that anyone sends can pretend to be one, and none can be written.
+ * Replaces a payload that could not be decoded, or whose value is nested too deep to be written again (I5). The brand
+ * is a symbol, so no JSON can imitate it or contain it.
  */
 export class Undecodable {
   readonly [brand] = true;
-  /** Bytes of the payload; its content is kept nowhere (I4). */
+  /** Bytes of the payload. Its content is not kept (I4). */
   readonly size: number;
   readonly why: string;
-  /** How it is refused: `arguments_invalid` where only edited arguments are at fault. */
+  /** The problem code of the refusal: `arguments_invalid` if only edited arguments are at fault. */
   readonly code: UndecodableCode;
-  /** True where the payload is kept in external storage that this process cannot read; another may. */
+  /** True if the payload is in external storage that this process cannot read; another process may be able to. */
   readonly unread: boolean;
 
   constructor(
@@ -28,7 +28,7 @@ export class Undecodable {
   }
 }
 
-/** The encoding under which a reference to external storage arrives that was not followed; its data says why. */
+/** The encoding of a reference to external storage that could not be followed; its data says why. */
 export const unreadEncoding = 'countersign/unread-reference';
 
 /** Recognises the brand across realms (sandbox, jest, Node), where `instanceof` does not. */
@@ -36,15 +36,17 @@ export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
-/** Bytes of what could not be decoded, else characters of a value's JSON: all that is kept of what is refused (I4). */
+/**
+ * Bytes of an undecodable payload, else characters of the value's JSON. Only the size of a refused value is kept (I4).
+ */
 export function sizeOf(value: unknown): number {
   if (isUndecodable(value)) return value.size;
-  // Text with a number for each byte would take seconds to write.
+  // The JSON text of a byte array, one number per byte, would take seconds to write.
   if (ArrayBuffer.isView(value)) return value.byteLength;
   return JSON.stringify(value)?.length ?? 0;
 }
 
-/** Values nested deeper than this are refused: reading them is safe, writing them again overflows the stack. */
+/** Maximum nesting of values: reading deeper ones is safe, but writing them again overflows the stack. */
 export const maxDepth = 200;
 
 const openBrace = 0x7b;
@@ -54,7 +56,7 @@ const closeBracket = 0x5d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** True when JSON text, as UTF-8 bytes, nests deeper than `maxDepth`. One pass, no recursion, any bytes. */
+/** True if JSON text, as UTF-8 bytes, nests deeper than `maxDepth`. One pass, no recursion, accepts any bytes. */
 export function nestsTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inText = false;

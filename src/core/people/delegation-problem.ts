@@ -4,8 +4,8 @@ import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.
 import type { Problem } from '../base/problem.ts';
 
 /**
- * Why `from` may not give their seat to `to`, or undefined if they may. Whoever has voted keeps the seat, and nobody
- * gets one who has voted, so that no delegation changes what a vote says that is already there.
+ * Why `from` may not give their seat to `to`, or undefined if they may. A person who has voted keeps their seat and
+ * gets no other, so that no delegation changes the meaning of an existing vote.
  */
 export function delegationProblem(
   panel: Panel,

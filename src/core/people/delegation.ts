@@ -1,16 +1,16 @@
-/** Somebody's seat among the reviewers of one request, given to another. */
+/** One reviewer's seat in one request, given to another person. */
 export interface Delegation {
   from: string;
   to: string;
 }
 
-/** The people a seat went through: first whose it is by the policy, last who holds it. */
+/** The people a seat passed through: first its owner by the policy, last its holder. */
 export type Seat = readonly [string, ...string[]];
 
 /**
- * The seats that a person holds: their own, unless they gave it away, and those given to them, directly or by way of
- * others. Of two delegations by one person the first counts, and one that would close a circle counts for nothing, so
- * each seat has exactly one holder. Names in NFC.
+ * The seats that a person holds: their own, unless they gave it away, and those given to them, directly or through
+ * others. The first delegation by a person counts, and one that would close a cycle is ignored, so each seat has
+ * exactly one holder. Names in NFC.
  *
  * @example
  * seatsOf([{ from: 'ann', to: 'bob' }], 'bob'); // => [['bob'], ['ann', 'bob']]
@@ -22,7 +22,7 @@ export function seatsOf(delegations: readonly Delegation[], personId: string): S
   return [...new Set([id, ...given.keys()])].map((owner) => way(given, owner)).filter((seat) => seat.at(-1) === id);
 }
 
-/** Who holds that person's seat: they themselves, unless they gave it away. */
+/** Who holds this person's seat: the person, unless they gave it away. */
 export function holderOf(delegations: readonly Delegation[], personId: string): string {
   const seat = way(givenSeats(delegations), personId.normalize('NFC'));
   return seat.at(-1) ?? seat[0];
@@ -38,7 +38,7 @@ function givenSeats(delegations: readonly Delegation[]): Map<string, string> {
   return given;
 }
 
-/** Ends, because `given` has no circle. */
+/** Terminates because `given` has no cycle. */
 function way(given: ReadonlyMap<string, string>, owner: string): Seat {
   const seat: [string, ...string[]] = [owner];
   for (let next = given.get(owner); next !== undefined; next = given.get(next)) seat.push(next);

@@ -1,19 +1,19 @@
-/** Who is who: the people of a policy, recorded in the run with it. Names are compared in Unicode NFC. */
+/** The people of a policy, recorded in the run together with it. Names are compared in Unicode NFC. */
 export interface Directory {
   people: Record<string, Person>;
 }
 
 export interface Person {
   groups: readonly string[];
-  /** Ids under the ceiling's `reviewer_keys`. */
+  /** Ids in the ceiling's `reviewer_keys`. */
   keys: readonly string[];
 }
 
 const groupPrefix = 'group:';
 
 /**
- * Whether a person is one of `names`: a person's name, or `group:NAME`, whose members only the directory knows. Without
- * a directory no group has a member. A person cannot be called `group:…`, so nobody becomes a group by their name.
+ * Whether a person is one of `names`, each a person's name or `group:NAME`. Without a directory no group has members. A
+ * person cannot be called `group:…`, so nobody becomes a group by their name.
  *
  * @example
  * const directory = { people: { ann: { groups: ['finance'], keys: [] } } };
@@ -28,19 +28,22 @@ export function isOneOf(directory: Directory | undefined, personId: string, name
   });
 }
 
-/** Everybody who is one of `names`, each once, in NFC: those named, known or not, and the known members of groups. */
+/**
+ * Every person that `names` includes, once each, in NFC: people named directly, known or not, and known members of
+ * groups.
+ */
 export function membersOf(directory: Directory | undefined, names: readonly string[]): string[] {
   const named = names.filter((name) => groupOf(name) === undefined);
   const known = Object.keys(directory?.people ?? {}).filter((id) => isOneOf(directory, id, names));
   return [...new Set([...named, ...known].map((id) => id.normalize('NFC')))];
 }
 
-/** The group's name in NFC, or undefined for a person's. */
+/** The group's name in NFC; undefined for the name of a person. */
 export function groupOf(name: string): string | undefined {
   return name.startsWith(groupPrefix) ? name.slice(groupPrefix.length).normalize('NFC') : undefined;
 }
 
-/** By own property only: names come from the wire. */
+/** Reads own properties only: names come from messages. */
 export function personOf(directory: Directory | undefined, personId: string): Person | undefined {
   if (directory === undefined) return undefined;
   const id = personId.normalize('NFC');

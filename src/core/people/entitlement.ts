@@ -1,7 +1,7 @@
 /**
- * Who may answer an approval request, and what the answers so far come to. Every requirement has to be met by itself:
- * `quorum` approvals by its reviewers, and one by each of `oneOfEach`, each of them by a person of its own. A person is
- * one vote, however many seats they hold.
+ * Who may decide an approval request, and what the votes so far amount to. Each requirement has to be met separately:
+ * `quorum` approvals by its reviewers, and one for each of `oneOfEach`, each by a different person. A person has one
+ * vote, however many seats they hold.
  */
 import { holderOf, seatsOf, type Delegation, type Seat } from './delegation.ts';
 import { isOneOf, membersOf, type Directory } from './directory.ts';
@@ -21,36 +21,36 @@ export interface Ballot extends Voter {
   approved: boolean;
 }
 
-/** A requirement as it stands at the time, under the directory that resolves its groups. */
+/** A requirement at a given time, with the directory that resolves its groups. */
 export interface SeatedRequirement {
-  /** Names, or `group:NAME`. Empty: those of `oneOfEach`; where that is empty too, anyone. */
+  /** Names, or `group:NAME`. Empty: those of `oneOfEach`; if that is empty too, anyone. */
   reviewers: readonly string[];
-  /** Approvals by those, 1 or more. */
+  /** Approvals needed from these reviewers, 1 or more. */
   quorum: number;
   oneOfEach: readonly string[];
   /** The ceiling's for a requirement of the ceiling; for one of the run's side its own, else the ceiling's. */
   directory: Directory | undefined;
 }
 
-/** Everything about one open request that says whose votes count. */
+/** Everything about one open request that decides whose votes count. */
 export interface Panel {
   requirements: readonly SeatedRequirement[];
-  /** True: a decision without a reviewer does not count. It never does where a requirement names anybody. */
+  /** True: a decision without a reviewer does not count. It never counts if a requirement names anybody. */
   named?: boolean;
-  /** One denial settles. */
+  /** One denial settles the request. */
   veto: boolean;
   /** Only verified voters count. */
   verified: boolean;
-  /** Whoever started the run may approve. */
+  /** The person who started the run may approve. */
   allowSelf: boolean;
   callerUserId: string | null;
   delegations: readonly Delegation[];
 }
 
 /**
- * Why a voter may not answer, or undefined if they may. Where somebody is named, or more than one approval is needed, a
- * decision needs a reviewer; elsewhere it counts without one. A seat that passed through the hands of whoever started
- * the run approves nothing (unless `allowSelf`): neither they nor whom they chose.
+ * Why a voter may not decide, or undefined if they may. If a reviewer is named, or more than one approval is needed, a
+ * decision without a reviewer does not count. Unless `allowSelf` is set, a seat that passed through the person who
+ * started the run cannot approve: neither they nor anyone they chose may.
  */
 export function entitlement(panel: Panel, voter: Voter, approves: boolean): Problem | undefined {
   if (panel.verified && voter.identity !== 'verified') {
@@ -81,10 +81,10 @@ export function entitlement(panel: Panel, voter: Voter, approves: boolean): Prob
 }
 
 /**
- * What the votes come to. `need`: approvals that the requirements take, each counted by itself; `have`: how many of
- * those places are filled, and never `need` before all is met. With `veto` one denial settles; without, denials do once
- * no further votes of known people could still bring the approvals. Votes that do not count, and second votes of one
- * person, change nothing.
+ * What the votes amount to. `need`: the approvals that the requirements take, each requirement counted separately;
+ * `have`: how many of these places are filled, which equals `need` only if all requirements are met. With `veto`, one
+ * denial settles. Without it, denials settle once no further votes of known people could bring the approvals. Votes
+ * that do not count, and second votes of one person, change nothing.
  */
 export function tally(
   panel: Panel,
@@ -101,16 +101,16 @@ export function tally(
   const denied = approving.length < voted.size;
   const settled = { have: need - missing, need };
   if (denied && panel.veto) return { outcome: 'denied', ...settled };
-  // Never without anybody, whatever a panel demands (I2).
+  // Never approved without a voter, whatever a panel demands (I2).
   if (missing === 0 && approving.length > 0) return { outcome: 'approved', ...settled };
   if (denied && !canBeApproved(panel, voted)) return { outcome: 'denied', ...settled };
   return settled;
 }
 
-/** All votes without a reviewer: nobody can tell them apart. */
+/** Stands for all votes without a reviewer, which cannot be told apart. */
 const anonymous = '';
 
-/** Where nobody is named, everyone may still come. */
+/** If a requirement names nobody, anyone may still vote. */
 function canBeApproved(panel: Panel, voted: ReadonlyMap<string, boolean>): boolean {
   return panel.requirements.every((requirement) => {
     const names = [...requirement.reviewers, ...requirement.oneOfEach];
@@ -125,7 +125,7 @@ function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {
   return Math.max(quorum, oneOfEach.length);
 }
 
-/** The fewest further approvals that would do: one vote may fill the quorum and be one of each. */
+/** The fewest further approvals that suffice: one vote may count for the quorum and for one of each. */
 function missingIn(panel: Panel, requirement: SeatedRequirement, approving: readonly string[]): number {
   const { directory, reviewers, quorum, oneOfEach } = requirement;
   const names = reviewers.length > 0 ? reviewers : oneOfEach;

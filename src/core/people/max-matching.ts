@@ -1,6 +1,6 @@
 /**
- * How many places can be filled at once, each by a person of its own: a largest matching. A person who fits several
- * places moves on to another when that makes room.
+ * How many places can be filled at once, each by a different person: the size of a maximum matching. A person who fits
+ * several places moves to another if that makes room.
  */
 export function maxMatching<Place, Person>(
   places: readonly Place[],

@@ -1,3 +1,3 @@
-/** What a policy says of a call, from the most permissive to the least. */
+/** A policy's answer to a call, from the most permissive to the least. */
 export const actions = ['allow', 'ask', 'deny'] as const;
 export type Action = (typeof actions)[number];

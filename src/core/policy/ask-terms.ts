@@ -1,7 +1,7 @@
 /**
- * What one open request demands, of everything that asks for it: rules, risk defaults and modes of both layers (policy
- * section 3). Each brings its own terms, unwritten ones by their defaults, and the strictest of each counts; no layer's
- * terms ever loosen another's.
+ * The terms of one open request, merged from everything that asks for it: rules, risk defaults and modes of all layers
+ * (docs/policy.md). Each source brings its own terms, with defaults for those it does not set. The strictest value of
+ * each term counts: no layer can loosen another's terms.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defaultAlways } from './grants.ts';
@@ -10,19 +10,21 @@ import type { Always, AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { Ruling } from './ruling.ts';
 import type { Json, Risk, Severity } from '../base/tool-call.ts';
 
-/** Who has to approve, as one rule wants it. All requirements of a request have to be met, each by itself. */
+/** One rule's demand for approvals. A request has to meet each of its requirements separately. */
 export interface Requirement {
-  /** Whose directory says who belongs to a group: a run's own must not fill a group that its ceiling names. */
+  /**
+   * The layer whose directory resolves the groups: a run's own directory must not fill a group that its ceiling names.
+   */
   layer: 'ceiling' | 'parent' | 'run';
-  /** For layer `parent`: which of `parents`, from 0. */
+  /** For layer `parent`: the index in `parents`, from 0. */
   parent?: number;
-  /** Names, or `group:NAME`; empty: anyone. See `reviewersAt`. */
+  /** Names, or `group:NAME`; empty: anyone may approve. See `reviewersAt`. */
   reviewers: readonly string[];
-  /** Approvals by those. */
+  /** Approvals needed from these reviewers. */
   quorum: number;
-  /** Among the approvals there is one of each of these. */
+  /** The approvals must include one for each of these. */
   oneOfEach: readonly string[];
-  /** The rule's own steps. They add reviewers to this requirement, and to no other: a run must not widen its ceiling. */
+  /** The rule's own escalation steps. They add reviewers to this requirement only: a run must not widen its ceiling. */
   escalate: readonly EscalationStep[];
 }
 
@@ -34,38 +36,38 @@ export interface EscalationStep {
 
 /** Durations in milliseconds. */
 export interface AskTerms {
-  /** Null: for ever, only where the ceiling's `max_timeout` is never. */
+  /** Null: waits for ever; possible only if the ceiling's `max_timeout` is never. */
   timeoutMs: number | null;
-  /** `allow`: the call runs when nobody decided in time. Severity, risk and ceiling have been asked already. */
+  /** `allow`: the call runs if nobody decides in time. Severity, risk and ceiling are already taken into account. */
   onTimeout: 'deny' | 'allow';
-  /** Never empty. Where no rule says anything: one approval, by anyone. */
+  /** Never empty. If no rule demands anything: one approval, by anyone. */
   requirements: readonly Requirement[];
-  /** True: a rule sets reviewers, quorum or one_of_each, so that a decision without a reviewer does not count. */
+  /** True: a rule sets reviewers, quorum or one_of_each, so a decision without a reviewer does not count. */
   named: boolean;
-  /** One denial settles. */
+  /** One denial settles the request. */
   veto: boolean;
   verified: boolean;
-  /** Whoever started the run may approve. */
+  /** The person who started the run may approve. */
   allowSelf: boolean;
-  /** Before the deadline; may be longer than the time-out. Of several the longest: the earliest warning. */
+  /** Before the deadline; may be longer than the time-out. If several are set, the longest: the earliest warning. */
   warnBeforeMs: number | null;
-  /** Of several the shortest. */
+  /** If several are set, the shortest. */
   remindMs: number | null;
-  /** The steps of all requirements in order of time: whom to tell. Who may approve then: `reviewersAt`. */
+  /** The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. */
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
 }
 
-/** The call as far as its terms depend on it. `shell`: present where its subject is a shell command. */
+/** The parts of a call that its terms depend on. `shell` is present if the subject is a shell command. */
 export interface AskedCall {
   risk: Risk;
   shell?: unknown;
 }
 
 /**
- * The terms of an ask, merged. `ruling` is what `evaluate` said about the call under the same layers. Total; for a
- * ruling that is no ask the terms mean nothing.
+ * Merges the terms of an ask. `ruling` is the result of `evaluate` for the call under the same layers. Never throws;
+ * the result means nothing for a ruling that is not an ask.
  */
 export function askTermsOf(
   layers: PolicyLayers,
@@ -91,21 +93,24 @@ export function askTermsOf(
   };
 }
 
-/** Whose approvals count for a requirement that long after the request was opened; empty: anyone's. */
+/** Whose approvals count for a requirement `waitedMs` after the request was opened; empty: anyone's. */
 export function reviewersAt({ reviewers, escalate }: Requirement, waitedMs: number): readonly string[] {
   if (reviewers.length === 0) return reviewers;
   const added = escalate.filter(({ afterMs }) => afterMs <= waitedMs).flatMap(({ to }) => to);
   return [...new Set([...reviewers, ...added])];
 }
 
-/** Whether what `one` demands of reviewers is what `other` does; times aside. */
+/** True if both demand the same of reviewers; times are ignored. */
 export function sameDemands(one: AskTerms, other: AskTerms): boolean {
   const demands = ({ requirements, named, veto, verified, allowSelf }: AskTerms): string =>
     JSON.stringify([requirements, named, veto, verified, allowSelf]);
   return demands(one) === demands(other);
 }
 
-/** Whether all that a waiting request goes by is the same. Its deadline was set when it was opened. */
+/**
+ * True if all terms that apply to a waiting request are equal. The time-out is ignored: the deadline was set on
+ * opening.
+ */
 export function sameTerms(one: AskTerms, other: AskTerms): boolean {
   const whileWaiting = (terms: AskTerms): string => canonicalJson({ ...terms, timeoutMs: null } as unknown as Json);
   return whileWaiting(one) === whileWaiting(other);
@@ -117,7 +122,10 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;
 }
 
-/** Those that say something; one that asks for any approval is met when another is. Each once: a command has parts. */
+/**
+ * The distinct requirements that demand something; a plain one is met whenever another is. A rule that asks about
+ * several parts of a command counts once.
+ */
 function requirementsOf(asking: Asking): Requirement[] {
   const all = asking.map(
     ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({
@@ -137,14 +145,15 @@ function requirementsOf(asking: Asking): Requirement[] {
   return demanding.length > 0 ? demanding : [{ layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate: [] }];
 }
 
-/** Policy section 6: never for what could do harm. A risk that is not known could. */
+/** A call that could do harm never runs unanswered. An unknown risk could. */
 function mayRunUnanswered(severity: Severity, risk: Risk): boolean {
   return (severity === 'safe' || severity === 'low') && (risk === 'read_only' || risk === 'write');
 }
 
 /**
- * The ceiling has to say so, and each parent and the run's side too where they have a policy: each by all its rules that
- * ask, a silent one by its policy. What says nothing denies.
+ * True if the ceiling, each parent and the run's side (if it has a policy) all allow it. In each layer, all rules that
+ * ask must say `allow`; a rule that does not say, or a layer without such rules, follows its policy. The default is
+ * deny.
  */
 function allowsOnTimeout({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): boolean {
   const allows = (policy: Policy, by: Asking): boolean => {

@@ -1,7 +1,8 @@
 /**
- * Finds, among many rules for one tool, those whose `name:args` pattern may match a text, without trying each. Any text
- * that a glob matches holds the glob's literals: so each rule is filed under four characters in a row of its literals,
- * those that the fewest rules share, and a text looks up the fours it holds. What is left out surely does not match.
+ * Finds, among many rules for one tool, those whose `name:args` pattern may match a text, without trying each one. Any
+ * text that a glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its
+ * literals, those that the fewest rules share, and a text looks up every four consecutive characters it contains. A
+ * rule that is left out cannot match.
  */
 import { maxMatchWork, type GlobSubject } from '../match/glob.ts';
 import type { compilePattern } from '../match/matching.ts';
@@ -11,11 +12,11 @@ interface Patterned {
 }
 
 export interface CandidateIndex<Candidate> {
-  /** Those that may match, in their order; undefined where trying all of them is as good, or has to say why not. */
+  /** Candidates that may match, in order; undefined if trying all is as fast, or is needed to report a problem. */
   mayMatch: (text: GlobSubject) => readonly Candidate[] | undefined;
 }
 
-/** Below that many rules, trying each is quicker. */
+/** Below this number of rules, trying each one is faster. */
 const fewest = 16;
 const width = 4;
 
@@ -59,7 +60,7 @@ export function indexCandidates<Candidate extends Patterned>(
   };
 }
 
-/** Every four characters in a row, each as one number; different fours may share one. */
+/** Every four consecutive characters as one number; different fours may give the same number. */
 function foursOf(text: string): number[] {
   const keys: number[] = [];
   let key = 0;

@@ -1,4 +1,4 @@
-/** A policy made ready for many rulings. */
+/** A policy compiled for many rulings. */
 import { compileCondition, type Condition, type ConditionVariables } from '../match/condition.ts';
 import type { ConditionBudget } from '../match/condition-budget.ts';
 import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
@@ -17,16 +17,16 @@ export interface CompiledRule {
   action: Action;
   reason?: string;
   ask?: AskSettings;
-  /** Absent: for calls of every agent. */
+  /** Absent: the rule applies to the calls of every agent. */
   agent?: string;
-  /** A pattern that `parsePolicy` would refuse stays in its place, and cannot be evaluated; so do the other two. */
+  /** A pattern that `parsePolicy` would refuse keeps its place and cannot be evaluated; so do globs and conditions. */
   pattern: ReturnType<typeof compilePattern>;
   fields: readonly { name: string; glob: Glob | Problem }[];
-  /** Compiled when first asked for: most calls never get that far. */
+  /** Compiled on first use: most calls never get that far. */
   condition?: () => Condition | Problem;
 }
 
-/** A rule whose pattern matches a tool's name, or cannot be matched against it. */
+/** A rule whose pattern matches a tool's name, or cannot be evaluated against it. */
 export interface Candidate {
   rule: CompiledRule;
   named: true | Problem;
@@ -36,17 +36,17 @@ export interface CompiledPolicy {
   mode: Mode;
   rules: readonly CompiledRule[];
   riskDefaults: Policy['riskDefaults'];
-  /** Those whose pattern matches the call's name. */
+  /** The rules that may apply to a tool of this name. */
   candidates: (subjects: CallSubjects) => Candidates;
 }
 
-/** The rules that a tool's name leaves. */
+/** The rules that remain once a tool's name is known. */
 export interface Candidates {
-  /** In the order of the policy. */
+  /** In policy order. */
   all: readonly Candidate[];
-  /** Of all their patterns for arguments together: what matching them against one text costs. */
+  /** Total length of their argument patterns: the cost of matching all of them against one text. */
   argsLength: number;
-  /** Made when the name has come up often enough. */
+  /** Built once the name has been used often enough; undefined before that, or if it would not help. */
   index: () => CandidateIndex<Candidate> | undefined;
 }
 
@@ -57,24 +57,27 @@ export interface CompiledLayers {
   run?: CompiledPolicy;
 }
 
-/** What conditions and agents' blocks look at, made once for each ruling. */
+/** What conditions and agents' blocks read, made once per ruling. */
 export interface RuleFacts {
   agent: string | undefined;
   variables: () => ConditionVariables;
   budget: ConditionBudget;
-  /** Conditions that this ruling has evaluated: they are the same for every part of a command. Absent where it has no parts. */
+  /**
+   * Results of conditions in this ruling, which are the same for every part of a command. Absent if there are no parts.
+   */
   held?: Map<CompiledRule, boolean | Problem>;
 }
 
 const tooManyNames = 200;
-/** An index costs as much as some fifty rulings without one. It changes no answer. */
+/** Building an index costs about as much as fifty rulings without one. It changes no result. */
 const usesWorthAnIndex = 20;
-/** Names up to this length are matched once, and not counted in what a ruling may cost. */
+/** Names up to this length are matched once, and that cost does not count towards a ruling's limit. */
 const shortName = 256;
 
 /**
  * Compiles a policy once for many rulings. Rules without an id get `LAYER#N` or `LAYER.AGENT#N`, N from 1 in their own
- * list. Never throws: a rule that cannot be compiled stays in its place, and asks.
+ * list. Never throws: a rule that cannot be compiled keeps its place, and calls that it might match are at least asked
+ * about.
  *
  * @example
  * const { policy } = parsePolicy({ rules: [{ pattern: '*', action: 'ask' }], agents: { ops: { rules: [{ pattern: 'x', action: 'deny' }] } } });
@@ -83,7 +86,7 @@ const shortName = 256;
 export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'parent' | 'run'): CompiledPolicy {
   const counts = new Map<string, number>();
   const rules = policy.rules.map((rule: RunSideRule) => {
-    // Seen from below, what the parent's own policies wrote is one.
+    // All rules of a parent count as one list, whether its agent or its input wrote them.
     const from = layer === 'parent' ? layer : (rule.layer ?? layer);
     const list = rule.agent === undefined ? from : `${from}.${rule.agent}`;
     const count = (counts.get(list) ?? 0) + 1;
@@ -109,7 +112,7 @@ export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'pare
   };
 }
 
-/** The policies of all layers made ready. */
+/** Compiles the policies of all layers. */
 export function compileLayers({ ceiling, parents, run }: PolicyLayers): CompiledLayers {
   return {
     ...(ceiling && { ceiling: compilePolicy(ceiling, 'ceiling') }),
@@ -154,9 +157,9 @@ function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): C
 }
 
 /**
- * Whether a candidate matches, `subjects` being of `boundedSubjects`: its agent, its pattern, its globs and its
- * condition, all of them. One that says no decides, even beside one that cannot be evaluated; without a no, that one's
- * problem is the answer.
+ * Whether a candidate matches: its agent, pattern, argument globs and condition all have to. `subjects` come from
+ * `boundedSubjects`. If one of them clearly does not match, the result is false, even if another cannot be evaluated;
+ * otherwise the first problem is the result.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
@@ -180,7 +183,7 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
   return held === false || found === true ? held : found;
 }
 
-/** Whether a condition holds for this ruling. */
+/** Whether a condition holds in this ruling. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);

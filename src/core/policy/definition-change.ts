@@ -1,17 +1,17 @@
 /**
- * A tool that is no longer what was approved (I8): the worker that is to start it has another definition of it than the
- * permit names. Safe in the workflow sandbox.
+ * A tool whose definition changed after its call passed the gate (I8): the worker that is about to start the call has
+ * another definition than the one in the permit. Safe in the workflow sandbox.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';
 
-/** How often one call goes through the gate again because of its tool's definition, before it is refused. */
+/** How often one call may pass the gate again because its tool's definition changed; then it is refused. */
 export const mostDefinitionChanges = 3;
 
 const longestText = 80;
 const longestSentence = 350;
 
-/** What a reviewer reads of a changed definition: one sentence, bounded. */
+/** Describes a changed definition to reviewers: one sentence of bounded length. */
 export function definitionChange(before: ToolDefinition, after: ToolDefinition): string {
   const changes = [
     ...(before.description === after.description
@@ -24,7 +24,9 @@ export function definitionChange(before: ToolDefinition, after: ToolDefinition):
   return `Tool '${after.name}' has changed since this call passed the gate: ${shortened(text, longestSentence)}.`;
 }
 
-/** What the model is told of a call whose tool changes from one start to the next, as while two versions are deployed. */
+/**
+ * The model's error for a tool whose definition changes from one start to the next, as while two versions are deployed.
+ */
 export function changesTooOften(tool: string): string {
   return `Error: tool '${tool}' was not started: its definition changed ${mostDefinitionChanges + 1} times, so its workers have different versions of it`;
 }

@@ -1,4 +1,4 @@
-/** Why a ruling came out as it did: each rule, with what it found. For people and tools, not for the gate. */
+/** Explains a ruling: what each rule found. For people and tools; the gate does not use it. */
 import { holds, type CompiledLayers, type CompiledRule } from './compiled-policy.ts';
 import type { LayerCall } from './layer-answer.ts';
 import { affordable, type CallSubjects } from '../match/matching.ts';
@@ -7,24 +7,24 @@ import type { Action } from './action.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from './ruling.ts';
 
 export interface RuleMatch {
-  /** Its id. */
+  /** The rule's id. */
   rule: string;
   layer: CompiledRule['layer'];
   action: Action;
-  /** For a command: whether it counts for any of its parts. `error`: it could not be evaluated. */
+  /** For a command: true if the rule counts for any part. `error`: the rule could not be evaluated. */
   matched: boolean | 'error';
-  /** What decided that, as half a sentence. */
+  /** The reason, as a clause such as `it matches`. */
   why: string;
 }
 
 export interface Explanation {
   ruling: Ruling;
-  /** Of all rules of all layers, in their order, the ceiling's first. */
+  /** All rules of all layers, in order, the ceiling's first. */
   matches: RuleMatch[];
 }
 
 /**
- * Rules on one call, as `evaluate` does, and says of each rule whether it matched and why.
+ * Evaluates one call as `evaluate` does, and says for each rule whether it matched and why.
  *
  * @example
  * const { policy } = parsePolicy({ rules: [{ pattern: 'bash:git *', action: 'allow' }] });
@@ -35,7 +35,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);
-    // Here a condition may be asked twice, and is to cost no more than in the ruling.
+    // A condition may be evaluated twice here; with this cache it costs no more than in the ruling.
     ready.facts.held ??= new Map();
     const { all: candidates, argsLength } = policy.candidates(ready.subjects);
     const parts = partMatchers({ ...ready, argsLength });
@@ -58,7 +58,7 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
   return { ruling: evaluate(layers, call, context), matches };
 }
 
-/** The first of a rule's features that says no. */
+/** Describes the first feature of a rule that does not match. */
 function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): string {
   const { agent, pattern, fields, condition } = rule;
   if ('problem' in pattern) return `its pattern ${pattern.problem}`;

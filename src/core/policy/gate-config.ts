@@ -5,9 +5,9 @@ import type { Policy } from './policy.ts';
 import type { RollOver } from './run-config.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** What a workflow of one's own asks its worker for, before its first gated call. */
+/** What a user's workflow requests from its worker before its first gated call. */
 export interface GateWish {
-  /** Under whose name the workflow's calls are ruled, as an agent's are. */
+  /** The agent name under which the workflow's calls are ruled on. */
   agent: string;
   /** A policy document; it can only tighten the operator's ceiling (I10). */
   policy?: JsonObject;
@@ -17,18 +17,18 @@ export interface GateWish {
 }
 
 /**
- * The policies and declarations under which a workflow of one's own works, recorded in its history once: a deploy or an
- * edited file changes neither (I12).
+ * The policies and declarations of a user's workflow, recorded in its history once: a deploy or an edited file changes
+ * neither (I12).
  */
 export interface GateConfig {
   agent: string;
-  /** The operator's policy, as the worker had it (I10). */
+  /** The operator's policy, as the worker loaded it (I10). */
   ceiling?: Policy;
   run?: Policy;
-  /** SHA-256 of both policies' canonical JSON. */
+  /** SHA-256 of the canonical JSON of both policies. */
   policyDigest: string;
   rollOver: RollOver;
   gated: GatedDefinition[];
-  /** The names of the inbox's search attributes, where they are not the default ones. */
+  /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
 }

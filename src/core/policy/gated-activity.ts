@@ -1,49 +1,50 @@
 /**
- * Plain activities behind the gate: how one is declared, and how its positional arguments become the object that rules
- * match, reviewers see and the digest covers. Workflow and worker read the same arguments by the same function.
+ * Plain activities behind the gate: how to declare one, and how its positional arguments become the object that rules
+ * match, reviewers see and the digest covers. Workflow and worker convert arguments with the same function.
  */
 import { definitionDigest } from '../base/digest.ts';
 import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from '../base/tool-call.ts';
 
-/** How an activity is declared to the gate: once, in a module that workflow and worker both import. */
+/** Declares an activity to the gate. Declare it once, in a module that both the workflow and the worker import. */
 export interface GatedActivity {
   /** Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
-  /** For reviewers. Part of what the digest covers. */
+  /** Shown to reviewers, and covered by the digest. */
   description?: string;
   /**
-   * Names of the arguments, by position. Without names, a single argument that is a plain object is shown as it is, and
-   * all others as `$1`, `$2` and so on.
+   * Argument names, by position. Without names, a single argument that is a plain object is shown as it is, and all
+   * others as `$1`, `$2` and so on.
    */
   arguments?: readonly string[];
   /**
-   * The argument that `name:args` patterns match; without it, the canonical JSON of all. `{ argument, shell: true }`:
-   * its text is run by a shell. A workflow cannot split it, so that no allow with an args pattern counts: it is asked.
+   * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
+   * true }`: a shell runs its text. A workflow cannot split shell text, so no `allow` rule with an args pattern
+   * matches, and the call is asked about unless another rule answers.
    */
   subject?: string | { argument: string; shell: true };
-  /** True: may be repeated after an unknown outcome, as its own retry options say. Default false: one attempt. */
+  /**
+   * True: the activity may be retried after an unknown outcome, by its own retry options. Default false: one attempt.
+   */
   idempotent?: boolean;
   /**
-   * How soon a killed worker is noticed, where the activity's options set no heartbeat time-out; default 30 s. The worker
-   * then heartbeats in the activity's place. False for one that blocks its thread.
+   * Heartbeat time-out: how soon a killed worker is noticed. Applies if the activity's options set none; default 30 s.
+   * The worker then heartbeats for the activity. Use false for an activity that blocks its thread.
    */
   heartbeat?: false | { timeoutMs: number };
 }
 
-/** By activity type. */
+/** Declarations by activity type. */
 export type GatedActivities = Readonly<Record<string, GatedActivity>>;
 
-/** A gated activity as a run records it (I12). */
+/** The definition of a gated activity, as a run records it (I12). */
 export interface GatedDefinition extends ToolDefinition {
-  /** As declared; absent where the arguments have no names. */
+  /** As declared; absent if the arguments have no names. */
   argumentNames?: readonly string[];
 }
 
 const defaultHeartbeatTimeoutMs = 30_000;
 
-/**
- * The definition of activity `name`. `timeoutMs` is 0: the activity's own options say how long it may take.
- */
+/** The definition of activity `name`. `timeoutMs` is 0: the activity's own options set its time-outs. */
 export function gatedDefinition(name: string, declared: GatedActivity): GatedDefinition {
   const { risk = 'write', description = '', arguments: argumentNames, subject, idempotent = false } = declared;
   const { heartbeat } = declared;
@@ -62,7 +63,7 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
   };
 }
 
-/** The definition, with the greater of its own risk and another's. */
+/** Returns `own` with the higher of the two risks. */
 export function withGreaterRisk<Definition extends ToolDefinition>(
   own: Definition,
   { risk }: Pick<ToolDefinition, 'risk'>,
@@ -72,8 +73,9 @@ export function withGreaterRisk<Definition extends ToolDefinition>(
 }
 
 /**
- * The arguments as one object, as JSON carries them. No two argument lists give the same object: a single object is
- * taken for the arguments only if it has names and none of them looks like a position.
+ * Converts the arguments to one object, with the JSON values that Temporal's payloads carry. Different argument lists
+ * never give the same object: a single object is taken as the arguments only if it has keys and none of them looks like
+ * a position.
  */
 export function gatedArguments(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
@@ -92,7 +94,7 @@ export function gatedArguments(
   return { args: asObject(argumentNames, values), values };
 }
 
-/** The other way round, for arguments that a reviewer edited: a list that `gatedArguments` reads as `args`. */
+/** The inverse, for arguments that a reviewer edited: a list that `gatedArguments` converts to `args`. */
 export function gatedValues(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
   args: JsonObject,
@@ -133,7 +135,7 @@ function asObject(names: readonly string[] | undefined, values: readonly (Json |
   );
 }
 
-/** Of a list that a reviewer wrote. */
+/** Limit for a list that a reviewer wrote. */
 const mostPositions = 100;
 const position = /^\$[1-9][0-9]*$/;
 
@@ -149,7 +151,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What Temporal's JSON payloads carry of a value: instants become text, members that are undefined go. */
+/** The value as Temporal's JSON payloads carry it: dates become text, undefined members are dropped. */
 function plainJson(value: unknown): { json: Json | undefined } | { problem: string } {
   if (value === undefined) return { json: undefined };
   if (value instanceof Uint8Array) return { problem: 'is bytes, which reviewers cannot read: pass text' };

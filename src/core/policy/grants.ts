@@ -1,50 +1,52 @@
-/** Grants: what a reviewer's "always" leaves behind (policy section 3). Here they are matched; the ledger makes them. */
+/** Grants: the standing answers that "always" leaves behind (docs/policy.md). Matched here; the ledger makes them. */
 import { affordable, compileFieldGlob, type CallSubjects } from '../match/matching.ts';
 import type { Identity } from '../people/entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { Risk } from '../base/tool-call.ts';
 
-/** A standing answer of this run. Instants in milliseconds of workflow time. */
+/** A standing answer of this run. */
 export interface Grant {
   grantId: string;
   tool: string;
-  /** False: a standing denial, which no ruling reads; see `standingDenial`. */
+  /** False: a standing denial. It changes no ruling: a call that it fits is asked about, and denied by it. */
   approved: boolean;
   scope: GrantScope;
   reason?: string;
-  /** Absent: until the run ends. The instant itself is in time. */
+  /** Milliseconds of workflow time; still valid at that very time. Absent: valid until the run ends. */
   expiresAtMs?: number;
-  /** Absent: any number of times. */
+  /** Absent: unlimited uses. */
   usesLeft?: number;
-  /** Whose votes made it: it answers only where theirs would. */
+  /** The reviewers whose votes made it: it answers only requests that their votes would settle. */
   by?: { reviewerId?: string; identity: Identity }[];
-  /** Its request hid its arguments: so does it. */
+  /** Its request hid its arguments, so the grant hides them too. */
   hidden?: true;
-  /** The definition of the tool that its reviewers saw; absent in grants of older runs. */
+  /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
   definition?: string;
-  /** The request that left it behind, and when. */
+  /** The request that made the grant, and when. */
   requestId?: string;
   grantedAt?: string;
 }
 
-/** `call`: the same digest. `arguments`: every glob fits, and there is one. `tool`: any call of the tool. */
+/**
+ * `call`: the same digest. `arguments`: every glob matches, and there is at least one. `tool`: any call of the tool.
+ */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
 
 export interface GrantedCall {
   tool: string;
-  /** The call's digest; without it no grant of kind `call` fits. */
+  /** The call's digest; without it, no grant of kind `call` fits. */
   digest: string | undefined;
   atMs: number | undefined;
   subjects: CallSubjects;
 }
 
-/** What a rule admits that says nothing: `tool`, but `call` for destructive tools and shell subjects. */
+/** What a rule admits by default: `tool`, but `call` for destructive tools and shell subjects. */
 export function defaultAlways(call: { risk: Risk; shell?: unknown }): GrantKind {
   return call.risk === 'destructive' || call.shell !== undefined ? 'call' : 'tool';
 }
 
-/** The narrowest of what several rules admit; of none, any kind. */
+/** The narrowest of what several rules admit; any kind if there are none. */
 export function narrowest(admitted: readonly Always[]): Always {
   if (admitted.includes(false)) return false;
   return grantKinds.find((kind) => admitted.includes(kind)) ?? 'tool';
@@ -61,17 +63,20 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
   );
 }
 
-/** The first standing denial that fits the call; whoever asks answers the call with it. */
+/** The first standing denial that fits the call; the caller denies the call with it. */
 export function standingDenial(grants: readonly Grant[], call: GrantedCall): Grant | undefined {
   return grants.find((grant) => !grant.approved && fits(grant, call));
 }
 
-/** Whether a grant is about the tool as it is now: who said "always" said it of the definition they saw (I8). A denial stands. */
+/**
+ * Whether a grant is valid for the current definition of its tool: reviewers approved the one they saw (I8). A denial
+ * always is.
+ */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** What cannot be told does not fit: an expiry without a clock, an argument that is missing. */
+/** If something is unknown, the grant does not fit: an expiry without a clock, or a missing argument. */
 function fits({ tool, scope, expiresAtMs, usesLeft }: Grant, call: GrantedCall): boolean {
   if (tool !== call.tool || usesLeft === 0) return false;
   if (expiresAtMs !== undefined && (call.atMs === undefined || call.atMs > expiresAtMs)) return false;

@@ -1,13 +1,13 @@
 import { conditionReads } from '../match/condition-reads.ts';
 import type { Policy, Rule } from './policy.ts';
 
-/** What a tool's worker cannot know of the run that sends it a call. */
+/** What a tool's worker cannot know about the run that sends it a call. */
 const unknownThere = ['metadata', 'counts', 'severity'] as const;
 
 /**
- * The ceiling as the second gate applies it. A rule whose condition reads what only the run knows may have matched there
- * or not. If it allows or asks, it stands here as an ask: it lifts a deny before it, as it may have done in the run. If it
- * denies, it is left out: it lifted nothing in the run, and a call that it denied there never comes here.
+ * The ceiling as the second gate applies it. A rule whose condition reads data that only the run has may or may not
+ * have matched there. If it allows or asks, it becomes an ask here: it lifts an earlier deny, as it may have done in
+ * the run. If it denies, it is left out: it lifted nothing in the run, and a call that it denied there never gets here.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };

@@ -1,6 +1,7 @@
 /**
- * One layer's answer to one call: its last rule that matches, else its risk default, coloured by its mode. A command of
- * several parts gets the strictest answer to any of them. What cannot be matched asks, at least.
+ * One layer's answer to one call: its last matching rule, else its risk default, after the mode is applied. A command
+ * of several parts gets the strictest answer to any of them. If a rule cannot be evaluated, the answer is at least
+ * `ask`.
  */
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
 import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts } from './modes.ts';
@@ -11,11 +12,11 @@ import type { Risk } from '../base/tool-call.ts';
 
 export interface Answer {
   action: Action;
-  /** Null where a risk default or a mode decided. */
+  /** Null if a risk default or a mode decided. */
   rule: string | null;
   layer: CompiledRule['layer'] | 'default';
   reason?: string;
-  /** The mode, where it made the action. */
+  /** The mode, if it decided the action. */
   mode?: Mode;
   ask?: AskSettings;
   /** The widest grant that lifts this ask; absent: the default for the call. */
@@ -29,12 +30,12 @@ export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
 
 interface Matched {
   last?: CompiledRule;
-  /** Both the last first. */
+  /** In both lists, the last rule comes first. */
   denied: CompiledRule[];
   failed: { rule: CompiledRule; problem: string }[];
 }
 
-/** The answer, and all others that are as strict; the one to report comes first. */
+/** The answer to report, followed by all others that are as strict. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly Answer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const parts = partMatchers({ ...call, argsLength });
@@ -46,7 +47,7 @@ export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly 
   return strictest(parts.flatMap((part) => partAnswers(policy, matchedBy(all, part), call)));
 }
 
-/** The strictest answers; first among them one by a rule before one by default, then the first. */
+/** The strictest answers in order, except that the first one by a rule, if any, comes first. */
 export function strictest(answers: readonly Answer[]): readonly Answer[] {
   if (answers.length === 1) return answers;
   const most = Math.max(...answers.map(({ action }) => actions.indexOf(action)));
@@ -75,7 +76,7 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher): Matched
   return found;
 }
 
-/** After an error never less than ask, or than a deny that matched. */
+/** If a rule could not be evaluated, the answer is at least `ask`, and at least any deny that matched. */
 function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, call: LayerCall): readonly Answer[] {
   const own = last === undefined ? unruled(policy, call) : ruled(policy, call, last);
   if (failed.length === 0) return [own];
@@ -101,7 +102,7 @@ function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall): Answe
   return decided ? byMode(mode, action, call.tool) : { action, rule: null, layer: 'default' };
 }
 
-/** A mode makes it stricter, never looser. No grant lifts it where it might have been a deny. */
+/** A mode makes it stricter, never looser. No grant lifts it if the rule is a deny. */
 function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): Answer {
   const { action } = applyMode(mode, 'ask', 'ask', call.mode);
   if (action === 'deny') return byMode(mode, action, call.tool);

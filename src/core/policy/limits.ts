@@ -10,15 +10,15 @@ import {
 } from './policy.ts';
 import type { Ruling } from './ruling.ts';
 
-/** The `approval` of a run's layers, merged. What only an ask has is in ask-terms.ts. */
+/** The `approval` settings of a run's layers, merged. For terms that only an ask has, see ask-terms.ts. */
 export interface Limits {
-  /** How long a request waits, in milliseconds; null waits for ever. */
+  /** How long a request waits, in milliseconds; null: for ever. */
   timeoutMs: number | null;
-  /** Open requests of the run at a time. */
+  /** Maximum number of open requests of the run at a time. */
   maxPending: number;
-  /** Reviewers' denials of one tool, after which it is denied for good. */
+  /** After this many denials by reviewers, further calls of the tool are denied at once. */
   maxRetriesAfterDeny: number;
-  /** Irreversible calls of the run; null: no limit. */
+  /** Maximum number of irreversible calls of the run; null: no limit. */
   maxIrreversiblePerRun: number | null;
   /** Whether reviewers see arguments. */
   includeArguments: boolean;
@@ -29,11 +29,11 @@ export interface Limits {
 }
 
 /**
- * The limits of a run: of what the layers wrote, the smaller (policy section 3), and of two ways the stricter
- * (arguments hidden, `sequential`, `error`); what none wrote is the default. Only a ceiling switches redaction off, if
- * there is one. No time-out is longer than the ceiling's `max_timeout`, 24 hours unless it says otherwise; only a
- * ceiling with `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked stand
- * in the place of their policy's.
+ * Merges the limits of a run's layers (docs/policy.md): the smallest number counts, and the strictest option (arguments
+ * hidden, `sequential`, `error`); the default applies if no layer sets a value. If there is a ceiling, only it can
+ * switch redaction off. No time-out exceeds the ceiling's `max_timeout`, 24 hours by default; only a ceiling with
+ * `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked replace those of
+ * their policies.
  */
 export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Limits {
   const ceiling = layers.ceiling?.approval;
@@ -61,7 +61,7 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
 /** The longest that a request may wait, extensions included, in milliseconds; null: for ever. */
 export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number | null {
   const { maxTimeoutMs = defaultMaxTimeoutMs } = ceiling?.approval ?? {};
-  // A parent has a longest one if it was a ceiling when the agent above began.
+  // A parent has a maximum if it was a ceiling when the run above started.
   const all = [maxTimeoutMs, ...parents.map(({ approval }) => approval.maxTimeoutMs ?? null)];
   const longestMs = Math.min(...all.map(orForEver));
   return longestMs === Infinity ? null : longestMs;
@@ -87,7 +87,7 @@ function timeoutOf(
   return timeoutMs === Infinity ? null : timeoutMs;
 }
 
-/** What the rules say, each for itself; where one of them says nothing, or there is none, what the policy says. */
+/** The time-out of each rule, else its policy's; the policy's own if no rule asks. */
 function ownOr(asking: readonly AskSettings[], policyMs: number | null | undefined): (number | null)[] {
   const said = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
   return said.filter((timeoutMs) => timeoutMs !== undefined);

@@ -1,14 +1,15 @@
 import type { Risk } from '../base/tool-call.ts';
 
-/** What an MCP server says of one of its tools; whatever it says may be wrong, missing or no truth value at all. */
+/** What an MCP server declares about one of its tools. Values may be wrong, missing or not boolean. */
 export interface McpHints {
   readOnlyHint?: unknown;
   destructiveHint?: unknown;
 }
 
 /**
- * The risk of an MCP tool. On a server that the policy trusts its hints are believed: `readOnlyHint` makes it read_only,
- * `destructiveHint: false` write, all else destructive. On any other they can only raise it, from write on.
+ * The risk of an MCP tool. The hints of a trusted server count: `readOnlyHint` gives read_only, `destructiveHint:
+ * false` gives write, anything else destructive. The hints of any other server can only raise the risk, from write to
+ * destructive.
  */
 export function riskFromMcpHints(hints: McpHints | null | undefined, trusted: boolean): Exclude<Risk, 'unknown'> {
   const { readOnlyHint, destructiveHint } = hints ?? {};

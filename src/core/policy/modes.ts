@@ -1,6 +1,6 @@
 /**
- * Modes: named ways to applyMode a policy's answer, as data (policy section 4). A mode never changes a rule's deny, nor
- * another layer's answer. docs/policy.md holds the same table, and a test compares them cell by cell.
+ * Modes: named ways to change a policy's answer, as data. A mode never changes a rule's deny or another layer's answer.
+ * docs/policy.md has the same table, and a test compares them cell by cell.
  */
 import type { Action } from './action.ts';
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
@@ -24,18 +24,19 @@ export const modes = [
 ] as const;
 export type Mode = (typeof modes)[number];
 
-/** What a mode looks at besides the policy's answer. */
+/** What a mode reads besides the policy's answer. */
 export interface ModeFacts {
   risk: Risk;
   severity: Severity;
-  /** What the assessment says. */
+  /** From the call's assessment. */
   requiresApproval: boolean;
 }
 
 /**
- * One cell. An action: that one. `keep`: what the rule, or the risk default, says. `readOnly`: that for tools that only
- * read, else deny. `upTo`: allow up to that severity, else `beyond`. The rest is about risk defaults: `writeAllow`
- * allows a `write`, `askBecomes` replaces an ask, and `assessed` asks if the assessment requires approval, else allows.
+ * One cell. An action: that action. `keep`: the action of the rule or the risk default. `readOnly`: this action for
+ * read-only tools, else deny. `upTo`: allow up to this severity, else `beyond`. The rest apply to risk defaults:
+ * `writeAllow` allows a `write`, `askBecomes` replaces an ask, and `assessed` asks if the assessment requires approval,
+ * else allows.
  */
 type Cell =
   | Action
@@ -49,7 +50,7 @@ type Cell =
 interface Column {
   allow: Cell;
   ask: Cell;
-  /** No rule matches. */
+  /** For calls that no rule matches. */
   none: Cell;
 }
 
@@ -75,14 +76,13 @@ export const modeTable: Record<Mode, Column> = {
   confirm_medium_and_up: { ...standard, none: { upTo: 'low', beyond: 'ask' } },
 };
 
-/** True if a mode of this name exists; own names only, so that `constructor` is none. */
 export function isMode(name: unknown): name is Mode {
   return modes.some((mode) => mode === name);
 }
 
 /**
- * Colours one answer: of a rule that says allow or ask, or of the risk default (`none`), which `action` then is.
- * `decided` is true where the mode, not the policy, made the action.
+ * Applies a mode to one answer: that of a rule that allows or asks, or (`none`) the risk default in `action`. `decided`
+ * is true if the mode, not the policy, made the action.
  */
 export function applyMode(
   mode: Mode,
@@ -93,7 +93,7 @@ export function applyMode(
   const cell = modeTable[mode][by];
   if (cell === 'keep') return { action, decided: false };
   const coloured = actionOf(cell, action, facts);
-  // A cell that gives the rule's own action, or leaves the risk default as it is, has decided nothing.
+  // A cell that returns the rule's own action, or leaves the risk default unchanged, has decided nothing.
   const own = by !== 'none' || (typeof cell === 'object' && ('askBecomes' in cell || 'writeAllow' in cell));
   return { action: coloured, decided: !own || coloured !== action };
 }
@@ -111,12 +111,12 @@ function actionOf(
   return action === 'ask' ? cell.askBecomes : action;
 }
 
-/** True for the modes that allow everything no rule speaks of, even parts of a command (policy section 2). */
+/** True for modes that allow every call that no rule matches, even parts of a command. */
 export function allowsAnything(mode: Mode): boolean {
   return modeTable[mode].none === 'allow';
 }
 
-/** The reason of a ruling that a mode made (contract section 4); a mode's denial never uses that of an ask rule. */
+/** The reason of a ruling that a mode made. A mode's denial never uses the reason of an ask rule. */
 export function modeReason(mode: Mode, action: Action, tool: string): string | undefined {
   if (action === 'allow') return undefined;
   if (action === 'ask') return `Mode ${mode} asks`;

@@ -1,26 +1,26 @@
-/** Agents within agents: how far they go, and what binds them. */
+/** Nested agents: how deep they may go, and which policies bind them. */
 import { byteLength } from '../base/byte-length.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { Policy, PolicyLayers } from './policy.ts';
 import type { Json } from '../base/tool-call.ts';
 
-/** Runs above a run, at most: an agent that calls itself through another ends here. */
+/** Maximum number of runs above a run. It ends the recursion of an agent that calls itself through another. */
 export const maxNesting = 5;
-/** Nested runs of one turn; the server would stop a run that has 2,000 of them open. */
+/** Maximum number of nested runs of one turn; the server would stop a run that has 2,000 of them open. */
 const maxNestedInTurn = 100;
-/** Beside the task, which is a model's and has its own limit, what binds a nested run must fit a payload. */
+/** Limit for the policies that a nested run inherits, which have to fit a payload. The task has its own limit. */
 export const maxInheritedBytes = 1_000_000;
-/** The server takes no longer id, and would repeat the task that starts one for ever. */
+/** The server's limit. With a longer id, it would retry the workflow task that starts the nested run for ever. */
 const maxWorkflowIdBytes = 1_000;
 
-/** The workflow id of the run that a call of an agent starts: unique, and it names the runs above. */
+/** The workflow id of the run that a call of an agent starts: unique, and it contains the ids of the runs above. */
 export function nestedRunId(workflowId: string, callId: string): string {
   return `${workflowId}/${callId}`;
 }
 
 /**
  * Why a call of an agent cannot start a run, as the model is told; undefined if it can. `depth`: runs above the calling
- * one; `before`: those that its turn started before; `workflowId`: of the nested run.
+ * run; `before`: nested runs that this turn started before; `workflowId`: of the nested run.
  */
 export function nestingProblem(nested: { depth: number; before: number; workflowId: string }): string | undefined {
   const { depth, before, workflowId } = nested;
@@ -32,15 +32,15 @@ export function nestingProblem(nested: { depth: number; before: number; workflow
   return undefined;
 }
 
-/** What binds a nested run besides its worker's ceiling, which comes first anyway: that of the runs above may be the same. */
+/** Drops inherited policies that equal the worker's ceiling: the ceiling applies anyway, and comes first. */
 export function inheritedBeside(ceiling: Policy | undefined, policies: readonly Policy[]): Policy[] {
   const text = (policy: Policy): string => canonicalJson(policy as unknown as Json);
   return policies.filter((policy) => ceiling === undefined || text(policy) !== text(ceiling));
 }
 
 /**
- * What a nested agent must not be looser than: all that binds the one that calls it, outermost first (I10). Where
- * nothing does, the standard risk defaults do, which is what an empty policy says.
+ * The policies that a nested agent must not loosen: all that bind its caller, outermost first (I10). If there are none,
+ * an empty policy, which stands for the standard risk defaults.
  */
 export function bindingPolicies({ ceiling, parents = [], run }: PolicyLayers): Policy[] {
   const all = [ceiling, ...parents, run].filter((policy) => policy !== undefined);

@@ -1,4 +1,4 @@
-/** How rules count for the parts of a split command: points 1 to 4 of shell-parts.ts. */
+/** How rules apply to the parts of a split command: points 1 to 4 in shell/parts.ts. */
 import { ruleMatches, type Candidate, type RuleFacts } from './compiled-policy.ts';
 import { separator } from '../match/glob-syntax.ts';
 import type { Glob } from '../match/glob.ts';
@@ -6,21 +6,21 @@ import { boundedSubjects, partSubjects, type CallSubjects } from '../match/match
 import type { ShellPart, ShellSplit } from '../shell/parts.ts';
 
 export type Match = boolean | { problem: string };
-/** Whether a rule counts for one part of a call. */
+/** Whether a rule applies to one part of a call. */
 export type PartMatcher = (candidate: Candidate) => Match;
 
-/** A call as it is matched: `subject` names the argument that `name:args` patterns see. */
+/** A call prepared for matching. `subject` names the argument that `name:args` patterns see. */
 export interface MatchedCall {
   subject: string | undefined;
-  /** Of a tool whose subject is a shell command. */
+  /** Set if the tool's subject is a shell command. */
   shell: ShellSplit | undefined;
   subjects: CallSubjects;
   facts: RuleFacts;
-  /** Of the candidates: see `boundedSubjects`. */
+  /** Of the candidates; see `boundedSubjects`. */
   argsLength: number;
 }
 
-/** One matcher for each part; one for the whole of a call that is no command, and for a command that is no text. */
+/** One matcher per part; a single one for a call that is no command, and for a command that is not text. */
 export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
   const subjects = boundedSubjects(unbounded, argsLength);
   const whole: PartMatcher = (candidate) => ruleMatches(candidate, subjects, facts);
@@ -63,11 +63,11 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   return [...ofParts, ofRawText];
 }
 
-/** The part, the wrapper it came out of, and so on. */
+/** The part, the wrapper that contains it, and so on outwards. */
 function wayOf(part: ShellPart, parts: readonly ShellPart[]): ShellPart[] {
   const way = [part];
   let outer = parts[part.within ?? -1];
-  // A split that came with the call could go round in circles.
+  // A split that came with the call could contain a cycle.
   while (outer !== undefined && way.length < parts.length) {
     way.push(outer);
     outer = parts[outer.within ?? -1];
@@ -79,20 +79,23 @@ function wrappersOf(parts: readonly ShellPart[]): string[] {
   return parts.flatMap(({ wrapper }) => (wrapper === undefined ? [] : [wrapper]));
 }
 
-/** Every glob of a rule that sees the command. */
+/** Every glob of a rule that is matched against the command. */
 function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string | undefined): Glob[] {
   const own = pattern.args === undefined ? [] : [pattern.args];
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
-/** Whether each name, such as `sudo` or `find -exec`, stands in words before the first wildcard, with or without a path. */
+/**
+ * Whether each name, such as `sudo` or `find -exec`, is written in words before the first wildcard, with or without a
+ * path.
+ */
 function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
   const written = new Set(words.map((word) => word.split(separator).at(-1)));
   return names.every((name) => name.split(/\s+/).every((word) => written.has(word)));
 }
 
-/** True if any is; else the first problem; else false. */
+/** True if any of them is; else the first problem; else false. */
 function first(matches: readonly (() => Match)[]): Match {
   let result: Match = false;
   for (const match of matches) {

@@ -1,8 +1,8 @@
 /**
  * The ruling: a policy's answer to one call. Pure and total: no policy, call or text makes it throw.
  *
- * Each layer that has a policy answers (layer-answer.ts), the stricter answer decides, and last a grant may turn an ask
- * into an allow. Nothing else happens here.
+ * Each layer that has a policy answers (layer-answer.ts), the strictest answer decides, and finally a grant may turn an
+ * ask into an allow.
  */
 import { defaultAssessment, type Assessment } from '../assess/assessment.ts';
 import type { CompiledLayers } from './compiled-policy.ts';
@@ -18,32 +18,32 @@ import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
 
-/** The number of the engine below; a run keeps the one it started with (I12). */
+/** The version of the engine below; a run keeps the one it started with (I12). */
 export const engine = 1;
 
-/** Shape of an answer: `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity: 'medium', engine: 1 }`. */
+/** Example: `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity: 'medium', engine: 1 }`. */
 export interface Ruling {
   action: Action;
-  /** Id of the rule or the grant that decided; null where a risk default or a mode did. */
+  /** Id of the rule or grant that decided; null if a risk default or a mode decided. */
   rule: string | null;
-  /** Where that rule stands; `default` where a risk default or a mode decided. */
+  /** The layer of that rule; `default` if a risk default or a mode decided. */
   layer: 'ceiling' | 'parent' | 'agent' | 'run' | 'grant' | 'default';
-  /** The rule's reason, why it could not be evaluated, or which mode decided: what the model is told of a denial. */
+  /** The rule's reason, why it could not be evaluated, or which mode decided. The model gets it with a denial. */
   reason?: string;
-  /** The mode that made the action out of another. */
+  /** The mode, if it decided the action. */
   mode?: Mode;
   severity: Severity;
   engine: number;
-  /** For `ask`: everything that asks, and what it says. Absent where nothing that asks says how; see ask-terms.ts. */
+  /** For `ask`: the widest grant admitted, and everything that asks. Absent if nothing that asks sets terms. */
   ask?: { always: Always; by: AskingRule[] };
 }
 
-/** A rule that made the ruling an ask, and its terms; or a risk default or a mode that did. */
+/** A rule that made the ruling an ask, with its terms; or a risk default or a mode that did. */
 export interface AskingRule extends AskSettings {
-  /** Null: a risk default or a mode. */
+  /** Null for a risk default or a mode. */
   rule: string | null;
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
-  /** For layer `parent`: which of `parents`, from 0. */
+  /** For layer `parent`: the index in `parents`, from 0. */
   parent?: number;
 }
 
@@ -52,32 +52,32 @@ export interface RuledCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
-  /** The argument that `name:args` patterns match; without it, the canonical JSON of all. */
+  /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
   subject?: string;
-  /** Present where the subject is a shell command, even if it could not be split. */
+  /** Present if the subject is a shell command, even if it could not be split. */
   shell?: ShellSplit;
 }
 
-/** What a ruling looks at besides the call. All of it is optional: what is missing matches nothing and fails closed. */
+/** What a ruling reads besides the call. Every field is optional: a missing value matches nothing and fails closed. */
 export interface RulingContext {
-  /** The number recorded in the run. Default: this version's. */
+  /** The engine version that the run recorded. Default: the current one. */
   engine?: number;
-  /** Whose call it is; without it, rules in agents' blocks ask. */
+  /** The calling agent; without it, rules in agents' blocks ask. */
   agent?: string;
   caller?: { userId: string; groups?: string[] };
   metadata?: JsonObject;
-  /** Of this run so far. Default: zeros. */
+  /** Counts of this run so far. Default: zeros. */
   counts?: Partial<RunCounts>;
-  /** Default: what the tool's risk says. */
+  /** Default: derived from the tool's risk. */
   assessment?: Assessment;
   grants?: readonly Grant[];
   /** The call's digest, for grants of kind `call`. */
   digest?: string;
-  /** Milliseconds of workflow time, for grants that expire. */
+  /** Workflow time in milliseconds, for grants that expire. */
   atMs?: number;
 }
 
-/** Of one run, before the call at hand. */
+/** Counts of one run, before the current call. */
 export interface RunCounts {
   calls: number;
   asks: number;
@@ -86,10 +86,9 @@ export interface RunCounts {
 }
 
 /**
- * Rules on one call. A layer without a policy does not answer; without any, the standard risk defaults do.
- * Where layers are equally strict, a rule is reported before a risk default, then the ceiling before parents before the
- * run.
- * Throws for an engine that this version no longer has, and for nothing else.
+ * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
+ * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
+ * Throws only for an engine version that is no longer supported.
  *
  * @example
  * const { policy } = parsePolicy(`
@@ -139,7 +138,7 @@ function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: Rul
   return { action, rule, layer, ...(reason !== undefined && { reason }), ...(mode && { mode }), ...common };
 }
 
-/** Makes a call ready for all layers. Their conditions share one budget. */
+/** Prepares a call for all layers. Their conditions share one budget. */
 export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
   const { agent, caller, metadata, counts, assessment = defaultAssessment(call.risk) } = context;
   const { severity, requiresApproval } = assessment;
@@ -174,7 +173,7 @@ function admittedBy({ rule, always }: Answer, call: RuledCall): Always {
   return always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
-/** A rule that says nothing itself may admit no grant all the same: one that could not be evaluated. */
+/** A rule without ask settings can still limit grants: one that could not be evaluated. */
 function saysHow({ rule, always, ask }: Answer): boolean {
   return ask !== undefined || (rule !== null && always !== undefined);
 }

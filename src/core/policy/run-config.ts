@@ -3,40 +3,43 @@ import type { Policy } from './policy.ts';
 import type { SizeLimits } from '../base/size-limits.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
 
-/** One agent as a run recorded it. */
+/** One agent, as a run records it. */
 export interface AgentConfig {
   agent: string;
   instructions: string;
   tools: ToolDefinition[];
   maxTurns: number;
-  /** The agent's policy and `RunInput.policy`, read as one. */
+  /** The agent's policy and `RunInput.policy`, merged. */
   run?: Policy;
   /** SHA-256 of the canonical JSON of all policies that bind this agent. */
   policyDigest: string;
 }
 
 /**
- * Everything a run needs to know about its agent, recorded in history once, at the start of the run:
- * a deploy or an edited file does not change its policy (I12), and its tools only where a call of one passes the gate anew (I8).
+ * Everything that a run needs to know about its agent, recorded in history once, at the start of the run. A deploy or
+ * an edited file does not change its policy (I12), and changes a tool only when a call of it passes the gate again
+ * (I8).
  */
 export interface RunConfig extends AgentConfig {
-  /** The operator's policy, as the worker had it; the starter of a run cannot name it (I1, I10). */
+  /** The operator's policy, as the worker loaded it; the starter of a run cannot set it (I1, I10). */
   ceiling?: Policy;
-  /** Of a nested run: what binds the runs above it, the root's first, and is not this ceiling. */
+  /**
+   * For a nested run: the policies that bind the runs above it, the root's first, except those equal to this ceiling.
+   */
   parents?: Policy[];
-  /** The other agents that this run may be handed over to, directly or through one another. */
+  /** The other agents that this run may be handed to, directly or through one another. */
   handoffs?: AgentConfig[];
   rollOver: RollOver;
-  /** The names of the inbox's search attributes, where they are not the default ones. */
+  /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
-  /** Where large payloads travel by reference; absent: the limits of Temporal's own payloads. */
+  /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }
 
-/** When the run continues as new of its own accord; Temporal's own hint counts besides. */
+/** When a run continues as new on its own. It also does so when Temporal suggests it. */
 export interface RollOver {
-  /** History events of one link. Default 8,000. */
+  /** History events of one execution. Default 8,000. */
   historyEvents: number;
-  /** Updates accepted by one link; the server refuses more than 2,000. Default 1,500. */
+  /** Updates accepted by one execution; the server refuses more than 2,000. Default 1,500. */
   updates: number;
 }

@@ -1,20 +1,21 @@
 import type { Mode } from './modes.ts';
 import type { Policy, Rule } from './policy.ts';
 
-/** A rule of the run's side. `layer` says that the agent's policy wrote it; absent, the run's own input did. */
+/** A rule of the run's side. `layer: 'agent'`: the agent's policy wrote it; absent: the run's own input did. */
 export interface RunSideRule extends Rule {
   layer?: 'agent';
 }
 
-/** The agent's policy and `RunInput.policy`, read as one. A `Policy` that remembers where its rules stood. */
+/** The agent's policy and `RunInput.policy`, merged: a `Policy` whose rules keep their source. */
 export interface RunSide extends Policy {
   rules: RunSideRule[];
 }
 
 /**
- * Joins the sources of the run's side (policy section 3): one list of rules, the agent's first, so that the input's
- * override them; for the mode, each risk default, each limit and the directory as a whole the later source wins. `mode` is
- * `RunInput.mode`, the latest; without a policy it makes an empty one. Undefined if there is none of the three.
+ * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
+ * input's override them. For the mode, each risk default, each limit and the directory as a whole, the later source
+ * wins. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Undefined if all three
+ * are.
  *
  * @example
  * mergeRunSide(undefined, undefined, 'plan'); // => { version: 1, mode: 'plan', rules: [], riskDefaults: {}, approval: {} }
@@ -22,12 +23,12 @@ export interface RunSide extends Policy {
 export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
   if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
-  // A ceiling's own, like the keys of reviewers: neither parsePolicy nor this function lets them in from below.
+  // Ceiling only, like reviewer keys: neither parsePolicy nor this function accepts it from a lower layer.
   const { maxTimeoutMs: _, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
   const patterns = [...(agentPolicy?.redact?.patterns ?? []), ...(inputPolicy?.redact?.patterns ?? [])];
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
-  // Whole: who is named in one source must not become a member by the groups of another.
+  // Taken whole: a name in one source must not become a member through the groups of another.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
   return {
     version: 1,
@@ -41,17 +42,17 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   };
 }
 
-/** What `setPolicy` last changed: a source after all that the run began with (policy section 3). */
+/** What the last `setPolicy` changed: a source that comes after all that the run began with. */
 export interface PolicyChange {
   policy?: Policy;
   mode?: Mode;
 }
 
-/** The run's side after a change. It takes the place of an earlier change, so `base` is what the run began with. */
+/** The run's side after a change. It replaces any earlier change, so `base` is what the run began with. */
 export function changeRunSide(base: RunSide | undefined, { policy, mode }: PolicyChange): RunSide | undefined {
   const changed = mergeRunSide(undefined, policy, mode);
   if (changed === undefined || base === undefined) return changed ?? base;
   const merged = mergeRunSide(base, changed, mode)!;
-  // Each rule keeps the place it stood in.
+  // `mergeRunSide` marks the rules of `base` as the agent's; here each keeps its own layer.
   return { ...merged, rules: [...base.rules, ...changed.rules] };
 }

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+/** Every file, folder, test and symbol that ARCHITECTURE.md names is there. */
+
+const root = join(import.meta.dirname, '..');
+const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+const rows = page.split('\n').filter((line) => line.startsWith('| '));
+const named = (pattern: RegExp, text = page): string[] => [
+  ...new Set([...text.matchAll(pattern)].map(([, name]) => name!)),
+];
+
+/** As on the page: from the root, or from src/. */
+const pathOf = (file: string): string => [file, `src/${file}`].map((each) => join(root, each)).find(existsSync) ?? file;
+
+const files = named(/`([\w./-]+\/[\w.-]+\.ts)`/g);
+const steps = rows.flatMap((row) =>
+  [...row.matchAll(/`([\w./-]+\/[\w.-]+\.ts)`((?:,? `#?[a-z]\w*`)+)/gi)].map(
+    ([, file, symbols]) => [file!, symbols!] as const,
+  ),
+);
+const rooms = named(
+  /^\| `([\w./-]+)`(?:, `[\w-]+`)? +\|/gm,
+  page.slice(page.indexOf('## Rooms'), page.indexOf('## How')),
+);
+const tests = rows.filter((row) => /^\| I\d/.test(row)).flatMap((row) => named(/`([\w/-]+)`/g, row.split('|')[4]!));
+
+test('the page names what there is to check', () => {
+  expect(files.length).toBeGreaterThan(40);
+  expect(steps.length).toBeGreaterThan(30);
+  expect(rooms.length).toBeGreaterThan(20);
+  expect(tests.length).toBeGreaterThan(30);
+});
+
+test.each(files)('file %s', (file) => expect(existsSync(pathOf(file))).toBe(true));
+
+test.each(rooms)('room %s', (room) => expect(existsSync(join(root, 'src', room))).toBe(true));
+
+test.each(tests)('test %s', (name) => expect(existsSync(join(root, 'test', `${name}.test.ts`))).toBe(true));
+
+describe('a step names a symbol of its file', () => {
+  test.each(steps)('%s:%s', (file, symbols) => {
+    const code = readFileSync(pathOf(file), 'utf8');
+    for (const symbol of named(/`(#?\w+)`/g, symbols))
+      expect(code).toMatch(new RegExp(`(?:^|\\W)${symbol}\\b[ (:<]`, 'm'));
+  });
+});
