@@ -16,8 +16,8 @@ import { type ReadyProcess, killAll } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /**
- * The gate in workflows of @temporalio/ai-sdk and @temporalio/openai-agents, beside their plugins: `examples/ai-sdk` and
- * `examples/openai-agents`. Both know activities as tools that nobody has to approve. The model is scripted, and asked
+ * The gate in workflows of @temporalio/ai-sdk and @temporalio/openai-agents, next to their plugins: `examples/ai-sdk`
+ * and `examples/openai-agents`. Both offer activities as tools that need no approval. The model is scripted and called
  * over real HTTP.
  */
 
@@ -26,7 +26,7 @@ let server: ChatServer;
 beforeAll(async () => {
   client = await createClient({ address: sharedAddress() });
   server = await startChatServer();
-  // Looks an order up, refunds what the user names, and repeats what it was told of that.
+  // The model looks up an order, refunds the amount that the user names, and repeats the tool's answer.
   server.answer((response, { body: { messages } }) => {
     const { length, [length - 1]: last } = messages.filter(({ role }) => role === 'tool');
     const amount = Number(/\d+/.exec(JSON.stringify(messages.find(({ role }) => role === 'user')?.content))?.[0]);
@@ -34,7 +34,7 @@ beforeAll(async () => {
       { name: 'findOrder', args: { orderId: 'o-17' } },
       { name: 'refund', args: { orderId: 'o-17', amount } },
     ];
-    // One call id for all turns, as some models do.
+    // The same call id in all turns, as some models do.
     const next = calls[length] === undefined ? undefined : [{ id: 'call_1', ...calls[length] }];
     reply(
       response,
@@ -48,7 +48,7 @@ afterAll(async () => {
   await client.close();
 });
 
-/** The content of a message: text, or a list of texts. */
+/** The content of a message: a text or a list of texts. */
 function textOf(content: unknown): string {
   return Array.isArray(content) ? content.map((part: { text: string }) => part.text).join('') : String(content);
 }
@@ -97,7 +97,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
     expect(ran()).toEqual(['findOrder o-17', 'refund o-17 20']);
   });
 
-  test('asked and approved: exactly what was shown runs', async () => {
+  test('asked and approved: what was shown runs, unchanged', async () => {
     const { request, result } = await ask('Refund 250, please');
     const { requestId } = await request();
     expect(await client.approvals.get(requestId)).toMatchObject({
@@ -122,19 +122,19 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
     expect(refunded()).toEqual([]);
   });
 
-  test('nobody answers: the model is told that, and of no denial', async () => {
+  test('no answer: the model is told so, and not of a denial', async () => {
     const rules = [{ pattern: 'refund', action: 'ask' }];
     const { result } = await ask('Refund 250, please', { version: 1, rules, approval: { timeout: '1s' } });
     expect(await result()).toBe('I was told: Denied: no decision within 1s');
     expect(refunded()).toEqual([]);
   });
 
-  test('denied by the policy: nobody is asked', async () => {
+  test('denied by the policy: no request is opened', async () => {
     const { result } = await ask('Refund 20000, please');
     expect(await result()).toBe('I was told: Denied: Refunds over 10000 are paid by the bank');
   });
 
-  test('the worker is killed while the call waits: the next one takes it over, and it runs once', async () => {
+  test('the worker is killed while the call waits: the next worker continues, and the call runs once', async () => {
     const { handle, request, result } = await ask('Refund 250, please');
     const { requestId } = await request();
     await worker.kill();
@@ -144,7 +144,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
     expect(refunded()).toEqual(['refund o-17 250']);
   }, 120_000);
 
-  test('a bare activity started for a gated one is refused', async () => {
+  test('a standalone activity started instead of a gated one is refused', async () => {
     const start = `activity execute --activity-id bare-${randomUUID()} --type refund --start-to-close-timeout 10s`;
     const at = `--address ${sharedAddress()} --task-queue ${taskQueue} --input {"orderId":"o-17","amount":20}`;
     const run = promisify(execFile)(process.env.COUNTERSIGN_TEMPORAL_BINARY!, `${start} ${at}`.split(' '));

@@ -8,20 +8,20 @@ import { summaryOf } from '../chaos/summary.ts';
 import { testBundle } from '../support/world.ts';
 
 /**
- * The short version of `npm run chaos`: workers and a server of its own are killed under runs with much to decide, and
- * every history is replayed.
+ * The short version of `npm run chaos`: kills workers and its own server under runs with many requests, and replays
+ * every history.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-chaos-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('whatever is killed, each request has one outcome, and what was approved ran once', async () => {
+test('whatever is killed, each request has one outcome, and each approved call ran once', async () => {
   const schedule = makeSchedule({ runs: 12, seed: 32 });
   const outcome = await runChaos(schedule, { folder, bundlePath: testBundle() });
   const { violations, crashes, disturbances } = outcome;
   expect(violations).toEqual([]);
   expect(crashes).toEqual([]);
-  // What must have happened for this test to say anything.
+  // What must have happened for the test to be meaningful.
   const { nested, requests, continued, outcomes, endings, controls, journaled, verified, answers } = summaryOf(outcome);
   expect(disturbances).toBe(schedule.disturbances.length);
   expect(nested).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ import { spawnWorker } from '../support/worker-process.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** kill -9 of the worker at each moment of a call (I7): nothing is lost, and no tool runs twice. */
+/** kill -9 of the worker at each stage of a call (I7): nothing is lost, and no tool runs twice. */
 
 let world: World;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ test('between request and decision: the request waits for the next worker', asyn
   expect(count('pay a 1')).toBe(1);
 }, 60_000);
 
-test('a decision sent while no worker lives is kept, and the tool runs once', async () => {
+test('a decision sent while no worker is alive is kept, and the tool runs once', async () => {
   const first = await worker();
   const run = await world.start([
     { calls: [{ tool: 'pay', args: { to: 'b', amount: 2 } }] },
@@ -58,8 +58,8 @@ test('a decision sent while no worker lives is kept, and the tool runs once', as
   expect(count('pay b 2')).toBe(1);
 }, 60_000);
 
-test('between decision and tool start: the approved call is scheduled, the worker dies, the next one runs it once', async () => {
-  // One slot, and a call that holds it: what is approved beside it is scheduled and cannot start.
+test('between decision and tool start: the approved call is scheduled, the worker dies, the next worker runs it once', async () => {
+  // A call occupies the only slot, so an approved call is scheduled but cannot start.
   const first = await worker(1);
   const run = await world.start(
     [
@@ -89,7 +89,7 @@ test('between decision and tool start: the approved call is scheduled, the worke
   expect(outcomes.find(({ toolName }) => toolName === 'hold')).toMatchObject({ outcome: 'allowed', ran: 'unknown' });
 }, 60_000);
 
-test('in the middle of a tool: unknown, and not repeated', async () => {
+test('during a tool: unknown, and not repeated', async () => {
   const first = await worker();
   const run = await world.start([{ calls: [{ tool: 'hold', args: { name: 'mid' } }] }, { text: '{{lastResult}}' }], {
     policy: allowHold,
@@ -103,7 +103,7 @@ test('in the middle of a tool: unknown, and not repeated', async () => {
   expect(count('start mid')).toBe(1);
 }, 60_000);
 
-test('in the middle of an idempotent tool: it is repeated', async () => {
+test('during an idempotent tool: repeated', async () => {
   const first = await worker();
   const run = await world.start(
     [{ calls: [{ tool: 'hold_again', args: { name: 'again' } }] }, { text: '{{lastResult}}' }],
@@ -119,7 +119,7 @@ test('in the middle of an idempotent tool: it is repeated', async () => {
   expect(count('start again')).toBe(2);
 }, 60_000);
 
-test('the server is killed with a request open and decisions sent while no worker lives: nothing is lost', async () => {
+test('the server is killed with an open request and decisions sent while no worker is alive: nothing is lost', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
   const dbFile = join(folder, 'temporal.db');
   let server = await startDevServer({ uiPort: null, dbFile });

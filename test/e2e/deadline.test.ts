@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
 
 /**
  * Exact deadlines (I6). A decision recorded in time counts, however late it is handled; one recorded late does not,
- * however early the timer's event shows up.
+ * however early the timer event appears.
  */
 
 // Long enough to open five requests and stop a worker on a busy machine.
@@ -29,7 +29,7 @@ async function arbitrations(run: RunInTest): Promise<number> {
   ).length;
 }
 
-describe('the worker is down over the deadline', () => {
+describe('the worker is down at the deadline', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld({ worker: false });
@@ -44,7 +44,7 @@ describe('the worker is down over the deadline', () => {
     { name: 'nobody', before: undefined, after: undefined, output: expired, asked: 0 },
   ];
 
-  test('what was recorded in time counts, what came late does not', async () => {
+  test('a decision recorded in time counts, a late one does not', async () => {
     await world.startWorker();
     const names = ['before', 'after', 'both', 'opposite', 'none'];
     const runs = await Promise.all(names.map((name) => world.start(turns(name), { policy: brief })));
@@ -68,7 +68,7 @@ describe('the worker is down over the deadline', () => {
   }, 60_000);
 });
 
-describe('the server is down over the deadline', () => {
+describe('the server is down at the deadline', () => {
   let server: DevServer;
   let folder: string;
   beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('the server is down over the deadline', () => {
     ['and so is the worker', true],
     ['and the worker waits for it', false],
   ])(
-    '%s: a decision recorded before counts, one after does not',
+    '%s: a decision recorded before the deadline counts, one after it does not',
     async (_name, stopWorker) => {
       const world = await openWorld({ address: server.address });
       const [before, after] = await Promise.all([
@@ -104,7 +104,7 @@ describe('the server is down over the deadline', () => {
       await eventually('the server takes signals again', () =>
         after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
           () => true,
-          // A worker that waited for the server may have ended the run already.
+          // A worker that waited for the server may have completed the run already.
           (error: Error) => /already completed/.test(error.message),
         ),
       );

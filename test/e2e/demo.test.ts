@@ -10,7 +10,7 @@ import {
 import { DemoProcess } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** `npm run demo`, as a person or a script meets it. */
+/** `npm run demo` as people and scripts use it. */
 
 const timeoutMs = 90_000;
 const demos: DemoProcess[] = [];
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 test(
-  '--yes plays from the start to the end, for people',
+  '--yes plays from start to end, for people',
   async () => {
     const { ended, stdout, stderr, left } = await finished(demo(['--yes'], { input: '' }));
     expect({ ended, stderr, left }).toEqual({ ended: 0, stderr: '', left: [] });
@@ -56,7 +56,7 @@ test(
 );
 
 test(
-  '--json tells the same for a program: killed before listed, listed before the next worker, run once',
+  '--json reports the same for programs: killed before listed, listed before the next worker, run once',
   async () => {
     const ran = demo(['--yes', '--json'], { input: '' });
     const { ended, left } = await finished(ran);
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'an empty answer and a wrong one approve nothing; where answers end it denies, and says how to approve',
+  'an empty or unknown answer approves nothing; at the end of input it denies and says how to approve',
   async () => {
     const ran = demo(['--json'], { input: '\nmaybe\nA\n' });
     const { ended, left } = await finished(ran);
@@ -101,7 +101,7 @@ test.each(['server', 'killed', 'asking'])(
     const ran = demo(['--json']);
     await eventually(name, () => ran.eventsOf(name).length > 0);
     ran.interrupt();
-    ran.interrupt(); // npm passes on what the terminal has sent already
+    ran.interrupt(); // npm forwards the signal that the terminal has already sent.
     const { ended, left, stderr } = await finished(ran);
     expect({ ended, left, stderr: stderr.includes('Error') }).toEqual({ ended: 130, left: [], stderr: false });
   },
@@ -125,7 +125,7 @@ test(
 );
 
 test(
-  'a real model is used when one is named; each request is asked about, and its worker dies once',
+  'a real model is used if one is named; each request is asked about, and its worker dies once',
   async () => {
     const server = await startChatServer();
     const turns = [

@@ -8,17 +8,17 @@ import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * The server allows 2,000 updates in one link of a run; a run continues as new before. Here a link takes few, so that
- * this is quick; as many as in earnest: `COUNTERSIGN_TEST_UPDATES=2500 npm test -- e2e/many-updates`.
+ * The server allows 2,000 updates per execution; a run continues as new before that. Here the limit is low to make the
+ * test quick. For a realistic number: `COUNTERSIGN_TEST_UPDATES=2500 npm test -- e2e/many-updates`.
  */
 
 const wished = Number(process.env.COUNTERSIGN_TEST_UPDATES ?? 120);
 const inEarnest = wished > 2_000;
 const inTurn = 10;
-/** Below, a link would reach this many events before it reaches its updates. */
+/** With a lower limit, an execution would reach this number of events before its number of updates. */
 const rollOver = { historyEvents: 40_000, updates: inEarnest ? 1_500 : 50 };
 
-/** Speaks as often as it takes. */
+/** May take as many turns as needed. */
 const asker = defineAgent({
   name: 'tester',
   instructions: 'Play your script.',
@@ -53,7 +53,7 @@ test(
     let decided = 0;
     for (let turn = 0; turn < turns; turn++) {
       for (const { requestId } of await run.open(inTurn)) {
-        // An answer in the tool's place: nothing runs, and nobody is denied.
+        // A response instead of the tool's result: nothing runs, and nothing is denied.
         const decision = { requestId, approved: false, response: `answer ${turn}` };
         const receipt = await world.client.decide(decision, { workflowId: run.workflowId });
         expect(receipt).toMatchObject({ accepted: true, outcome: 'responded' } satisfies Partial<Receipt>);
@@ -67,7 +67,7 @@ test(
     const updates = links.map(
       ({ events }) => events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null).length,
     );
-    // By update each, none of them a signal in its place; and no link took more than it may.
+    // All were updates, none a signal instead, and no execution took more than its limit.
     expect(updates.reduce((sum, count) => sum + count)).toBe(decided);
     expect(links.length).toBeGreaterThanOrEqual(Math.floor(decided / rollOver.updates) + 1);
     expect(Math.max(...updates)).toBeLessThanOrEqual(rollOver.updates + inTurn);

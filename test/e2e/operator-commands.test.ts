@@ -6,7 +6,7 @@ import type { OperatorWorld } from '../support/operator-world.ts';
 import { ended, openOperatorWorld } from '../support/operator-world.ts';
 import { temporal } from '../support/temporal-cli.ts';
 
-/** `temporal activity …` and a running tool that is not idempotent: docs/operator-commands.md. */
+/** `temporal activity …` applied to a running tool that is not idempotent: docs/operator-commands.md. */
 
 let world: OperatorWorld;
 beforeAll(async () => {
@@ -23,14 +23,14 @@ test('pause: it is cancelled, and ends as unknown without a second start', async
   expect(world.starts('paused')).toBe(1);
 });
 
-test('pause, where the tool does not stop: its result counts', async () => {
+test('pause, and the tool does not stop: its result counts', async () => {
   const run = await world.running('hold_on', 'goes on');
   await onActivity('pause', run.handle, 'hold_on');
   world.release('goes on');
   expect(await ended(run)).toEqual({ output: 'held goes on', ran: 'yes' });
 });
 
-test('pause, where the tool fails by itself: its failure counts', async () => {
+test('pause, and the tool fails by itself: its failure counts', async () => {
   const run = await world.running('hold_on', 'breaks');
   await onActivity('pause', run.handle, 'hold_on');
   world.breakIt('breaks');
@@ -38,7 +38,7 @@ test('pause, where the tool fails by itself: its failure counts', async () => {
   expect(world.starts('breaks')).toBe(1);
 });
 
-test('pause, then the worker is lost: nothing times out until unpause; then unknown', async () => {
+test('pause, then the worker is lost: no timeout until unpause; then unknown', async () => {
   const run = await world.running('hold_silent', 'lost');
   await onActivity('pause', run.handle, 'hold_silent');
   await onActivity('reset', run.handle, 'hold_silent');
@@ -96,7 +96,7 @@ test.each<[string, string[][]]>([
     ],
   ],
 ])(
-  'update-options with more attempts, a time-out, then %s: unknown, without a second start',
+  'update-options with more attempts, a timeout, then %s: unknown, without a second start',
   async (what, commands) => {
     const name = `more attempts, ${what}`;
     const run = await world.running('hold_silent', name);

@@ -6,7 +6,7 @@ import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 import { onActivity, untilAttempt } from '../support/operator.ts';
 
-/** `temporal activity …` and a gated activity of a workflow of one's own: docs/operator-commands.md. */
+/** `temporal activity …` applied to a gated activity of a user's own workflow: docs/operator-commands.md. */
 
 let world: GatedWorld;
 const lines: string[] = [];
@@ -32,7 +32,7 @@ async function running(name: string, how: 'timed' | 'plain' = 'plain'): Promise<
 
 const unknown = [{ name: 'ActivityFailure', cause: 'outcome_unknown' }];
 
-/** Whether the activity ran, by the journal. */
+/** Whether the activity ran, according to the journal. */
 async function ranByJournal(handle: WorkflowHandle): Promise<unknown> {
   const { outcomes } = projectHistories([await handle.fetchHistory()]);
   return outcomes.map(({ ran }) => ran);
@@ -49,7 +49,7 @@ test.each<[string, string[][]]>([
   ['nothing else', []],
   ['reset', [['reset', '--reset-heartbeats']]],
   ['pause and unpause', [['pause'], ['unpause', '--reset-attempts', '--reset-heartbeats']]],
-])('more attempts, a time-out, then %s: unknown, without a second start', async (what, commands) => {
+])('more attempts, a timeout, then %s: unknown, without a second start', async (what, commands) => {
   const name = `gated, ${what}`;
   const handle = await running(name, 'timed');
   const interval = commands.length === 0 ? '1s' : '1h';

@@ -5,7 +5,7 @@ import { onActivity, untilPaused } from '../support/operator.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
 import { ended, openOperatorWorld } from '../support/operator-world.ts';
 
-/** `temporal activity …` and a tool that may be repeated, or that has not started: docs/operator-commands.md. */
+/** `temporal activity …` applied to a tool that may be repeated, or that has not started: docs/operator-commands.md. */
 
 let world: OperatorWorld;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('a running tool that may be repeated', () => {
   });
 });
 
-describe('a tool that is scheduled and not started', () => {
+describe('a tool that is scheduled but not started', () => {
   test('update-options: it starts once, with the new options', async () => {
     const run = await world.scheduled('hold_on', 'options');
     await onActivity('update-options', run.handle, 'hold_on', '--retry-maximum-attempts', '5');

@@ -7,7 +7,7 @@ import type { OperatorWorld } from '../support/operator-world.ts';
 import { ended, openOperatorWorld } from '../support/operator-world.ts';
 import { temporal } from '../support/temporal-cli.ts';
 
-/** `temporal workflow …` and a waiting request or a running tool: docs/operator-commands.md. */
+/** `temporal workflow …` applied to a waiting request or a running tool: docs/operator-commands.md. */
 
 let world: OperatorWorld;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('a waiting request', () => {
     expect(await ended(run)).toEqual(held('options'));
   });
 
-  test('signal-with-start: decides it; after the run, starts another in which it is unknown', async () => {
+  test('signal-with-start: decides the request; after the run has ended, starts another run, in which the request is unknown', async () => {
     const { run, requestId } = await world.waiting('hold', 'signalled');
     await onWorkflow('signal-with-start', run.handle, ...signalWithStart(requestId));
     expect(await ended(run)).toEqual(held('signalled'));
@@ -45,7 +45,7 @@ describe('a waiting request', () => {
     expect(world.starts('signalled')).toBe(1);
   });
 
-  test('execute-update-with-start: decides it; after the run, starts another that rejects it', async () => {
+  test('execute-update-with-start: decides the request; after the run has ended, starts another run, which rejects it', async () => {
     const { run, requestId } = await world.waiting('hold', 'updated');
     await onWorkflow('execute-update-with-start', run.handle, ...updateWithStart(requestId, 'UseExisting'));
     expect(await ended(run)).toEqual(held('updated'));
@@ -65,7 +65,7 @@ describe('a waiting request', () => {
     expect(world.starts('replaced')).toBe(0);
   });
 
-  test('pause: refused, where the namespace does not enable it', async () => {
+  test('pause: refused if the namespace does not enable it', async () => {
     const { run, requestId } = await world.waiting('hold', 'paused');
     await expect(onWorkflow('pause', run.handle)).rejects.toThrow('not enabled');
     await run.handle.signal('decide', { requestId, approved: true });

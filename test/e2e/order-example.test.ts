@@ -14,7 +14,7 @@ import { startExampleWorker } from '../support/example-worker.ts';
 import { type ReadyProcess, killAll } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
-/** The gate in a plain order workflow, on a worker made by `Worker.create` with the plugin: `examples/order`. */
+/** The gate in a plain order workflow, on a worker created by `Worker.create` with the plugin: `examples/order`. */
 
 const taskQueue = `order-${randomUUID()}`;
 const folder = mkdtempSync(join(tmpdir(), 'countersign-order-'));
@@ -58,7 +58,7 @@ test('allowed: it runs at once', async () => {
   expect(ran()).toEqual(['refund o-17 20', 'mail ann: We refunded 20.']);
 });
 
-test('asked and approved: the reviewer sees the call by its names, and exactly it runs', async () => {
+test('asked and approved: the reviewer sees the call with argument names, and exactly this call runs', async () => {
   const { workflowId, request, result } = await startReturn();
   const { requestId } = await request();
   expect(await client.approvals.get(requestId)).toMatchObject({
@@ -80,7 +80,7 @@ test('asked and approved: the reviewer sees the call by its names, and exactly i
   expect(ran()).toEqual(['refund o-17 250', 'mail ann: We refunded 250.']);
 });
 
-test('asked and denied: the workflow is told why, and goes on', async () => {
+test('asked and denied: the workflow is told why and continues', async () => {
   const { request, result } = await startReturn();
   const { requestId } = await request();
   await client.decide({ requestId, approved: false, reason: 'no receipt' });
@@ -88,7 +88,7 @@ test('asked and denied: the workflow is told why, and goes on', async () => {
   expect(ran()).toEqual(['mail ann: We could not refund your order.']);
 });
 
-test('nobody answers: the deadline denies, in the name of nobody', async () => {
+test('no answer: the deadline denies, without a reviewer', async () => {
   const { result } = await startReturn({
     policy: { version: 1, rules: [{ pattern: 'refund', action: 'ask' }], approval: { timeout: '1s' } },
   });
@@ -96,7 +96,7 @@ test('nobody answers: the deadline denies, in the name of nobody', async () => {
   expect(ran()).toEqual(['mail ann: We could not refund your order.']);
 });
 
-test('denied by the policy: nobody is asked, and no policy of the input lifts it', async () => {
+test('denied by the policy: no request is opened, and no policy in the input overrides it', async () => {
   const { result } = await startReturn({
     amount: 20_000,
     policy: { version: 1, rules: [{ pattern: '*', action: 'allow' }] },
@@ -104,7 +104,7 @@ test('denied by the policy: nobody is asked, and no policy of the input lifts it
   expect(await result()).toBe('Not refunded. Denied: Refunds over 10000 are paid by the bank');
 });
 
-test('the worker is killed while the call waits: the next one takes it over, and it runs once', async () => {
+test('the worker is killed while the call waits: the next worker continues, and the call runs once', async () => {
   const { handle, request, result } = await startReturn();
   const { requestId } = await request();
   await worker.kill();
@@ -121,7 +121,7 @@ test('a policy that does not load fails the workflow with one sentence', async (
   });
 });
 
-test('a bare activity started for a gated one is refused', async () => {
+test('a standalone activity started instead of a gated one is refused', async () => {
   const start = `activity execute --activity-id bare-${randomUUID()} --type refund --start-to-close-timeout 10s`;
   const at = `--address ${sharedAddress()} --task-queue ${taskQueue} --input "o-17" --input 20`;
   const run = promisify(execFile)(process.env.COUNTERSIGN_TEMPORAL_BINARY!, `${start} ${at}`.split(' '));

@@ -4,7 +4,7 @@ import { findPythonSdk, readByPython } from '../support/python-sdk.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Clients in other languages read the search attributes of a run, with requests open and with none. */
+/** Clients in other languages can read a run's search attributes, with and without open requests. */
 
 let world: World;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const turns = (calls: number) => [
   { text: 'done' },
 ];
 
-/** One request that was approved, a second that is open. */
+/** A run with one approved request and a second open one. */
 async function secondOpen(): Promise<{ run: RunInTest; requestId: string }> {
   const run = await world.start(turns(2));
   const [first] = await run.open();
@@ -36,7 +36,7 @@ async function ended(): Promise<RunInTest> {
   return run;
 }
 
-/** Ours, as the server stores them. */
+/** Our search attributes as the server stores them. */
 async function stored({ workflowId }: RunInTest): Promise<[name: string, type: string, value: unknown][]> {
   const { workflowExecutionInfo } = await world.client.session.connection.workflowService.describeWorkflowExecution({
     namespace: 'default',
@@ -53,15 +53,15 @@ async function stored({ workflowId }: RunInTest): Promise<[name: string, type: s
 }
 
 /**
- * The rules of other SDKs. Python reads each value of type Datetime as text, and raises where it is none
- * (`temporalio/converter/_search_attributes.py`). Go reads it into a time, and null leaves that at the year 1
- * (`internal/internal_search_attributes.go`). Only what is absent is unset to all of them. The server removes an
- * attribute at `binary/null` and at an empty JSON list, not at a JSON null (`common/payload/payload.go`).
+ * How other SDKs read them. Python parses each Datetime value from text and raises for anything else
+ * (`temporalio/converter/_search_attributes.py`). Go reads it into a time, and null leaves the year 1
+ * (`internal/internal_search_attributes.go`). Only an absent attribute is unset for all of them. The server removes an
+ * attribute for `binary/null` and for an empty JSON list, but not for a JSON null (`common/payload/payload.go`).
  */
 describe('as the server stores them', () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-  test('with a request open: two lists and a time', async () => {
+  test('with an open request: two lists and a time', async () => {
     const { run, requestId } = await secondOpen();
     expect(await stored(run)).toEqual([
       ['ApprovalDue', 'Datetime', time],
@@ -71,7 +71,7 @@ describe('as the server stores them', () => {
     await run.handle.terminate();
   });
 
-  test('with none open: what says nothing is absent', async () => {
+  test('without open requests: empty attributes are absent', async () => {
     const run = await ended();
     const tags = [expect.stringMatching(/^settled:/), expect.stringMatching(/^settled:/)];
     expect(await stored(run)).toEqual([['ApprovalTags', 'KeywordList', tags]]);
@@ -82,7 +82,7 @@ describe('as the server stores them', () => {
     });
   });
 
-  test('of a run that asked nothing: none', async () => {
+  test('of a run that opened no request: none', async () => {
     const run = await world.start([{ text: 'done' }]);
     await run.result();
     expect(await stored(run)).toEqual([]);
@@ -97,7 +97,7 @@ if (python === undefined) {
 }
 
 (python === undefined ? describe.skip : describe)('read by the Python SDK (needs python3 with temporalio)', () => {
-  test('with a request open', async () => {
+  test('with an open request', async () => {
     const { run, requestId } = await secondOpen();
     const { described, untyped } = await readByPython(python!, run.workflowId);
     expect(described).toMatchObject({ ApprovalIds: [requestId], ApprovalDue: expect.stringMatching(/^\d{4}-/) });
@@ -105,7 +105,7 @@ if (python === undefined) {
     await run.handle.terminate();
   });
 
-  test('with none open: described and listed without them', async () => {
+  test('without open requests: described and listed without them', async () => {
     const run = await ended();
     const read = await eventually('the run in the list', async () => {
       const each = await readByPython(python!, run.workflowId);

@@ -5,23 +5,23 @@ import { countersignProblem } from '../support/parse-countersign.ts';
 import { temporalProblem } from '../support/temporal-cli.ts';
 
 /**
- * Every command of every page is one that its program takes: the real `countersign` parses it, the real `temporal` parses
- * it and finds no server, npm has the script. What these three cannot tell is run by the test that the table names.
+ * Every command on every page is valid: the real `countersign` parses it, the real `temporal` parses it and finds no
+ * server, npm has the script. Commands that these three cannot check are run by the test in the table.
  */
 
 const readRoot = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const { scripts } = JSON.parse(readRoot('package.json')) as { scripts: Record<string, string> };
 
-/** Lines of shell blocks that a test runs as they stand: it reads them from the page. */
+/** Lines of shell blocks that a test reads from the page and runs unchanged. */
 const runBy: [page: string, line: RegExp, test: string][] = [
-  ['README.md', /^alias countersign=/, 'test/support/readme.ts'],
+  ['README.md', /^alias countersign=/, 'test/e2e/readme.test.ts'],
   ['docs/wire.md', /^(?:openssl (?:genpkey|pkey) |value=\$\(openssl |printf %s )/, 'test/core/messages/manual.test.ts'],
   ['docs/wire.md', /^countersign (?:reviewer-key|approve .* --sign) /, 'test/adapters/cli/signer.test.ts'],
 ];
 
 const all = pages().flatMap((page) => commandsOf(page));
 
-/** Why a reader who types it gets nowhere; undefined where it is taken. */
+/** Why the command fails for a reader who types it; undefined if it is accepted. */
 async function problemOf({ page, line, isWhole }: PageCommand): Promise<string | undefined> {
   if (isWhole && runBy.some(([where, what]) => where === page && what.test(line))) return undefined;
   const commands = simpleCommands(line);
@@ -34,7 +34,7 @@ async function problemOf({ page, line, isWhole }: PageCommand): Promise<string |
 }
 
 async function problemOfOne([program = '', ...words]: string[], isWhole: boolean): Promise<string | undefined> {
-  // The id of an event is a number.
+  // An event id is a number.
   const given = words.map((word) => (word === 'EVENT' ? '7' : word));
   if (program === 'countersign') return countersignProblem(given, isWhole);
   if (program === 'temporal') return temporalProblem(given, isWhole);
@@ -59,13 +59,13 @@ test.each(all.map((each): [string, string, PageCommand] => [each.page, each.line
   },
 );
 
-/** Of rules about other programs. */
+/** Pages with rules about other programs. */
 const aboutOthers = ['docs/assessment.md'];
 const flags = pages()
   .filter((page) => !aboutOthers.includes(page))
   .flatMap((page) => flagsOf(readPage(page)).map((flag): [string, string] => [page, flag]));
 
-/** Why none of these commands takes the flag. */
+/** Why none of these commands accepts the flag. */
 async function flagProblem(flag: string, commands: PageCommand[]): Promise<string | undefined> {
   for (const { page, line } of commands) {
     if ((await problemOf({ page, line: `${line} ${flag}`, isWhole: false })) === undefined) return undefined;
@@ -73,16 +73,16 @@ async function flagProblem(flag: string, commands: PageCommand[]): Promise<strin
   return `no command of the page takes ${flag}`;
 }
 
-test.each(flags)('%s: a command of the page takes %s', async (page, flag) => {
+test.each(flags)('%s: a command of the page accepts %s', async (page, flag) => {
   expect(await flagProblem(flag, commandsOf(page))).toBeUndefined();
 });
 
-test.each(runBy)('%s: what a test runs of it is there, and the test reads the page (%#)', (page, what, path) => {
+test.each(runBy)('%s: the lines that a test runs exist, and the test reads the page (%#)', (page, what, path) => {
   expect(commandsOf(page).filter(({ line }) => what.test(line))).not.toEqual([]);
   expect(readRoot(path)).toContain(page);
 });
 
-describe('what no reader could type is found', () => {
+describe('commands that no reader could type are found', () => {
   const inPage = (text: string) => commandsOf('docs/a.md', text);
   const told = async (text: string) => Promise.all(inPage(text).map(problemOf));
   const sh = (line: string): string => `\`\`\`sh\n${line}\n\`\`\`\n`;
@@ -107,7 +107,7 @@ describe('what no reader could type is found', () => {
     expect(await told(sh(line))).toEqual([expect.stringMatching(problem)]);
   });
 
-  test('in a sentence too, but for arguments that it leaves out', async () => {
+  test('also in a sentence, except for omitted arguments', async () => {
     expect(await told('Say `countersign aprove`.')).toEqual([expect.stringMatching(/unknown command/)]);
     expect(await told('Each `temporal workflow` command, and `temporal wirkflow`.')).toEqual([
       undefined,
@@ -119,17 +119,17 @@ describe('what no reader could type is found', () => {
     ]);
   });
 
-  test('a flag with a value that no command of the page takes', async () => {
+  test('a flag with a value that no command of the page accepts', async () => {
     const text = 'With `--reapply-exclude Signal,Update` of `temporal workflow reset`.';
     expect(flagsOf(text)).toEqual(['--reapply-exclude Signal,Update']);
     expect(await flagProblem(flagsOf(text)[0]!, inPage(text))).toContain('no command');
   });
 
-  test('in a block that is not marked', () => {
+  test('in a block that is not marked as shell', () => {
     expect(() => inPage('```\ntemporal workflow list\n```\n')).toThrow('not marked sh');
   });
 
-  test('over several lines', () => {
+  test('across several lines', () => {
     expect(inPage(sh('temporal workflow list \\\n  --limit 5')).flatMap(({ line }) => simpleCommands(line))).toEqual([
       ['temporal', 'workflow', 'list', '--limit', '5'],
     ]);

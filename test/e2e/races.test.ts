@@ -9,7 +9,10 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Decisions that meet: two people at once (I3), one decision by two doors, a decision and what it needs going away (I7). */
+/**
+ * Concurrent decisions: two people at once (I3), one decision by update and by signal, and a decision whose worker or
+ * server goes away (I7).
+ */
 
 const payAll = (to: string, count: number) => [
   { calls: Array.from({ length: count }, (_, amount) => ({ tool: 'pay', args: { to, amount } })) },
@@ -24,9 +27,9 @@ afterAll(() => world.close());
 
 const paid = (to: string): string[] => world.ran().filter((line) => line.startsWith(`pay ${to} `));
 
-describe('opposite answers by two people at once', () => {
+describe('opposite answers from two people at once', () => {
   const rounds = 3;
-  /** At most ten updates of one run may be under way. */
+  /** A run may have at most ten updates in flight. */
   const pairs = 4;
 
   interface Answer {
@@ -76,7 +79,7 @@ describe('opposite answers by two people at once', () => {
     }
   }, 90_000);
 
-  test('by signal against update: one wins, and whoever can learn it does', async () => {
+  test('by signal against update: one wins, and the sender of the update learns which', async () => {
     const to = 'signal against update';
     const run = await world.start(payAll(to, 8));
     const requests = await run.open(8);
@@ -98,7 +101,7 @@ describe('opposite answers by two people at once', () => {
     expect(paid(to)).toHaveLength(outcomes.filter(({ outcome }) => outcome === 'approved').length);
     const lateSignals = answers.filter(({ learned }) => 'receipt' in learned).length;
     const { links } = await world.client.historyChain(run.workflowId);
-    // An update that came in one task with the signal is accepted and fails; one that is refused leaves nothing.
+    // An update that arrived in the same task as the signal is accepted and fails; a refused one leaves nothing.
     const failedUpdates = links
       .flatMap(({ events }) => events)
       .filter((event) => event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.failure != null).length;
@@ -106,12 +109,12 @@ describe('opposite answers by two people at once', () => {
   }, 60_000);
 });
 
-describe('one decision by update and by signal, the worker down in between', () => {
+describe('one decision by update and by signal, with the worker down in between', () => {
   test.each([
     ['the signal first', true],
     ['the update first', false],
   ])(
-    '%s: applied once, and answered as once',
+    '%s: applied once, with one answer',
     async (to, signalFirst) => {
       const run = await world.start(payAll(to, 2));
       const [request, other] = await run.open(2);
@@ -127,7 +130,7 @@ describe('one decision by update and by signal, the worker down in between', () 
       } else {
         receipt = byUpdate();
         await receipt;
-        // A tool that the worker leaves in the middle is another test.
+        // Waits for the tool, because a tool that the worker leaves halfway is covered by another test.
         await eventually('the tool to end', async () => (await run.status()).outcomes.some(({ ran }) => ran === 'yes'));
         await world.stopWorker();
         await run.handle.signal('decide', decision);
@@ -147,7 +150,7 @@ describe('one decision by update and by signal, the worker down in between', () 
   );
 });
 
-test('an update with the worker down, and the server killed and started again: repeated, it is applied once', async () => {
+test('an update while the worker is down and the server restarts: repeated, it is applied once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
   const dbFile = join(folder, 'temporal.db');
   let server = await startDevServer({ uiPort: null, dbFile });
@@ -156,7 +159,7 @@ test('an update with the worker down, and the server killed and started again: r
   const [request] = await run.open();
   await ours.stopWorker();
   const decision = { requestId: request!.requestId, approved: true, reviewerId: 'ann', decisionId: 'again and again' };
-  // Admitted by the server, which keeps no update that no worker has accepted.
+  // Admitted by the server, which does not keep an update before a worker accepts it.
   const lost = run.handle.executeUpdate('decide', { args: [decision] }).then(
     () => 'answered',
     () => 'lost',
@@ -176,7 +179,7 @@ test('an update with the worker down, and the server killed and started again: r
   expect((await run.result()).outcomes).toMatchObject([{ outcome: 'approved', ran: 'yes' }]);
   expect(await ours.client.decide(decision, { workflowId })).toMatchObject({ accepted: true, outcome: 'approved' });
   expect(ours.ran()).toEqual(['pay restarted 0']);
-  // However often it was sent, by whatever door, nothing was refused: it is one decision.
+  // However often and in whatever way it was sent, nothing was refused: it is one decision.
   expect((await run.status()).refused.total).toBe(0);
   await lost;
   await ours.close();

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
 import { freePort } from '../../src/dev-server/free-port.ts';
 import { eventually } from '../support/eventually.ts';
-import { readmeBlocks, readmeCommands, ShellCommand } from '../support/readme.ts';
+import { blocksOf, shellLinesOf, ShellCommand } from '../support/readme.ts';
 
 /**
- * Every command of README.md is run as it is written. Only the server's ports are added, by the flags that the README
- * names; all else is told by the environment, as a person would.
+ * Runs every command of the first pages as written. Only the server's ports are added, with the flags that the README names;
+ * everything else comes from the environment.
  */
 
-const commands = readmeCommands();
-/** Run by demo.test.ts, with a model server of its own, and by whoever reads this. */
+const commands = ['README.md', 'docs/install.md', 'docs/cli.md'].flatMap(shellLinesOf);
+/** Run by demo.test.ts with its own model server, and by readers. */
 const runElsewhere = [
   'npm install && npm run demo',
   'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
@@ -65,7 +65,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-test('the commands are those that are run here, and both lines for a fresh machine are there word for word', () => {
+test('the commands are exactly those that run here, including both lines for a new machine', () => {
   expect(commands.filter((command) => runElsewhere.includes(command))).toEqual(runElsewhere);
   const named = [alias, server, worker, run, approvals, show, approve, start, signal, showRun];
   expect(commands).toHaveLength(runElsewhere.length + named.length);
@@ -83,10 +83,9 @@ test('the commands are those that are run here, and both lines for a fresh machi
   ]);
 });
 
-test('its policies load', () => {
-  expect(readmeBlocks('yaml').map((text) => parsePolicy(text))).toMatchObject([
+test('its policy loads', () => {
+  expect(blocksOf('README.md', 'yaml').map((text) => parsePolicy(text))).toMatchObject([
     { policy: { rules: [{ pattern: 'refund' }] } },
-    { policy: { rules: [{ pattern: 'wire_transfer', ask: { quorum: 2 } }] } },
   ]);
 });
 
@@ -101,7 +100,7 @@ test('five minutes: a run waits, is listed, shown and approved', async () => {
   expect(existsSync(join(folder, 'files', 'report (copy).txt'))).toBe(false);
 }, 120_000);
 
-test('from any language: started and decided by the temporal command line', async () => {
+test('from any language: started and decided with the temporal command line', async () => {
   const RUN = 'by-temporal';
   await output(start!, { RUN });
   const { requestId: ID } = await waiting((workflowId) => workflowId === RUN);
@@ -111,7 +110,7 @@ test('from any language: started and decided by the temporal command line', asyn
     return text.includes('"completed"') && text;
   });
   expect(JSON.parse(shown)).toMatchObject({ workflowId: RUN, status: 'completed' });
-  // The first run deleted the copy: the call was approved and made, and the tool itself found nothing.
+  // The first run deleted the copy: the call was approved and made, and the tool found nothing.
   expect(shown).toContain(`there is no 'report (copy).txt'`);
   const log = readFileSync(join(folder, 'files.log'), 'utf8');
   expect(log.match(/"delete_file"/g)).toHaveLength(1);

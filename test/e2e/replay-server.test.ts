@@ -10,8 +10,8 @@ import { replayLines, replayServer, type ReplayBundle } from '../support/replay-
 import { testBundle } from '../support/world.ts';
 
 /**
- * The replay of all histories at the end of a session can fail. This server is not the one that the tests share: one of
- * its executions does not replay.
+ * The replay of all histories at the end of a session can fail. Uses its own server instead of the shared one, because
+ * one of its executions does not replay.
  */
 
 installQuietRuntime();

@@ -6,7 +6,7 @@ import { temporal } from '../support/temporal-cli.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** `temporal workflow reset` and old decisions: what docs/operations.md says of safe reset points. */
+/** `temporal workflow reset` and old decisions: the safe reset points of docs/operations.md. */
 
 let world: World;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => world.close());
 
 const paid = (to: string): number => world.ran().filter((line) => line === `pay ${to} 1`).length;
 
-/** An asked call that was approved and ran; the ids of the workflow tasks after which it could be taken up again. */
+/** A run whose call was approved and ran, with the ids of the workflow tasks to which it could be reset. */
 async function approvedRun(to: string): Promise<{ run: RunInTest; requestId: string; tasks: number[] }> {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'done' }]);
   const [request] = await run.open();
@@ -69,12 +69,12 @@ test('to the task that handled the decision: it applies again, and the tool runs
   expect(paid('unsafe')).toBe(2);
 });
 
-test('between asking and deciding, with old decisions left out: the same question is open again, and nothing ran', async () => {
+test('between request and decision, with old decisions excluded: the same request is open again, and nothing ran', async () => {
   const to = 'excluded';
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to, amount } }));
   const run = await world.start([{ calls }, { text: 'done' }]);
   const [first, second] = await run.open(2);
-  // A task of the workflow between the questions and their answers.
+  // A workflow task between the requests and their decisions.
   await run.handle.signal('decide', { requestId: '0'.repeat(32), approved: true });
   await eventually('the refusal', async () => (await run.status()).counts.refused === 1);
   for (const { requestId } of [first!, second!]) {

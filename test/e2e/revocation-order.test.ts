@@ -6,11 +6,11 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * A decision that came too near to its deadline waits until it is known when it was recorded. Meanwhile a revocation
- * does not overtake it, nor a change of the policy, and nothing overtakes these (I6).
+ * A decision near its deadline waits until the time at which it was recorded is known. Meanwhile neither a revocation
+ * nor a policy change overtakes it, and nothing overtakes these (I6).
  */
 
-/** `near` is over after so many seconds; the others wait longer. */
+/** `near` expires after `nearS` seconds; the others wait longer. */
 const policyOf = (nearS: number): JsonObject => ({
   version: 1,
   rules: [
@@ -38,7 +38,7 @@ interface Asked {
 }
 let world: World;
 const arbitration = { asked: 0, letGo: (): void => {} };
-/** Arbitrations wait for the test. */
+/** Makes arbitrations wait for the test. */
 function slowArbitration() {
   const isOpen = new Promise<void>((resolve) => (arbitration.letGo = resolve));
   return {
@@ -67,7 +67,7 @@ function slowArbitration() {
 }
 
 beforeAll(async () => {
-  // Without a cache each step replays, so that what waits is the same in every replay.
+  // Without a cache each step replays; the queue must be the same in every replay.
   world = await openWorld({ worker: false, maxCachedWorkflows: 0 });
 });
 afterEach(() => {
@@ -83,7 +83,10 @@ async function ask(nearS: number): Promise<Asked> {
     open.find(({ toolName, arguments: args }) => toolName === tool && args['to'] === to)!;
   return { run, near: of('pay', 'near'), far: of('pay', 'far'), echo: of('echo') };
 }
-/** So many runs that ask, and no worker; at least three seconds before any deadline, however busy the machine is. */
+/**
+ * Starts `count` runs with open requests and stops the worker; at least three seconds remain before every deadline,
+ * even on a busy machine.
+ */
 async function askAndStop(count: number, nearS = 8): Promise<Asked[]> {
   await world.startWorker();
   const all = await Promise.all(Array.from({ length: count }, () => ask(nearS)));
@@ -108,14 +111,14 @@ const settled = async ({ run }: Asked, { requestId }: ApprovalRequest) =>
 const passed = ({ deadline }: ApprovalRequest): Promise<boolean> =>
   eventually('the deadline passes', () => Date.now() > Date.parse(deadline!) + 50);
 
-/** No task of the run failed: what waited was the same in every replay. */
+/** No task of the run failed: the queue was the same in every replay. */
 async function wentWell({ run }: Asked): Promise<void> {
   const { links } = await world.client.historyChain(run.workflowId);
   const failed = links
     .flatMap(({ events }) => events)
     .filter((event) => event.workflowTaskFailedEventAttributes != null);
   expect(failed).toEqual([]);
-  // Where all were decided, the run has ended.
+  // The run has ended already if all requests were decided.
   await run.handle.terminate().catch(() => {});
 }
 
@@ -164,7 +167,7 @@ describe('sent before the deadline, handled after it', () => {
     ],
   ];
 
-  test('in the order in which it came', async () => {
+  test('applied in the order of arrival', async () => {
     const [byUpdate, ...all] = (await askAndStop(cases.length + 1)) as [Asked, ...Asked[]];
     await Promise.all(cases.map(([, send], index) => send(all[index]!)));
     await signal(byUpdate, 'decide', approve(byUpdate.near));
@@ -184,7 +187,7 @@ describe('sent before the deadline, handled after it', () => {
   }, 150_000);
 });
 
-describe('while it is being found out when a decision was recorded', () => {
+describe('while the recorded time of a decision is being looked up', () => {
   const cases: [string, (asked: Asked) => Promise<unknown>, (asked: Asked) => Promise<void>][] = [
     [
       'all are revoked by signal, and another is decided for good after that',

@@ -9,14 +9,14 @@ import { temporal } from '../support/temporal-cli.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Whoever has nothing of ours can start, answer and read a run with Temporal's own client and command line. */
+/** Without any Countersign code, Temporal's own client and command line can start, answer and read a run. */
 
 let world: World;
 let plain: Client;
 beforeAll(async () => {
-  // The instants of docs/wire.md are years away.
+  // The dates in docs/wire.md are years in the future.
   world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '3650d' } } });
-  // No converter, no names of ours: any Temporal client in any language does the same.
+  // Without our converter and names: any Temporal client in any language can do the same.
   plain = new Client({ connection: await Connection.connect({ address: sharedAddress() }) });
 }, 60_000);
 afterAll(async () => {
@@ -42,7 +42,7 @@ async function startByClient(input: unknown): Promise<string> {
   return workflowId;
 }
 
-/** The id of the open request, as the command line finds it: a query. */
+/** The id of the open request, from a query with the command line. */
 async function findOpen(workflowId: string): Promise<string> {
   return eventually('an open request', async () => {
     const { stdout } = await temporal(['workflow', 'query', '--workflow-id', workflowId, '--name', 'approvals']);
@@ -53,7 +53,7 @@ async function findOpen(workflowId: string): Promise<string> {
 const signal = (workflowId: string, ...options: string[]) =>
   temporal(['workflow', 'signal', '--workflow-id', workflowId, '--name', 'decide', ...options]);
 
-describe('a run started and approved without anything of ours', () => {
+describe('a run started and approved without Countersign code', () => {
   test.each<[string, (to: string) => Promise<string>]>([
     ['temporal workflow start', (to) => startByCommand(JSON.stringify({ agent: 'tester', input: script(to) }))],
     ['the plain client', (to) => startByClient({ agent: 'tester', input: script(to) })],
@@ -76,7 +76,7 @@ describe('a run started and approved without anything of ours', () => {
     60_000,
   );
 
-  test('denied by temporal workflow update, whose answer is the receipt', async () => {
+  test('denied by temporal workflow update, which returns the receipt', async () => {
     const workflowId = await startByClient({ agent: 'tester', input: script('nobody') });
     const requestId = await findOpen(workflowId);
     const input = JSON.stringify({ requestId, approved: false, reason: 'not now' });
@@ -148,7 +148,7 @@ describe('a bad start fails with one sentence', () => {
     30_000,
   );
 
-  test('what is not JSON the command line refuses itself', async () => {
+  test('the command line itself refuses what is not JSON', async () => {
     const { exitCode, stderr } = await temporal([...startCommand(), '--input', '{bad']);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('not valid JSON')]);
   });
@@ -179,7 +179,7 @@ describe('a bad start fails with one sentence', () => {
       /^The run's /,
     ],
   ])(
-    'what the command line lets through (%s) fails the run',
+    'a run fails on input that the command line accepts (%s)',
     async (_name, options, type, sentence) => {
       const workflowId = `cli-${randomUUID()}`;
       expect(await temporal([...startCommand(), '--workflow-id', workflowId, ...options])).toMatchObject({
@@ -192,7 +192,7 @@ describe('a bad start fails with one sentence', () => {
   );
 });
 
-test('a wrong --input changes nothing, and a good decision after it counts', async () => {
+test('an incorrect --input changes nothing, and a valid decision after it counts', async () => {
   const workflowId = await startByClient({ agent: 'tester', input: script('patient') });
   const requestId = await findOpen(workflowId);
   const refusedByCommand = await signal(workflowId, '--input', `{requestId:${requestId}}`);
@@ -216,14 +216,14 @@ test('a wrong --input changes nothing, and a good decision after it counts', asy
   expect(await plain.workflow.result(workflowId)).toMatchObject({ output: 'told: paid 5 to patient' });
 }, 60_000);
 
-test('docs/wire.md, from a shell: each command as it stands there', async () => {
+test('docs/wire.md, from a shell: each command unchanged', async () => {
   const lines = commandsOf('docs/wire.md').filter(
     ({ line, isWhole }) => isWhole && / --workflow-id ID | --type agentRun /.test(line),
   );
   const calls = ['one', 'two'].map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
   const input = JSON.stringify({ agent: 'tester', input: JSON.stringify([{ calls }, { text: 'done' }]) });
   const told: Record<string, string> = { countersign: world.taskQueue, '{"agent":"tidy","input":"Tidy up"}': input };
-  /** One for each `…` of the page. */
+  /** One id for each `…` on the page. */
   let ids: string[] = [];
   const type = async (line: string): Promise<unknown> => {
     const [words = []] = simpleCommands(line);

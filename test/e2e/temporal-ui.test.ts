@@ -3,14 +3,14 @@ import { findChromium } from '../support/browser.ts';
 import { readWaitingRunPages } from '../support/waiting-run-pages.ts';
 import { testBundle } from '../support/world.ts';
 
-/** Temporal's own UI, in a real browser, says what waits and how to answer; and what it says works there. */
+/** Temporal's own UI, in a real browser, shows what waits and how to answer, and the answer works there. */
 
 const chromium = findChromium();
 if (chromium === undefined) process.stderr.write('temporal-ui.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
-  test('a reader sees what waits, until when and how to answer, and answers there', async () => {
+  test('a reader sees what waits, its deadline and how to answer, and answers there', async () => {
     const { requests, userMetadata, timeline, afterSignal } = await readWaitingRunPages({
       chromium: chromium!,
       workflowBundle: { codePath: testBundle() },
@@ -27,7 +27,7 @@ withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
     expect(userMetadata).toContain(`countersign deny ${first!}`);
     expect(userMetadata).toContain(`Send a Signal, name decide, with this data`);
     expect(userMetadata).toContain(JSON.stringify({ requestId: first, approved: true }));
-    // Names of arguments are there, their values are not (I13).
+    // It shows argument names, but not their values (I13).
     expect(userMetadata + timeline).not.toContain('invoice.pdf');
     expect(timeline).toContain('Earliest deadline of 2 approvals');
     expect(timeline).toContain('turn 1 of tidy');

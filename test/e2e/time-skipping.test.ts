@@ -5,12 +5,12 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * Hours and days of waiting, on a server that skips time: plain waiting only. Deadlines in continue-as-new, crashes and
- * races are in deadline, crash and chaos, on the real server.
+ * Hours and days of waiting, on a server that skips time. Plain waiting only: deadlines across continue-as-new, crashes
+ * and races are tested on the real server in deadline, crash and chaos.
  */
 
 const found = await findTimeSkipping();
-// A reason, not silence: whoever reads the report sees what was not tested.
+// Prints the reason, so that the report shows what was not tested.
 if ('missing' in found) process.stderr.write(`Tests at hours and days are skipped: ${found.missing}.\n`);
 const overDays = 'missing' in found ? describe.skip : describe;
 
@@ -38,7 +38,7 @@ overDays('over hours and days', () => {
     ['3d', 3 * dayMs, '3d'],
     ['90d', 90 * dayMs, '90d'],
   ])(
-    'a request that waits %s is open until then, to the minute, and expires after',
+    'a request that waits %s is open until then, to the minute, and expires after that',
     async (timeout, timeoutMs, told) => {
       const run = await world.start(turns(timeout), within(timeout));
       const [request] = await run.open();
@@ -81,7 +81,7 @@ overDays('over hours and days', () => {
     ]);
   });
 
-  test('where the ceiling allows it, a request waits for ever: after three years it is still open', async () => {
+  test('if the ceiling allows it, a request waits forever: after three years it is still open', async () => {
     const run = await world.start(turns('for ever'), within('never'));
     const [request] = await run.open();
     expect(request!.deadline).toBeNull();
@@ -97,7 +97,7 @@ overDays('over hours and days', () => {
         policy: { version: 1, rules: [{ pattern: `pay:${to}`, action: 'ask', ask }] } as never,
       });
 
-    test('a reminder each day, a warning in the last hour, and the end', async () => {
+    test('a reminder each day, a warning in the last hour, then expiry', async () => {
       const run = await start('reminded', { timeout: '3d', remind: '1d', warn_before: '1h' });
       await run.open();
       await server.skip(dayMs - minuteMs);
@@ -114,7 +114,7 @@ overDays('over hours and days', () => {
       expect(await steps(run)).toEqual(['reminded at 24h', 'reminded at 48h', 'warned at 71h']);
     });
 
-    test('nobody answers for a day: the next in line is asked, may answer, and the deadline stands', async () => {
+    test('no answer for a day: the next reviewers are asked and may answer, and the deadline stays', async () => {
       const run = await start('escalated', {
         reviewers: ['ann'],
         timeout: '7d',
@@ -137,7 +137,7 @@ overDays('over hours and days', () => {
       expect(await steps(run)).toEqual(['escalated at 24h to bob']);
     });
 
-    test('a day more by a reviewer: the request ends a day later, and reminders go on', async () => {
+    test('a reviewer adds a day: the request expires a day later, and reminders continue', async () => {
       const run = await start('extended', { timeout: '2d', remind: '1d' });
       const [request] = await run.open();
       const { requestId, deadline } = request!;
@@ -154,7 +154,7 @@ overDays('over hours and days', () => {
     });
   });
 
-  /** The steps that were taken, in hours after the request was opened, as the journal has them. */
+  /** The steps that were taken, in hours after the request was opened, from the journal. */
   async function steps(run: RunInTest): Promise<string[]> {
     const { events } = await run.handle.fetchHistory();
     const entries = [...new Map(events!.flatMap(journalIn).map((entry) => [entry.seq, entry])).values()];

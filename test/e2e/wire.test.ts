@@ -1,4 +1,4 @@
-/** Every message that docs/wire.md shows is sent as it stands there, by update and by signal, with Temporal's own client. */
+/** Sends every message in docs/wire.md unchanged, by update and by signal, with Temporal's own client. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Grant, Receipt } from '../../src/contract.ts';
@@ -15,11 +15,11 @@ interface Example {
   name: string;
   scene: string;
   message: string;
-  /** Absent for what is a signal only. */
+  /** Absent for messages that are signals only. */
   receipt?: string;
 }
 
-/** Blocks of JSON by what stands beside `json`: the message's name and the scene it is for, then its receipt. */
+/** JSON blocks by the words after `json`: the message's name and the scene that it belongs to, then its receipt. */
 const blocks = [...manual.matchAll(/^```json (\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(
   ([, name = '', scene = 'one', text = '']) => ({ name, scene, text }),
 );
@@ -29,7 +29,7 @@ const examples: Example[] = blocks.flatMap(({ name, scene, text }, index) => {
   return [{ name, scene, message: text, ...(next?.name === 'receipt' && { receipt: next.text }) }];
 });
 
-/** What the examples are about: calls of `pay`, and who has to be asked. */
+/** The calls of `pay` that the examples are about, and who must be asked. */
 const scenes: Record<string, { rules: JsonObject[]; calls?: number }> = {
   one: { rules: [{ pattern: 'pay', action: 'ask' }] },
   two: { rules: [{ pattern: 'pay', action: 'ask' }], calls: 2 },
@@ -45,7 +45,7 @@ const scenes: Record<string, { rules: JsonObject[]; calls?: number }> = {
 
 let world: World;
 beforeAll(async () => {
-  // The instants of the manual are years away.
+  // The dates of the manual are years in the future.
   world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '3650d' } } });
 });
 afterAll(() => world.close());
@@ -53,9 +53,9 @@ afterAll(() => world.close());
 interface Stage {
   run: RunInTest;
   ids: string[];
-  /** A message of the manual, about this run. */
+  /** A message of the manual, adapted to this run. */
   told: (text: string) => unknown;
-  /** An answer of the run, in the words of the manual. */
+  /** An answer of the run, in the terms of the manual. */
   shown: (answer: unknown) => unknown;
 }
 
@@ -94,7 +94,7 @@ test('there is an example of every message', () => {
   ]);
 });
 
-describe('by update: the receipt is the one that is shown', () => {
+describe('by update: the receipt is the one in the manual', () => {
   test.each(examples.filter(({ receipt }) => receipt !== undefined))(
     'example $#: $name, scene $scene',
     async (example) => {
@@ -107,7 +107,7 @@ describe('by update: the receipt is the one that is shown', () => {
   );
 });
 
-describe('by signal: nothing is refused but what the receipts say', () => {
+describe('by signal: only what the receipts mention is refused', () => {
   test.each(examples)('example $#: $name, scene $scene', async ({ name, scene, message, receipt = '[]' }) => {
     const { run, told } = await stage(scene);
     const before = (await run.handle.fetchHistory()).events!.length;
@@ -119,7 +119,7 @@ describe('by signal: nothing is refused but what the receipts say', () => {
   });
 });
 
-test('a grant looks as it is shown', async () => {
+test('a grant looks as in the manual', async () => {
   const { run, told, shown } = await stage('two');
   const always = examples.find(({ message }) => message.includes('"always"'))!;
   await run.handle.executeUpdate('decide', { args: [told(always.message)] });
@@ -130,7 +130,7 @@ test('a grant looks as it is shown', async () => {
   expect(expiresAtMs! - Date.parse(grantedAt!)).toBe(3_600_000);
 });
 
-test('duplicate, changed, early and late signals: what is counted, and that nothing changes', async () => {
+test('duplicate, changed, early and late signals: which are counted, and that nothing changes', async () => {
   const { run, ids } = await stage('one');
   const [requestId] = ids;
   const vote = { requestId, approved: true, decisionId: 'ann-1' };
@@ -147,13 +147,13 @@ test('duplicate, changed, early and late signals: what is counted, and that noth
     ['extend', { ...extension, messageId: 'ann-3' }, 'already_settled'],
     ['nonsense', vote, 'invalid_decision'],
   ];
-  // While no worker lives: the server keeps them, and they are applied in the order in which it recorded them.
+  // While no worker is alive, the server keeps the messages; they are applied in the order in which it recorded them.
   await world.stopWorker();
   for (const [name, message] of sent) await run.handle.signal(name, message);
   await world.startWorker();
   expect(await run.result()).toMatchObject({ outcomes: [{ requestId, outcome: 'approved', ran: 'yes' }] });
   expect((await run.status()).refused.last.map(({ code }) => code)).toEqual(sent.flatMap(([, , code]) => code ?? []));
-  // One after the other: of two queries at once of a run that is over, Temporal may lose one (docs/operations.md).
+  // One after the other: of two concurrent queries of a closed run, Temporal may lose one (docs/operations.md).
   const receiptOf = (messageId: string) => run.handle.query<Receipt | null, [unknown]>('receipt', { messageId });
   const message = `request ${requestId} waits until 2030-01-31T12:00:00.000Z`;
   expect(await receiptOf('ann-2')).toEqual({ requestId, accepted: true, message });

@@ -27,7 +27,7 @@ function checkHealth(taskQueue: string, address = sharedAddress()): Promise<{ ex
   });
 }
 
-/** Asks for work as a worker on `host` does, until the work of the test is done. */
+/** Polls as a worker on `host` does until `work` is done. */
 async function whilePolling<T>(taskQueue: string, host: string, work: () => Promise<T>): Promise<T> {
   const giveUp = new AbortController();
   const poll = connection.withAbortSignal(giveUp.signal, () =>
@@ -53,19 +53,19 @@ async function whilePolling<T>(taskQueue: string, host: string, work: () => Prom
 }
 
 describe("the health check of the worker's container", () => {
-  test('is content while a worker of this host asks for work', async () => {
+  test('passes while a worker on this host polls', async () => {
     const taskQueue = randomUUID();
     const health = await whilePolling(taskQueue, hostname(), () => checkHealth(taskQueue));
     expect(health).toEqual({ exit: 0, said: '' });
   });
 
-  test('is not content with a worker of another host', async () => {
+  test('fails with a worker on another host', async () => {
     const taskQueue = randomUUID();
     const health = await whilePolling(taskQueue, 'elsewhere', () => checkHealth(taskQueue));
     expect(health).toEqual({ exit: 1, said: `No worker of ${hostname()} polls task queue '${taskQueue}'.\n` });
   });
 
-  test('is not content where nobody asks for work', async () => {
+  test('fails if nobody polls', async () => {
     const taskQueue = randomUUID();
     expect(await checkHealth(taskQueue)).toEqual({
       exit: 1,
@@ -73,7 +73,7 @@ describe("the health check of the worker's container", () => {
     });
   });
 
-  test('says that the server does not answer', async () => {
+  test('reports that the server does not answer', async () => {
     const { exit, said } = await checkHealth('any', '127.0.0.1:1');
     expect(exit).toBe(1);
     expect(said).toMatch(/^Temporal does not answer: .+\n$/);

@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The commands in the `sh` blocks of README.md, one per line, in order. */
-export function readmeCommands(): string[] {
-  return readmeBlocks('sh').flatMap((block) => block.split('\n').filter((line) => line !== ''));
+/** The commands in the `sh` blocks of a page, one per line, in order. */
+export function shellLinesOf(page: string): string[] {
+  return blocksOf(page, 'sh').flatMap((block) => block.split('\n').filter((line) => line !== ''));
 }
 
-/** The fenced blocks of one language in README.md, in order. */
-export function readmeBlocks(language: string): string[] {
-  const text = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+/** The fenced blocks of one language in a page, in order. */
+export function blocksOf(page: string, language: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, block = '']) =>
     name === language ? [block] : [],
   );

@@ -1,4 +1,4 @@
-/** docs/policy.md says nothing that does not work: its examples are read from it and run. */
+/** Everything in docs/policy.md works: reads its examples from the page and runs them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { askTermsOf } from '../../../src/core/policy/ask-terms.ts';
@@ -9,7 +9,7 @@ import { applyMode, modes, type Mode } from '../../../src/core/policy/modes.ts';
 import { actions, type Action } from '../../../src/core/policy/action.ts';
 import { compilePolicy, evaluate, type RuledCall } from '../../../src/core/policy/ruling.ts';
 import { risks, severities } from '../../../src/core/base/tool-call.ts';
-import { callOf, examplesOf, rowsOf } from '../../support/policy-pages.ts';
+import { callOf, examplesOf, type Row, rowsOf } from '../../support/policy-pages.ts';
 
 const manual = readFileSync(new URL('../../../docs/policy.md', import.meta.url), 'utf8');
 
@@ -19,7 +19,7 @@ const calls = examples
   .filter(({ kind }) => kind === '')
   .flatMap(({ source, after }) => rowsOf(after).map((row) => [source, row] as const));
 
-test('the manual has examples of all kinds', () => {
+test('the manual has examples of every kind', () => {
   expect(calls.length).toBeGreaterThan(15);
   expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling', 'explained', 'people']));
 });
@@ -61,23 +61,31 @@ describe('who decides', () => {
   });
 });
 
-describe('the table of modes is the one in the code', () => {
+describe('the table of modes matches the code', () => {
   const table = rowsOf(/^## Modes\n(.*?)\n"Up to"/ms.exec(manual)![1]!);
-  const rows = table.flatMap(({ mode, ...cells }) =>
-    mode!
-      .split(', ')
-      .flatMap((name) => Object.entries(cells).map(([column, cell]) => [name as Mode, column, cell] as const)),
-  );
   const columns = { 'a rule says allow': 'allow', 'a rule says ask': 'ask', 'no rule matches': 'none' } as const;
+  const answersOf = (row: Row) => Object.keys(columns).map((column) => [column, row[column]!] as const);
+  const rows = table.flatMap((row) =>
+    row
+      .mode!.split(', ')
+      .flatMap((name) => answersOf(row).map(([column, cell]) => [name as Mode, column, cell] as const)),
+  );
   const facts = [...risks, 'unknown' as const].flatMap((risk) =>
     severities.flatMap((severity) => [true, false].map((requiresApproval) => ({ risk, severity, requiresApproval }))),
   );
 
-  test('every mode stands in it once', () => {
+  test('each row is a different behaviour with a different name', () => {
+    expect(Object.keys(table[0]!)).toEqual(['behaviour', 'mode', ...Object.keys(columns)]);
+    expect(new Set(table.map((row) => JSON.stringify(answersOf(row)))).size).toBe(table.length);
+    expect(new Set(table.map(({ behaviour }) => behaviour)).size).toBe(table.length);
+    expect(table.every(({ behaviour = '' }) => behaviour !== '')).toBe(true);
+  });
+
+  test('it lists every mode once', () => {
     expect(table.flatMap(({ mode }) => mode!.split(', ')).toSorted()).toEqual([...modes].toSorted());
   });
 
-  /** The words of a cell, read anew. */
+  /** The meaning of a cell, parsed independently. */
   const meant = (
     cell: string,
     before: Action,
