@@ -1,7 +1,7 @@
 import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 
 export interface ArbitrateInput {
-  /** The link of the chain whose history holds the events. */
+  /** The execution whose history holds the events. */
   runId: string;
   /** Ids of signal events. */
   eventIds: string[];
@@ -11,8 +11,8 @@ export interface ArbitrateInput {
 export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number>>;
 
 /**
- * Reads the recorded time of decisions that were handled after the deadline and may have come before it (I6).
- * Times are compared, never event ids: the event of a fired timer may lag behind by seconds.
+ * Reads the recorded times of decisions that were handled after the deadline but may have been sent before it (I6).
+ * Times are compared, not event ids: the event of a fired timer may lag by seconds.
  */
 export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
   const events = await recordedEvents(runId, eventIds);

@@ -7,13 +7,13 @@ import { severities } from '../core/base/tool-call.ts';
 import type { ModelCall } from './model-turn.ts';
 
 export interface AssessCallsOptions {
-  /** The tools that the run's agent has. */
+  /** Finds the tools of the run's agent. */
   toolNamed: (name: string) => Tool | undefined;
   assessors: readonly Assessor[];
   agent: string;
-  /** Aborted: the activity is cancelled, and nothing is assessed any more. */
+  /** Aborted when the activity is cancelled; then nothing more is assessed. */
   signal: AbortSignal;
-  /** How long one assessor may take. Default 10 seconds. */
+  /** The time limit of one assessor, in milliseconds. Default 10,000. */
   timeoutMs?: number;
 }
 
@@ -29,8 +29,8 @@ const said = z
   .partial();
 
 /**
- * Adds to each call that can run what the built-in assessors and the worker's own say of it, if they say anything.
- * It is recorded here, so that the run sees the same in every replay, whatever a later version would say (I12).
+ * Adds to each call that can run the assessment of the built-in assessors and the worker's own, if they give one.
+ * Recording it here gives the run the same assessment in every replay, whatever a later version would say (I12).
  */
 export function assessCalls(calls: readonly ModelCall[], options: AssessCallsOptions): Promise<ModelCall[]> {
   return Promise.all(calls.map((call) => assessCall(call, options)));
@@ -74,7 +74,7 @@ async function ask(
     return parsed.success ? complete(parsed.data) : failed(`assessor ${name} gave no assessment`);
   } catch (error) {
     signal.throwIfAborted();
-    // The type alone: a message may hold what must not be written to history (I13).
+    // Only the type: a message may hold what must not be written to history (I13).
     return failed(
       limit.aborted
         ? `assessor ${name} took longer than ${timeoutMs} ms`
@@ -91,7 +91,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** What is not said changes nothing. */
+/** Fills in missing fields with values that change nothing. */
 function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
   const fromWorker = [...(rest.reasons ?? []), ...(rest.recommendations ?? [])];
   return {
@@ -105,7 +105,7 @@ function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
   };
 }
 
-/** What cannot be told is not harmless (I2). */
+/** A failed assessor counts as severity `high`: what is not known is not harmless (I2). */
 function failed(reason: string): Assessment {
   return { ...complete({ severity: 'high' }), reasons: [reason] };
 }

@@ -4,23 +4,23 @@ import type { ModelCall } from './model-turn.ts';
 
 export interface CallBounds {
   limits: SizeLimits;
-  /** Bytes that the turn holds beside its calls. */
+  /** Bytes of the turn without its calls. */
   besideBytes: number;
-  /** Payloads of at least so many bytes travel by reference; absent: all travel whole. */
+  /** Payloads of at least this many bytes travel by reference; absent: all travel inline. */
   thresholdBytes?: number;
 }
 
-/** What a call costs the message that starts its tool, where its arguments travel by reference. */
+/** What a call adds to the message that starts its tool, in bytes, if its arguments travel by reference. */
 const referenceBytes = 1_000;
-/** What a refused call may take in the turn, and how much of its arguments it keeps to stay below. */
+/** Bytes that a refused call may take in the turn, and characters of its arguments that it keeps to fit into them. */
 const refusedBytes = 1_600;
 const refusedCharacters = 200;
 
 /**
- * Refuses, in a sentence for the model, the calls of a turn that would make it too large to travel; those before them
- * stand. Nothing is cut: a call runs with all its arguments or not at all. Two sums are kept: the whole turn, which is
- * one payload, and what travels whole, since all tools of a turn may be started by one message to the server, which
- * takes 4 MB.
+ * Refuses, with a sentence for the model, the calls that would make their turn too large to travel; earlier calls
+ * stand. Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn,
+ * which is one payload, and what travels inline, because one message to the server, which takes 4 MB, may start all
+ * tools of a turn.
  */
 export function boundCalls(
   calls: readonly ModelCall[],
@@ -29,7 +29,7 @@ export function boundCalls(
   let turnBytes = besideBytes;
   let wholeBytes = 0;
   return calls.map((call, index) => {
-    // Room for each call that follows to be refused in.
+    // Reserve room for refusing each of the following calls.
     const mostBytes = limits.turnBytes - (calls.length - 1 - index) * refusedBytes;
     const bytes = Buffer.byteLength(JSON.stringify(call));
     const travels = bytes < thresholdBytes ? bytes : referenceBytes;

@@ -17,11 +17,11 @@ export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
 
 interface CallModelOptions {
   assessors?: readonly Assessor[];
-  /** Where this worker keeps large payloads elsewhere: from how many bytes on. */
+  /** Set if this worker stores large payloads externally: the minimum size of these, in bytes. */
   thresholdBytes?: number;
 }
 
-/** A model that answers nonsense this often will not stop; a rate limit or an outage ends. */
+/** After this many attempts with invalid output a model is given up; a rate limit or an outage ends. */
 const attemptsAtInvalidOutput = 5;
 
 /**
@@ -37,7 +37,7 @@ export function createCallModel(
   return async (input) => {
     const context = Context.current();
     const agent = registry.agent(input.agent);
-    // Retryable: while a new version is rolled out, the next attempt may meet a worker that has the agent.
+    // Retryable: during a rollout the next attempt may reach a worker that has the agent.
     if (agent === undefined) {
       throw ApplicationFailure.retryable(`This worker has no agent '${input.agent}': add it.`, 'agent_unknown');
     }
@@ -51,9 +51,9 @@ export function createCallModel(
         tools.length > 0 ? { prompt, tools } : { prompt },
         context.cancellationSignal,
       );
-      // Only tools that the run recorded for its agent: another agent's are not this one's to call.
+      // Only tools that the run recorded for its agent: the agent may not call another agent's tools.
       const toolNamed = (name: string) => (offered.has(name) ? registry.tool(name) : undefined);
-      // A run keeps the limits that it began with; a worker that cannot keep large payloads cannot serve larger ones.
+      // A run keeps its first limits, but a worker that cannot store large payloads cannot serve the larger ones.
       const limits = (thresholdBytes === undefined ? undefined : input.sizeLimits) ?? inlineLimits;
       const calls = await checkCalls(turn, toolNamed, limits.argumentBytes);
       const assessed = await assessCalls(calls, {
@@ -83,7 +83,7 @@ function toProviderTool(tool: CallModelInput['tools'][number]): LanguageModelV4F
   return { type: 'function', name, description, inputSchema: schema };
 }
 
-/** A text that is too large, or sentences of more refused calls than fit. */
+/** Fails if the text is too large, or if there are more refused calls than fit. */
 function checkSize(result: CallModelResult, maxBytes: number): void {
   if (Buffer.byteLength(JSON.stringify(result)) > maxBytes) {
     throw new ModelFailure('model_output_invalid', `The model's answer is too large (more than ${maxBytes} bytes).`);

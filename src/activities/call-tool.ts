@@ -7,8 +7,8 @@ import { isRepeatable } from '../core/base/tool-call.ts';
 import type { Tool, ToolContext } from '../agents/definitions.ts';
 
 /**
- * The activity of one tool. It runs after the second gate, heartbeats by itself every third of its time-out so that
- * a killed worker is noticed, and says `outcome_unknown` when the worker leaves while the tool runs (I7).
+ * The activity of one tool. It runs after the second gate. It heartbeats every third of its heartbeat time-out, so that
+ * a killed worker is noticed, and fails with `outcome_unknown` if it is cut off while the tool runs (I7).
  */
 export function callTool(
   tool: Tool,
@@ -17,7 +17,7 @@ export function callTool(
   return async (permit, args) => {
     const context = Context.current();
     const { heartbeatTimeoutMs } = context.info;
-    // A tool without heartbeats has a time-out of zero.
+    // A tool without heartbeats has a heartbeat time-out of zero.
     const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
     try {
       const result = await tool.execute(args, toolContext(context, permit));
@@ -48,15 +48,15 @@ function checked(name: string, result: unknown, maxResultBytes: number): unknown
   if (json === undefined) throw new TypeError(`tool '${name}' returned what is not JSON`);
   const bytes = Buffer.byteLength(json);
   if (bytes <= maxResultBytes) return result ?? null;
-  // Never silently cut: the tool ran, and its author must return less.
+  // Do not truncate the result silently: the tool ran, and its author must return less.
   throw ApplicationFailure.nonRetryable(
     `the tool ran, but its result has ${bytes} bytes and at most ${maxResultBytes} can be kept`,
     toolFailedType,
   );
 }
 
-// What is not to be repeated fails for good: retryable, it would wait for an unpause where an operator paused it, and be
-// started again where an operator gave it more attempts.
+// A call that must not be repeated fails with a non-retryable error. A retryable one would wait for an unpause if an
+// operator paused the activity, and would start again if an operator allowed more attempts.
 
 function leftInMidCall(tool: Tool): ApplicationFailure {
   return ApplicationFailure.create({
@@ -66,7 +66,7 @@ function leftInMidCall(tool: Tool): ApplicationFailure {
   });
 }
 
-/** The author's error, with its message for the model; its own type must not pass for one of ours. */
+/** The author's error, with its message for the model. Its type is replaced: it must not pass for one of ours. */
 function failed(tool: Tool, error: unknown): ApplicationFailure {
   const message = error instanceof Error ? error.message : String(error);
   const nonRetryable = !isRepeatable(tool) || (error instanceof ApplicationFailure && error.nonRetryable === true);

@@ -8,13 +8,12 @@ import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';
 
 const longestName = 128;
-/** What the transcript keeps of arguments that cannot run, in characters. */
+/** How many characters of arguments that cannot be parsed the transcript keeps. */
 const longestRawText = 2_000;
 
 /**
- * Turns the calls of a raw turn into what the run works with. `toolNamed` finds the tools that the run's agent has.
- * A call that cannot run carries the sentence for the model; nothing here throws. `argumentBytes`: the most that the
- * raw arguments of one call may have.
+ * Turns the calls of a raw turn into the run's form. `toolNamed` finds the tools of the run's agent. A call that cannot
+ * run has a sentence for the model; nothing here throws. `argumentBytes`: the maximum size of one call's raw arguments.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,
@@ -42,7 +41,7 @@ async function checkCall(
   const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
   if (tool === undefined) return { raw, problem: `Error: tool '${shorten(call.tool, longestName)}' not found` };
   if ('problem' in parsed) return { raw, problem: `Error: ${parsed.problem}` };
-  // No text means no arguments, but not where the model was stopped before it could write them.
+  // Empty text means no arguments, unless the model was cut off before it could write them.
   if (finishReason !== 'tool-calls' && finishReason !== 'stop' && call.arguments.trim() === '') {
     return { raw, problem: `Error: arguments: expected an object; the answer was cut off (${finishReason})` };
   }
@@ -57,7 +56,7 @@ function shellOf({ subject, shellSubject }: Tool, args: JsonObject): Pick<ModelC
   return typeof command === 'string' ? { shell: { argument: subject, ...splitShell(command) } } : {};
 }
 
-/** Results are matched to calls by id: a missing or repeated one would give two calls the same answer. */
+/** Results are matched to calls by id: a missing or repeated id would give two calls the same answer. */
 function uniqueId(id: string, taken: Set<string>): string {
   const wished = shorten(id, longestName) || 'call';
   let unique = wished;
@@ -66,7 +65,7 @@ function uniqueId(id: string, taken: Set<string>): string {
   return unique;
 }
 
-/** What is kept of the arguments of a call that passes a limit: the start of their text. */
+/** The start of the arguments' text, kept for a call that exceeds a limit. */
 export function startOfText(args: Json, most: number): string {
   return shorten(JSON.stringify(args), most);
 }

@@ -22,7 +22,7 @@ export type CheckEditResult =
 
 export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
 
-/** The activity `countersign.checkEdit`: edited arguments go through what a model's do, no less (I9). */
+/** The activity `countersign.checkEdit`: edited arguments pass the same checks as a model's arguments (I9). */
 export function createCheckEdit(
   registry: Registry,
   {

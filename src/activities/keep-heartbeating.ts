@@ -3,8 +3,9 @@ import type { Context } from '@temporalio/activity';
 const defaultIntervalMs = 10_000;
 
 /**
- * Heartbeats now and then every third of the activity's heartbeat time-out, until the returned function is called.
- * Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never arrives.
+ * Heartbeats now and every third of the activity's heartbeat time-out (default 10 seconds), until the returned function
+ * is called. Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never
+ * arrives.
  */
 export function keepHeartbeating(context: Context): () => void {
   const { heartbeatTimeoutMs } = context.info;

@@ -24,9 +24,9 @@ export interface LoadAgentOptions {
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
   rollOver: RollOver;
-  /** The names of the inbox's search attributes, where they are not the default ones. */
+  /** The names of the inbox's search attributes, if they are not the default names. */
   attributes?: AttributeNames;
-  /** Absent: those of Temporal's own payloads. */
+  /** Absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }
 
@@ -61,12 +61,12 @@ const runInputShape = z.strictObject({
   parent: parentOfRun.optional(),
 });
 const notYet = ['session'];
-/** It is carried through continue-as-new, beside a transcript. */
+/** The config is carried through continue-as-new together with a transcript. */
 const maxConfigBytes = 1_000_000;
 
 /**
- * Checks a run's input and fixes, for the whole run, what its agent is: tools, policies, limits (I12). The ceiling is
- * the worker's, so that whoever starts a run cannot choose it (I10).
+ * Checks a run's input and fixes its agent's tools, policies and limits for the whole run (I12). The ceiling is the
+ * worker's, so that whoever starts a run cannot choose it (I10).
  */
 export function createLoadAgent({
   registry,
@@ -118,10 +118,10 @@ export function createLoadAgent({
   };
 }
 
-/** The agents that a run of this one can be handed over to, it itself not among them. */
+/** The agents to which a run of this agent can be handed over, without the agent itself. */
 function reachableFrom(first: Agent, registry: Registry): Agent[] {
   const found = new Set([first]);
-  // A set that grows while it is walked is walked to its new end.
+  // The loop also visits agents that are added to the set during the loop.
   for (const agent of found) for (const { handoff } of registry.toolsOf(agent)) if (handoff) found.add(handoff);
   return [...found].slice(1);
 }
@@ -136,7 +136,7 @@ function checkInput(input: unknown): z.infer<typeof runInputShape> {
   throw refused('arguments_invalid', `${place}: ${issue.message}`);
 }
 
-/** A policy that came with a run's input. Throws `policy_invalid` with the first problem and its place. */
+/** Reads the policy of a run's input. Throws `policy_invalid` with the first problem and its place. */
 export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
   const parsed = parsePolicy(document, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs });
   if ('policy' in parsed) return parsed.policy;

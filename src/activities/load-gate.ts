@@ -25,8 +25,8 @@ const wishShape = z.strictObject({
 });
 
 /**
- * Fixes the policies of a workflow of one's own, for all of it (I12). The ceiling is the worker's, so that a workflow
- * cannot choose it (I10); so are the declarations of its gated activities.
+ * Fixes the policies of a custom workflow for its whole life (I12). The ceiling and the declarations of gated
+ * activities are the worker's, so that a workflow cannot choose them (I10).
  */
 export function createLoadGate({ agentPolicies, ceiling, rollOver, gated, attributes }: LoadGateOptions): LoadGate {
   return async (wish) => {
@@ -49,8 +49,8 @@ export function createLoadGate({ agentPolicies, ceiling, rollOver, gated, attrib
 }
 
 /**
- * The worker's declaration counts, for the worker checks calls by it; of the two risks, the greater. What the worker does
- * not know as gated would run there without a second gate.
+ * Takes the worker's declaration, because the worker checks calls by it, with the greater of the two risks. Refuses an
+ * activity that is not gated on the worker: it would run there without a second gate.
  */
 function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined): GatedDefinition {
   if (own === undefined) {

@@ -2,7 +2,7 @@ import { log } from '@temporalio/activity';
 import type { LadderStep } from '../core/ledger/escalation.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 
-/** One step of a waiting request. What its arguments are stays out (I13). */
+/** One step of a waiting request. The call's arguments are left out (I13). */
 export interface NotifyInput {
   kind: LadderStep['kind'];
   workflowId: string;
@@ -11,10 +11,10 @@ export interface NotifyInput {
   agentName: string;
   /** Who may answer; empty: anyone. */
   reviewers: string[];
-  /** For `escalated`: who is asked besides. */
+  /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
   deadline: string | null;
-  /** Rides along so that history keeps it; the activity does not read it. */
+  /** Puts journal entries into history; the activity does not read them. */
   journal?: JournalEntry[];
 }
 
@@ -26,7 +26,7 @@ const sentences = {
   escalated: 'An approval request asks more reviewers',
 } as const satisfies Record<LadderStep['kind'], string>;
 
-/** The activity `countersign.notify`: says what happens to a waiting request. Its one channel is the worker's log. */
+/** The activity `countersign.notify`: reports a step of a waiting request. Its only channel is the worker's log. */
 export const notify: Notify = async (input) => {
   const { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline } = input;
   const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };

@@ -10,8 +10,8 @@ const count = z.number().int().nonnegative();
 const names = z.array(z.string());
 
 /**
- * A policy in its normal form, as a run records one. Keys that this version does not know stay as they are: a run of a
- * newer one may have written them. What it knows has its type, so that no policy makes a ruling throw (I5).
+ * A policy in its normal form, as a run records it. Keys that this version does not know are kept: a run of a newer
+ * version may have written them. Known keys are checked for their type, so that no policy makes a ruling throw (I5).
  */
 const recordedPolicy = z.looseObject({
   version: z.literal(1),
@@ -79,7 +79,7 @@ const recordedPolicy = z.looseObject({
   redact: z.looseObject({ patterns: z.array(z.looseObject({ name: z.string(), pattern: z.string() })) }).optional(),
 });
 
-// Each run above adds one, and the ceilings of workers that were replaced meanwhile.
+// Each run above adds one policy, and so does each ceiling of a worker that was replaced meanwhile.
 const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);
 
 /** `RunInput.parent`. */

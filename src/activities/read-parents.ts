@@ -3,21 +3,21 @@ import { changedParents } from './parent-of-run.ts';
 import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 
 export interface ReadParentsInput {
-  /** The link of the chain whose history holds the signal's event. */
+  /** The execution whose history holds the signal's event. */
   runId: string;
   eventId: string;
-  /** The run above, as the server told when this one was started. */
+  /** The run above, as the server named it when this run was started. */
   parent: { workflowId: string; runId: string };
-  /** What came with the signal. */
+  /** The payload of the signal. */
   message: unknown;
 }
 
-/** `policies`: what binds the run above now, outermost first. `atMs`: when the server recorded the signal. */
+/** `policies`: those that bind the run above now, outermost first. `atMs`: when the server recorded the signal. */
 export type ReadParents = (
   input: ReadParentsInput,
 ) => Promise<{ policies: Policy[]; atMs: number } | { isForged: true }>;
 
-/** Stands for what cannot be read: it is no looser than anything (I2). */
+/** Takes the place of policies that cannot be read: no policy is stricter (I2). */
 const unreadable: Policy = {
   version: 1,
   rules: [{ pattern: '*', action: 'deny', reason: 'The policies of the calling run cannot be read' }],
@@ -26,8 +26,8 @@ const unreadable: Policy = {
 };
 
 /**
- * The activity `countersign.readParents`: whether signal `parentsChanged` came from the run above, and what it says.
- * Anybody may send a signal; whether a workflow did, and which, the server itself writes beside it, and no client can.
+ * The activity `countersign.readParents`: checks that signal `parentsChanged` came from the run above, and reads it.
+ * Anybody may send a signal, but the server records which workflow sent it, and no client can forge that.
  */
 export const readParents: ReadParents = async ({ runId, eventId, parent, message }) => {
   const event = (await recordedEvents(runId, [eventId])).get(eventId);

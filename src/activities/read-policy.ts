@@ -8,10 +8,10 @@ export interface ReadPolicyInput {
   maxTimeoutMs?: number | null;
 }
 
-/** `problem`: the first thing that is wrong, and where. */
+/** `problem`: the first problem, with its place. */
 export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } | { problem: string }>;
 
-/** The activity `countersign.readPolicy`: a policy sent to a running run is read outside of it, and recorded (I12). */
+/** The activity `countersign.readPolicy`: reads a policy sent to a run, outside of the workflow, to record it (I12). */
 export const readPolicy: ReadPolicy = async ({ policy: document, maxTimeoutMs }) => {
   const parsed = parsePolicy(document, maxTimeoutMs === undefined ? {} : { maxTimeoutMs });
   if ('policy' in parsed) return { policy: parsed.policy };

@@ -17,7 +17,7 @@ export function thisExecution(): Execution {
   throw ApplicationFailure.nonRetryable(`${activityType} runs in a workflow only`, 'forbidden');
 }
 
-/** Reads events of the workflow that the activity belongs to, by their ids, from one link of its chain. */
+/** Reads events by their ids from one execution of the workflow that the activity belongs to. */
 export async function recordedEvents(runId: string, eventIds: readonly string[]): Promise<Map<string, RecordedEvent>> {
   const { workflowId } = thisExecution();
   const { connection, options } = getClient();
@@ -47,8 +47,8 @@ export function firstEvent(execution: Execution): Promise<RecordedEvent | undefi
 }
 
 /**
- * The last event of an execution; undefined if the server no longer has it. Read in reverse: asked for the close event
- * alone, the server shows an execution that was retried as one that continued as new.
+ * The last event of an execution; undefined if the server no longer has it. Reads in reverse, because a request for the
+ * close event alone shows an execution that was retried as one that continued as new.
  */
 export function lastEvent(execution: Execution): Promise<RecordedEvent | undefined> {
   const { connection, options } = getClient();
@@ -69,7 +69,7 @@ async function outermost(
   }
 }
 
-/** When the server recorded it, in whole milliseconds. */
+/** When the server recorded the event, in whole milliseconds. */
 export function recordedAtMs({ eventTime }: RecordedEvent): number {
   return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
 }

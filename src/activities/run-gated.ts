@@ -3,8 +3,8 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { outcomeUnknownType } from '../core/base/tool-failure.ts';
 
 /**
- * Runs a gated activity after the second gate, with its own arguments only. Heartbeats in its place where its author
- * does not, so that a killed worker is noticed, and says `outcome_unknown` when the worker leaves in mid-call (I7).
+ * Runs a gated activity after the second gate, with its own arguments only. Heartbeats for the activity if its author
+ * does not, so that a killed worker is noticed. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7).
  */
 export async function runGated(
   input: ActivityExecuteInput,
@@ -20,9 +20,9 @@ export async function runGated(
   try {
     return await next({ ...input, args: input.args.slice(1) });
   } catch (error) {
-    // A cancellation that the workflow asked for stays one.
+    // A cancellation that the workflow requested stays a cancellation.
     if (context.cancellationSignal.aborted && context.cancellationDetails?.cancelRequested !== true) {
-      // Retryable, it would wait for an unpause where an operator paused it.
+      // A retryable failure would wait for an unpause if an operator paused the activity.
       throw ApplicationFailure.create({
         message: `activity '${activityType}' was cut off while it ran`,
         type: outcomeUnknownType,

@@ -44,14 +44,14 @@ export interface SecondGateOptions {
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];
   ceiling: Policy | undefined;
-  /** Checks the arguments of a call whose tool has changed, by the tool as it is now. */
+  /** Checks the arguments of a call whose tool has changed, by the present definition of the tool. */
   checkEdit: CheckEdit;
 }
 
 /**
- * The second gate: stands before every activity of ours in the worker and refuses, for good, what no gate of a
- * trusted workflow let pass (I1). A forged start or a foreign workflow is bounded by the operator's ceiling, which
- * is applied here as this worker has it now: what it denies does not run.
+ * The second gate runs before every activity of ours in the worker. It permanently refuses a call that no gate of a
+ * trusted workflow has admitted (I1). It also applies the operator's ceiling, as this worker has it now, so that the
+ * ceiling limits a forged start or a foreign workflow: what the ceiling denies does not run.
  */
 export function secondGate({
   registry,
@@ -73,7 +73,7 @@ export function secondGate({
       const tool = registry.tool(activityType);
       const activity = gated.get(activityType);
       const called = tool ?? activity;
-      // Before every refusal, which would say that the call did not run.
+      // Check this before every refusal, because a refusal says that the call did not run.
       if (called !== undefined && !isRepeatable(called)) refuseSecondStart(called.name);
       if (called === undefined && !activityType.startsWith('countersign.')) {
         if (!isReceivedPermit(input.args[0])) return next(input);
@@ -92,7 +92,7 @@ export function secondGate({
         );
       }
       const undecodable = input.args.find(isUndecodable);
-      // Another worker, or this one later, can read what is kept in external storage.
+      // Another worker, or this one later, may be able to read what is in external storage.
       if (undecodable?.unread === true) throw unread(`an argument of '${activityType}': ${undecodable.why}`);
       if (undecodable !== undefined) {
         throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
@@ -104,7 +104,7 @@ export function secondGate({
         throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate`);
       }
       const { digest, definition, agent, caller, heartbeats = false } = permit.data;
-      // By another declaration the same arguments may read otherwise, so that this comes before their digest.
+      // Check this before the digest: by another declaration, the same arguments may read differently.
       const present = definitions.get(called.name)!;
       if (definition !== present.definition) {
         const args = (input.args[1] ?? {}) as JsonObject;
@@ -147,7 +147,7 @@ function digestOf(tool: string, args: JsonObject, definition: string): string | 
   }
 }
 
-/** The tool that would run is not the one that was admitted (I8): the workflow asks again, about this one. */
+/** The present tool is not the one that was admitted (I8): the workflow asks again about the present one. */
 function changed(change: ChangedDefinition): ApplicationFailure {
   const message = `'${change.definition.name}' has another definition on this worker than the one that passed the gate`;
   return ApplicationFailure.nonRetryable(message, definitionChangedType, refusedBySecondGate, change);

@@ -10,22 +10,22 @@ type Payloads = temporal.api.common.v1.IPayloads;
 
 export type VerifyCarried = () => Promise<void>;
 
-/** The start and the end of an execution's predecessor, and its own start, as the server recorded them. */
+/** The start and the end of the execution before this one, and the start of this one, as the server recorded them. */
 export interface RecordedPast {
   runId: string;
   started: Started;
-  /** Undefined where retention has removed it. */
+  /** Undefined if retention has removed it. */
   before?: { started: Started; continued: ContinuedAsNew | undefined };
 }
 
-/** Attempts before an execution that the server does not show counts as gone: a minute, by the intervals of the retries. */
+/** Attempts until an execution that the server does not show counts as gone: a minute, by the retry intervals. */
 const attemptsToFind = 10;
 
 const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
 
 /**
- * The activity `countersign.verifyCarried`: reads from the server that this execution was started by continue-as-new, with
- * exactly the arguments that the execution before it wrote (docs/decisions/0022). Fails for good where it was not (I1).
+ * The activity `countersign.verifyCarried`: verifies with the server that continue-as-new started this execution, with
+ * exactly the arguments that the execution before it wrote (docs/decisions/0022). If not, it fails permanently (I1).
  */
 export const verifyCarried: VerifyCarried = async () => {
   const past = await recordedPast(thisExecution());
@@ -35,7 +35,7 @@ export const verifyCarried: VerifyCarried = async () => {
   throw ApplicationFailure.create({ message: problem, type: 'forbidden', nonRetryable });
 };
 
-/** A server that starts again, or a shard that moves, may not show for a while what it has. */
+/** False if the server may not show everything yet, as after a restart or while a shard moves. */
 function isWhole({ started, before }: RecordedPast): boolean {
   return started.workflowType != null && (before !== undefined || !started.continuedExecutionRunId);
 }
@@ -57,7 +57,7 @@ async function recordedPast(execution: Execution): Promise<RecordedPast> {
   };
 }
 
-/** Why the arguments of this execution are not to be believed, in one sentence; undefined where they are. */
+/** Why the arguments of this execution cannot be trusted, in one sentence; undefined if they can. */
 export function pastProblem({ runId, started, before }: RecordedPast): string | undefined {
   if (started.initiator === ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_RETRY) {
     return 'This execution is a retry: it cannot take up what an execution before it carried. Start the workflow again, under a new id';
@@ -93,7 +93,7 @@ export function pastProblem({ runId, started, before }: RecordedPast): string | 
   return undefined;
 }
 
-/** The payloads as plain values: the order of metadata and the buffers behind it do not count. */
+/** The payloads as plain values, so that the order of metadata and the underlying buffers do not matter. */
 function bytesOf(payloads: Payloads | null | undefined): unknown {
   const hex = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('hex');
   return (payloads?.payloads ?? []).map(({ metadata, data }) => ({

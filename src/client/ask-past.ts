@@ -4,8 +4,8 @@ import { sentences } from '../core/ledger/sentences.ts';
 import { lookUp } from './look-up.ts';
 
 /**
- * Repeats a query for 3 seconds while the run continues as new: it knows its past once that is verified, which takes
- * one activity.
+ * Repeats a query for up to 3 seconds while a continued run verifies the state that it carried, which takes one
+ * activity.
  */
 export const askPast: WorkflowClientInterceptor = {
   async query(input, next) {
@@ -24,8 +24,8 @@ export const askPast: WorkflowClientInterceptor = {
   },
 };
 
-/** True for the failure of a query in an execution that has not taken up yet what it continues. */
+/** True if a query failed because its execution has not restored its carried state yet. */
 export function isNotTakenUp(error: unknown): boolean {
-  // The SDK gives every failure of a query handler this class.
+  // The SDK uses this class for every failure of a query handler.
   return error instanceof QueryNotRegisteredError && error.message.includes(sentences.notTakenUp);
 }

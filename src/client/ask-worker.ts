@@ -3,13 +3,13 @@ import { callServer } from './call-server.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from '../connection/server-error.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 
-/** How long a worker that just started may take until its first poll is seen, in milliseconds. */
+/** How long a worker that has just started may take until its first poll is visible, in milliseconds. */
 const graceMs = 1_500;
 
 /**
- * Asks a run something that only a worker can answer (a query, an update), at most `timeoutMs`.
- * Throws `no_worker` early when nothing polls the run's task queue, and when the time is up;
- * other errors come out as the SDK throws them.
+ * Asks a run something that only a worker can answer (a query, an update), for at most `timeoutMs`.
+ * Throws `no_worker` early if nothing polls the run's task queue, and when the time is up; other errors are thrown as
+ * the SDK throws them.
  */
 export async function askWorker<Answer>(
   session: Session,
@@ -28,7 +28,7 @@ export async function askWorker<Answer>(
     });
     taskQueue = run.taskQueue;
     if (!(await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs)))) giveUp.abort();
-  })().catch(() => undefined); // what is wrong with the server or the run, the question itself will say
+  })().catch(() => undefined); // `ask` itself reports what is wrong with the server or the run
   try {
     return await asked;
   } catch (error) {
@@ -39,7 +39,7 @@ export async function askWorker<Answer>(
   }
 }
 
-/** Time is up, we gave up, or the server itself refuses to wait: it does so once a task queue has had no poller for minutes. */
+/** True if time is up, if we gave up, or if the server refuses to wait because the queue had no poller for minutes. */
 function saysNobodyAnswers(error: unknown): boolean {
   const status = grpcStatusOf(error);
   if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;

@@ -1,10 +1,10 @@
 import type { Session } from './connect.ts';
 import { translateServerError } from '../connection/server-error.ts';
 
-/** How long one question to the server may take, in milliseconds; its own retries included. */
+/** The time limit of one call to the server, including its retries, in milliseconds. */
 const defaultTimeoutMs = 10_000;
 
-/** Calls the server within a time limit; every error comes out as a `ProblemError` of one sentence. */
+/** Calls the server within a time limit. Throws every error as a `ProblemError` with one sentence. */
 export async function callServer<Answer>(
   session: Session,
   call: () => Promise<Answer>,

@@ -2,7 +2,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 
-/** Asks a run to stop. Throws `run_closed`, which the server itself would pass over in silence, and `run_not_found`. */
+/** Asks a run to stop. Throws `run_not_found`, and `run_closed`, where the server itself would report success. */
 export async function cancelRun(session: Session, workflowId: string): Promise<void> {
   const handle = session.client.workflow.getHandle(workflowId);
   await callServer(

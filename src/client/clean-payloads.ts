@@ -11,24 +11,24 @@ import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 export interface CleanOptions {
   /** Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
   folder?: string;
-  /** Only files last written so long ago, in milliseconds. At least an hour; default a day. */
+  /** Removes only files last written at least this long ago, in milliseconds. At least an hour; default one day. */
   olderThanMs?: number;
-  /** Counts, and removes nothing. */
+  /** Counts only, and removes nothing. Default false. */
   dryRun?: boolean;
 }
 
 export interface CleanedPayloads extends Cleaned {
-  /** Runs whose histories were read, each link of a chain counted. */
+  /** The number of executions whose histories were read. */
   runs: number;
 }
 
 const hourMs = 3_600_000;
 
 /**
- * Removes the payload files that no history of the namespace names any more, open or closed: those of runs that
- * retention has removed, and what queries left behind. Reads every history there is. A file written lately stays, since
- * what is on its way to the server is in no history yet.
- * Throws `internal` without a folder or for too short an age, `server_unreachable`; then nothing was removed.
+ * Removes the payload files that no history of the namespace names, of open or closed runs: files of runs that
+ * retention has removed, and files that queries left behind. Reads every history. Recent files stay, because a payload
+ * on its way to the server is in no history yet.
+ * Throws `internal` without a folder or for too short an age, and `server_unreachable`; then nothing was removed.
  */
 export async function cleanPayloads(session: Session, options: CleanOptions = {}): Promise<CleanedPayloads> {
   const { olderThanMs = 24 * hourMs, dryRun = false } = options;
@@ -53,7 +53,7 @@ interface Execution {
   runId: string;
 }
 
-/** Every link of every run that the namespace still keeps, whoever started it. */
+/** Every execution that the namespace still keeps, whoever started it. */
 async function* allRuns(session: Session): AsyncGenerator<Execution> {
   const { workflowService } = session.connection;
   let nextPageToken: Uint8Array | undefined;
@@ -67,7 +67,7 @@ async function* allRuns(session: Session): AsyncGenerator<Execution> {
   } while (nextPageToken.length > 0);
 }
 
-/** The files that one history names. */
+/** The payload files that one history names. */
 async function namesIn(session: Session, { key }: PayloadFolder, execution: Execution): Promise<string[]> {
   const { workflowService } = session.connection;
   const names: string[] = [];
@@ -93,7 +93,7 @@ async function namesIn(session: Session, { key }: PayloadFolder, execution: Exec
   return names;
 }
 
-/** The claims of all references to our folders, wherever in an event they stand. */
+/** The claims of all references to our folders, anywhere in an event. */
 function* claimsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   const claim = claimIn(value);

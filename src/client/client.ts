@@ -41,90 +41,90 @@ import { type Setup, setUp } from './set-up.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 
 export interface ClientOptions {
-  /** An open connection to use; it stays the caller's to close. */
+  /** An open connection to use. The caller closes it. */
   connection?: Connection;
   /** `HOST:PORT`; default: Temporal's environment configuration, then 127.0.0.1:7233. */
   address?: string;
   /** Default: Temporal's environment configuration, then `default`. */
   namespace?: string;
-  /** Where runs start. Default `countersign`. */
+  /** The task queue on which runs start. Default `countersign`. */
   taskQueue?: string;
   /**
-   * The folder in which the workers keep large payloads, to read them here and to send large ones. Default:
-   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
    */
   largePayloads?: LargePayloads | false;
   /**
-   * The names of the inbox's search attributes, as the workers have them. Default: `COUNTERSIGN_ATTRIBUTES`, else
+   * The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`, else
    * ApprovalIds, ApprovalTags and ApprovalDue.
    */
   attributes?: AttributeNameOptions;
 }
 
-/** A run, by its workflow id: one agent execution however many times it continues as new. */
+/** A run of an agent, identified by its workflow id, however many times it continues as new. */
 export interface RunHandle {
   readonly workflowId: string;
-  /** Waits for the end, or until `signal` aborts the wait. Throws the code and sentence with which the run failed. */
+  /** Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure. */
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
-  /** Counts, outcomes and refused decisions, as a worker tells them. Throws `no_worker`, `run_not_found`. */
+  /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
   /** Asks the run to stop; open requests are settled as cancelled. Throws `run_closed`, `run_not_found`. */
   cancel(): Promise<void>;
 }
 
 export interface CountersignClient {
-  /** For what this client does not offer. */
+  /** The connection, for everything that this client does not offer. */
   readonly session: Session;
-  /** Starts a run of an agent, by its name or its definition. Throws `already_started` for an id used before. */
+  /** Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before. */
   start(agent: string | { name: string }, input: string | Message[], options?: StartOptions): Promise<RunHandle>;
-  /** The handle of a run that exists; nothing is asked of the server yet. */
+  /** The handle of a run that exists. Makes no call to the server. */
   run(workflowId: string): RunHandle;
-  /** What can be seen of a run now, with or without a worker. */
+  /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
   readonly approvals: {
     list(filter?: ApprovalFilter): Promise<ApprovalList>;
     get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
   };
   /**
-   * One decision: its receipt, or a `ProblemError` (`already_settled`, `expired`, `not_entitled`, `digest_mismatch`,
-   * `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or, while a quorum is not complete,
-   * `votes`; or `recorded`, where no worker answered in time: then it is in history, counts as of now, and is applied by
-   * the next worker. The same holds for all that follow. The same decision with the same `decisionId` again gives the
-   * original receipt.
+   * Sends one decision and returns its receipt, or throws the refusal as a `ProblemError` (`already_settled`, `expired`,
+   * `not_entitled`, `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or
+   * `votes`, while a quorum is not complete; or `recorded`, if no worker answered in time. A recorded decision is in
+   * history, counts as of now, and is applied by the next worker; this holds for the other messages below too. The same
+   * decision sent again with the same `decisionId` gets the original receipt.
    *
    * @example
    * await client.decide({ requestId, approved: true, always: { kind: 'arguments', match: { to: '*@acme.com' } } });
    */
   decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
-  /** Several: a receipt for each, in order; refused ones carry a code. */
+  /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
-   * Gives a request more time: `until` is an ISO 8601 instant in UTC, after its present deadline, and no later than the
+   * Gives a request more time. `until` is an ISO 8601 instant in UTC, after the present deadline and no later than the
    * operator's `max_timeout` allows. Throws `invalid_decision`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
    * `already_settled`, `unknown_request`.
    */
   extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
-  /** Gives the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
+  /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
   delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
-  /** What "always" left behind in a run, standing denials included. Throws `no_worker`, `run_not_found`. */
+  /** The grants of a run from "always" decisions, standing denials included. Throws `no_worker`, `run_not_found`. */
   grants(workflowId: string): Promise<Grant[]>;
-  /** Takes grants of a run away, by id or `'all'`. Throws `grant_unknown`; `not_permitted_by_ceiling` for denials. */
+  /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
   revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;
   /**
-   * Changes the run's side of the policy of a running run, below its ceiling; it takes the place of an earlier change.
-   * What is open is ruled on again: `settled` in the receipt names what that settled. Throws `policy_invalid`,
+   * Changes the run's side of the policy of a running run, below its ceiling. Replaces an earlier change. Open requests
+   * are ruled on again, and `settled` in the receipt names those that this settled. Throws `policy_invalid`,
    * `not_permitted_by_ceiling`, `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
-  /** Ends a run: what is open is cancelled, and it ends as `closed`. Throws `run_closed`, `run_not_found`. */
+  /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
   closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
-  /** The raw histories of all links of a run. */
+  /** The raw histories of all executions of a run. */
   historyChain(workflowId: string): Promise<HistoryChain>;
-  /** True once a worker polls the task queue (default: the client's); false after `timeoutMs`. */
+  /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */
   waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
-  /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs`. */
+  /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs` milliseconds. */
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
-  /** Registers the search attributes of the inbox on the cluster. */
+  /** Registers the search attributes of the inbox on the cluster, and reads the namespace's retention. */
   setUp(): Promise<Setup>;
   /** Closes the connection, if this client opened it. */
   close(): Promise<void>;

@@ -12,20 +12,20 @@ import { translateServerError, unreachable } from '../connection/server-error.ts
 
 export interface ConnectOptions extends ServerOptions {
   /**
-   * The folder in which the workers keep large payloads, to read them here and to send large ones. Default:
-   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
    */
   largePayloads?: LargePayloads | false;
-  /** The names of the inbox's search attributes, as the workers have them. Default: `COUNTERSIGN_ATTRIBUTES`. */
+  /** The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
   attributes?: AttributeNameOptions;
-  /** How long to wait for the server, in milliseconds. Default 4 seconds. */
+  /** How long to wait for the server, in milliseconds. Default 4,000. */
   connectTimeoutMs?: number;
 }
 
-/** What a server may answer at once, in bytes. */
+/** The maximum size of a server's answer, in bytes. */
 const maxMessageBytes = 128 * 1024 * 1024;
 
-/** A connection with the names that sentences about it need. */
+/** A connection, with the names that error messages about it need. */
 export interface Session {
   readonly connection: Connection;
   readonly client: Client;
@@ -38,7 +38,7 @@ export interface Session {
 export async function connect(options: ConnectOptions = {}): Promise<Session> {
   const { namespace, ...settings } = connectionSettings(options);
   const { address } = settings;
-  // What is wrong with these needs no server to be said.
+  // Report invalid options before connecting.
   attributeNamesOf(options.attributes);
   largePayloadsOf(options.largePayloads);
   let connection: Connection | undefined;
@@ -47,13 +47,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       ...settings,
       connectTimeout: options.connectTimeoutMs ?? 4_000,
       interceptors: repeatedCalls,
-      // The SDK sets it under another name, which gRPC does not read: a history in pages of 4 MB could not be fetched.
+      // Under the name that the SDK uses, gRPC ignores it, and a history in pages of 4 MB could not be fetched.
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
     return await openSession(connection, { ...options, namespace, address });
   } catch (error) {
-    await connection?.close(); // a channel left open tries for ever, and the process never ends
+    await connection?.close(); // an open channel would retry for ever and keep the process alive
     if (isProblemError(error)) throw error;
     if (error instanceof TypeError) {
       throw new ProblemError(
@@ -69,7 +69,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
   }
 }
 
-/** Puts our client on a connection that exists already. */
+/** Opens our client on an existing connection. */
 export async function openSession(
   connection: Connection,
   {

@@ -1,4 +1,4 @@
-/** What a reviewer or an operator sends to a running run besides decisions. Each way out is a receipt or a `ProblemError`. */
+/** Messages to a running run other than decisions. Each call returns a receipt or throws a `ProblemError`. */
 import { randomUUID } from 'node:crypto';
 import {
   type CloseMessage,
@@ -31,18 +31,20 @@ import { recordedReceipt } from './recorded-receipt.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
 export interface SendOptions {
-  /** How long the run may take to answer before the message is recorded by signal, in milliseconds. Default 5 seconds. */
+  /** How long to wait for the run's answer before the message is recorded by signal, in milliseconds. Default 5,000. */
   timeoutMs?: number;
-  /** Signs the message for its run before it is sent. One that is to be repeated: `signDecision`, `signMessage`. */
+  /**
+   * Signs the message for its run before it is sent. To repeat a message, use `signDecision` or `signMessage` instead.
+   */
   sign?: Signer;
 }
 
 export interface RequestOptions extends SendOptions {
-  /** The run that asks; without it the request is looked up by its id. */
+  /** The workflow id of the run that asks. Default: the run that is found by the request id. */
   workflowId?: string;
 }
 
-/** How long one look at what became of a message may take, in milliseconds. */
+/** The time limit of one query for the result of a message, in milliseconds. */
 const lookMs = 2_000;
 
 export async function extendRequest(
@@ -85,7 +87,7 @@ export async function setPolicyOf(
   return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
 }
 
-/** By signal alone, then one look: a run that ends has no time to answer an update. */
+/** Sends a signal and then one query: a run that ends has no time to answer an update. */
 export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
   const payload = sound(readClose(message), message);
   const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
@@ -100,7 +102,7 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   }
 }
 
-/** Signs a message for its run, if it is to be signed, and delivers it. */
+/** Signs a message for its run, if a signer is given, and delivers it. */
 async function sendControl(
   session: Session,
   workflowId: string,
@@ -137,7 +139,7 @@ async function glanceAtReceipt(
   }
 }
 
-/** The message under an id of its own. To a signed one none can be added: the run knows it by its signature. */
+/** The message, with an id if it has none. A signed message stays as it is: its signature identifies it. */
 function sound<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
   source: object,

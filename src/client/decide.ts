@@ -12,8 +12,8 @@ import { signDecision } from './sign-message.ts';
 type Keyed = ParsedDecision & { decisionId: string };
 
 /**
- * Sends one decision and returns its receipt; a refusal is thrown as a `ProblemError` with its code.
- * `recorded` in a receipt says: recorded durably, and not yet applied, because no worker answered in time.
+ * Sends one decision and returns its receipt; throws a refusal as a `ProblemError` with its code. `recorded` in a
+ * receipt means: recorded durably, but not applied yet, because no worker answered in time.
  */
 export async function decideOne(session: Session, decision: Decision, options: RequestOptions = {}): Promise<Receipt> {
   const [receipt] = await decideMany(session, [decision], options);
@@ -21,8 +21,8 @@ export async function decideOne(session: Session, decision: Decision, options: R
 }
 
 /**
- * Sends decisions, one update for all of one run, and returns their receipts in order. What is refused, or cannot be
- * found, gives a receipt with a code and hurts no other. Throws only where nothing at all can be sent.
+ * Sends decisions, all for one run in one update, and returns their receipts in order. A decision that is refused, or
+ * whose run is not found, gets a receipt with a code and does not affect others. Throws only if nothing can be sent.
  */
 export async function decideMany(
   session: Session,
@@ -32,7 +32,7 @@ export async function decideMany(
   const placed = await Promise.all(decisions.map((decision) => place(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  // Grouped only once all are placed: of two decisions for one request, the first in the list must stay the first.
+  // Group only after all are placed: of two decisions for one request, the first in the list must stay the first.
   for (const [index, found] of placed.entries()) {
     if ('refused' in found) receipts[index] = found.refused;
     else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
@@ -43,7 +43,7 @@ export async function decideMany(
       const send = (some: Keyed[], isAgain?: boolean): Promise<Receipt[]> =>
         deliver(session, workflowId, decisionRoute, some, { timeoutMs: options.timeoutMs, isAgain });
       const wanted = group.map(({ decision }) => decision);
-      // Without a run's id the request was found in the index, so that the run has finished the task that asked.
+      // Without a run id the request was found in the index, so the run has finished the task that opened the request.
       const answers =
         options.workflowId === undefined ? await send(wanted) : await repeatUnknown(session, workflowId, wanted, send);
       for (const [at, { index }] of group.entries()) receipts[index] = answers[at] as Receipt;
@@ -52,7 +52,7 @@ export async function decideMany(
   return receipts;
 }
 
-/** The run that a decision is for, and the decision under an id of its own; or why it can go nowhere. */
+/** The run that a decision is for, and the decision with an id; or a refusal if it cannot be sent anywhere. */
 async function place(
   session: Session,
   source: Decision,

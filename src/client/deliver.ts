@@ -5,29 +5,29 @@ import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
 import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
 
-/** One kind of message on its way to a run. */
+/** How one kind of message is sent to a run. */
 export interface MessageRoute<Message> {
-  /** The name of its update, which is that of its signal as well. */
+  /** The name of its update, which is also the name of its signal. */
   name: string;
   /** The noun that receipts use for the message. */
   what: string;
-  /** Looks once at what became of a message; undefined where the run says nothing of it. */
+  /** Looks once for the result of a message; undefined if the run does not report one. */
   look: (session: Session, workflowId: string, message: Message) => Promise<Receipt | undefined>;
-  /** Reads what is recorded in the run and not applied; gives what that means for a message, as a sentence or ''. */
+  /** Reads what the run has recorded and not applied; the result says what that means for a message, or is ''. */
   readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
 }
 
 export interface DeliverOptions {
-  /** How long the run may take to answer before the messages are recorded by signal, in milliseconds. Default 5 seconds. */
+  /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default 5,000. */
   timeoutMs?: number | undefined;
-  /** True: the run is to look at the messages once more, whatever it answered before. */
+  /** True if the run must process the messages again, whatever it answered before. */
   isAgain?: boolean | undefined;
 }
 
 /**
- * The one way of messages to a run: by update; where that gives no answer by signal, and one look. Both carry the same
- * ids, so that the run takes each message once, whichever comes first, and however late the other. Gives a receipt for
- * each, refusals too; `recorded` in one means: durable, and not yet applied. Throws only `server_unreachable`.
+ * Sends messages to a run by update; without an answer, by signal, with one look for the result. Both carry the same
+ * ids, so the run takes each message once, whichever comes first and however late the other is. Returns a receipt for
+ * each message, refusals included; `recorded` means: durable, but not applied yet. Throws only `server_unreachable`.
  */
 export async function deliver<Message extends { requestId?: string }>(
   session: Session,
@@ -38,7 +38,7 @@ export async function deliver<Message extends { requestId?: string }>(
 ): Promise<Receipt[]> {
   const { isAgain = false } = options;
   const receipts = await send(session, workflowId, route, messages, options);
-  // The refusal may be an earlier one, which the server repeats.
+  // The refusal may be an earlier one that the server repeats.
   const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
   if (again.length === 0) return receipts;
   const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
@@ -55,7 +55,7 @@ export function refusalFor(message: unknown, error: unknown): Receipt {
   return refusal(message, error);
 }
 
-/** The receipt of a message sent alone; a refusal is thrown as a `ProblemError` with its code. */
+/** The receipt of a message that was sent alone; throws a refusal as a `ProblemError` with its code. */
 export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
   if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
   if (receipt.code === undefined || receipt.accepted) return receipt;
@@ -81,7 +81,7 @@ async function send<Message extends { requestId?: string }>(
   }
 }
 
-/** Writes messages into the run's history, where they wait for a worker; none about a request that the run says it lacks. */
+/** Records messages in the run's history, to wait for a worker; none about a request that the run denies having. */
 async function record<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -103,7 +103,7 @@ async function record<Message extends { requestId?: string }>(
       receipts.push(refusal(message, unknownIn(workflowId, requestId)));
       continue;
     }
-    // A closed run keeps what it answered: the same message again gets its receipt.
+    // A closed run keeps its answers: the same message sent again gets its receipt.
     const seen = isSilent ? undefined : await look(session, workflowId, message);
     isSilent ||= seen === undefined && isOpen;
     if (seen !== undefined) receipts.push(seen);
@@ -117,7 +117,7 @@ async function record<Message extends { requestId?: string }>(
   return receipts;
 }
 
-/** One message alone, several as a list. */
+/** A single message as it is, several as a list. */
 function payloadOf(messages: readonly unknown[]): unknown {
   return messages.length === 1 ? messages[0] : messages;
 }

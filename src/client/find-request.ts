@@ -7,24 +7,24 @@ import { lookUp } from './look-up.ts';
 import { memoRows, statusRunning, withMemo } from './memo-rows.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
-/** Rows of one look-up, running workflows first: a long chain has one for each of its executions. */
+/** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
 const rowsRead = 100;
-/** Workflows that are asked whether a request is theirs. */
+/** The maximum number of workflows that are asked whether they have a request. */
 const claimsAsked = 10;
 
-/** A workflow whose row in visibility carries the request's id. Whoever starts a workflow can write such a row. */
+/** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
 interface Claim {
   workflowId: string;
-  /** `lists`: its memo has the request as its own. `cut`: its memo had no room for all. `carries`: the id alone. */
+  /** `lists`: its memo lists the request. `cut`: its memo had no room for all. `carries`: it has only the id. */
   memo: 'lists' | 'cut' | 'carries';
-  /** True where the id is one of those that the run settled. */
+  /** True if the row has the id only as that of a settled request. */
   isSettled: boolean;
 }
 
 /**
- * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: what does not list the request in its
- * memo has to answer for it, and where several workflows claim it, all have to. Throws `unknown_request` after 3 seconds,
- * since visibility lags behind the runs; at once for what cannot be an id, and where two runs cannot be told apart.
+ * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: a workflow whose memo does not list
+ * the request must confirm it, and so must all if several claim it. Throws `unknown_request`: after 3 seconds if no run
+ * is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
@@ -45,7 +45,7 @@ export async function findRequest(session: Session, requestId: string): Promise<
   });
 }
 
-/** The problem of a text that no request can have as its id. */
+/** The error for text that cannot be a request id; undefined for text that can. */
 export function malformedRequestId(requestId: string): ProblemError | undefined {
   if (requestIdShape.test(requestId)) return undefined;
   return new ProblemError({
@@ -54,10 +54,10 @@ export function malformedRequestId(requestId: string): ProblemError | undefined 
   });
 }
 
-/** The workflow ids of those claims that hold. */
+/** The workflow ids of the claims that hold. */
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<string[]> {
   const [first] = claims;
-  // The usual case costs its run nothing: an update or a query follows anyway, and the run answers that.
+  // In the usual case this costs the run nothing: the run answers the update or query that follows anyway.
   if (claims.length === 1 && first?.memo === 'lists') return [first.workflowId];
   const judged = await Promise.all(
     claims.slice(0, claimsAsked).map(async (claim) => {
@@ -65,7 +65,7 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
       return { ...claim, answer };
     }),
   );
-  // Without a worker the memo has to do, and for a settled request the tag, which is all that is left of it there.
+  // Without a worker, accept the memo; for a settled request accept the tag, which is all that is left of it there.
   const holds = judged.filter(
     ({ answer, memo, isSettled }) => answer === 'yes' || (answer === 'silent' && (memo !== 'carries' || isSettled)),
   );
@@ -93,7 +93,7 @@ async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
 
 type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** If several executions have one workflow id, the running one counts. */
+/** If several executions have the same workflow id, the running one counts. */
 function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }

@@ -7,7 +7,7 @@ import { lookUp } from './look-up.ts';
 import { queryRun } from './query-run.ts';
 
 /**
- * One request with its full arguments, settled ones included, from the run itself.
+ * Reads one request with its full arguments from the run itself; it may be settled.
  * With `workflowId` no search is needed. Throws `unknown_request` after 3 seconds, `run_not_found`, `no_worker`.
  */
 export async function getApproval(
@@ -23,7 +23,7 @@ export async function getApproval(
   throw new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** Undefined where the run has no such request, as far as it knows now. */
+/** Undefined if the run has no such request, as far as it knows now. */
 async function approvalIn(
   session: Session,
   workflowId: string,
@@ -33,11 +33,11 @@ async function approvalIn(
   const args = [{ requestId }];
   const details = await queryRun<ApprovalDetails | null>(session, workflowId, queryNames.approvals, args, timeoutMs);
   if (details === null || isUndecodable(details)) return undefined;
-  // Any workflow may answer a query of this name, with what it likes.
+  // Any workflow may answer a query of this name, with any content.
   return details.requestId === requestId && details.workflowId === workflowId ? details : undefined;
 }
 
-/** The same as a glance: undefined where it cannot be seen now, for whatever reason. */
+/** Looks at a request once: undefined if it cannot be seen now, for any reason. */
 export async function glanceAtApproval(
   session: Session,
   workflowId: string,

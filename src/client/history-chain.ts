@@ -3,22 +3,22 @@ import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 
-/** One link of a run: the events between its start and its end or continue-as-new, as Temporal keeps them. */
+/** The history of one execution of a run, from its start to its end or continue-as-new, as Temporal keeps it. */
 export interface HistoryLink {
   workflowId: string;
-  /** Temporal's run id of this link. */
+  /** Temporal's run id of this execution. */
   runId: string;
   events: temporal.api.history.v1.IHistoryEvent[];
 }
 
 export interface HistoryChain {
-  /** Oldest first; payloads are not decoded. */
+  /** The executions, oldest first; payloads are not decoded. */
   links: HistoryLink[];
-  /** Temporal's run id of the newest link that retention has removed; links before it are gone too. */
+  /** Temporal's run id of the newest execution that retention has removed; the executions before it are gone too. */
   missing?: string;
 }
 
-/** Fetches the histories of a run's whole chain of continue-as-new, from its newest link back to its first. */
+/** Fetches the histories of all executions of a run, from the newest back to the first. */
 export async function fetchHistoryChain(session: Session, workflowId: string): Promise<HistoryChain> {
   const links: HistoryLink[] = [];
   let runId: string | undefined;
@@ -31,7 +31,7 @@ export async function fetchHistoryChain(session: Session, workflowId: string): P
   return { links };
 }
 
-/** Undefined where an older link is gone; a missing newest link throws `run_not_found`. */
+/** Undefined if an older execution is gone; a missing newest execution throws `run_not_found`. */
 async function fetchLink(
   session: Session,
   workflowId: string,

@@ -10,7 +10,7 @@ type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
 
-/** Reads what a run decided from the histories of all its links, oldest link first (design section 6). */
+/** Reads what a run decided from the histories of all its executions, oldest first. */
 export function projectHistories(links: readonly History[]): Projection {
   const events = links.flatMap(({ events: each }) => each ?? []);
   const ended = events.some(
@@ -32,8 +32,8 @@ export function journalIn(event: Event): JournalEntry[] {
 }
 
 /**
- * In a workflow of somebody else's most places are its own: the gate writes into the memo, into activities of ours, and
- * into permits, which a mark tells that no argument can bear.
+ * In a custom workflow most payloads are the author's own. The gate writes into the memo, into activities of ours, and
+ * into permits, which carry a mark that no argument can have.
  */
 function gatedCarriersOf(event: Event): Payload[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
@@ -46,8 +46,8 @@ function gatedCarriersOf(event: Event): Payload[] {
 }
 
 /**
- * The payloads that the gate itself writes, by their place: what a model, a tool or a starter can put into history
- * (arguments, results, inputs) is never read as the journal, whatever it says it is.
+ * The payloads that the gate itself writes, by their place. What a model, a tool or a starter can put into history
+ * (arguments, results, inputs) is never read as the journal, whatever it claims to be.
  */
 function carriersOf(event: Event): Payload[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
@@ -69,7 +69,7 @@ function memosOf(event: Event): (Payload | undefined)[] {
   return [memos?.[memoName], memos?.[journalMemoName]];
 }
 
-/** Our activities whose first argument is not the gate's: the starter's input, ids of events, what people sent. */
+/** Our activities whose first argument is not the gate's: the starter's input, event ids, what people sent. */
 const unwritten = new Set<string>([
   activityNames.loadAgent,
   activityNames.loadGate,
@@ -91,7 +91,7 @@ function listIn(value: unknown): unknown[] | undefined {
   return Array.isArray(journal) ? journal : undefined;
 }
 
-/** A payload of somebody else's that cannot be read carries no entries of ours. */
+/** A payload that cannot be read carries no entries of ours. */
 function decoded(payload: Payload): unknown {
   try {
     return defaultPayloadConverter.fromPayload(payload);

@@ -7,8 +7,8 @@ import { queryRun } from './query-run.ts';
 const answerMs = 2_000;
 
 /**
- * Asks a run whether it has a request, open or lately settled. `no` also for a workflow that is no run of ours;
- * `silent` where no worker answers.
+ * Asks a run whether it has a request, open or recently settled. `no` also for a workflow that is not a run of ours;
+ * `silent` if no worker answers.
  */
 export async function knowsRequest(
   session: Session,

@@ -10,7 +10,7 @@ export interface ApprovalFilter {
   tool?: string;
   agent?: string;
   workflowId?: string;
-  /** Default 100. */
+  /** The maximum number of rows. Default 100. */
   limit?: number;
 }
 
@@ -21,9 +21,9 @@ export interface ApprovalList {
 }
 
 /**
- * Lists open requests from visibility: no worker is needed, and runs are not woken. The index lags by up to seconds,
- * so a row may be settled already; the run itself judges a decision. No text of a caller enters the server's query:
- * its quoting finds no id that holds `"` or `\` (tried), and the memo of one run is read by its id, without delay.
+ * Lists open requests from visibility: this needs no worker and wakes no run. The index lags by up to seconds, so a row
+ * may be settled already; the run itself judges a decision. A caller's text never enters the server's query, because
+ * quoted ids with `"` or `\` are not found (tried); the memo of one run is read by its id, without delay.
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
   const { workflowId, limit = 100 } = filter;
@@ -53,11 +53,11 @@ async function rowsOf(session: Session, run: WithMemo): Promise<{ rows: Approval
   if (more === 0) return { rows, unread: 0 };
   try {
     const open = await queryRun<ApprovalRequest[]>(session, run.workflowId, queryNames.approvals, [], 2_000);
-    // As in a memo: what names another workflow is not this one's.
+    // As in a memo, drop rows that name another workflow.
     const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
     return { rows: own.map(summaryOf), unread: 0 };
   } catch {
-    return { rows, unread: more }; // the memo's rows stand, and the count says that there are others
+    return { rows, unread: more }; // keep the memo's rows; the count says that there are others
   }
 }
 

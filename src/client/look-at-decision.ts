@@ -6,10 +6,10 @@ import type { MessageRoute } from './deliver.ts';
 import { glanceAtApproval } from './get-approval.ts';
 import { type RecordedDecision, recordedBefore, unappliedDecisions } from './recorded-before.ts';
 
-/** How long one look at a request may take, in milliseconds. */
+/** The time limit of one query for a request, in milliseconds. */
 const glanceMs = 2_000;
 
-/** How decisions go to a run. The decision id keeps a repetition harmless. */
+/** How decisions are sent to a run. The decision id makes a repetition harmless. */
 export const decisionRoute: MessageRoute<ParsedDecision> = {
   name: decideName,
   what: 'decision',
@@ -33,7 +33,7 @@ function wordsOf({ decision, at }: RecordedDecision): string {
   return `${word} by ${reviewerId ?? 'somebody without a name'} at ${at}`;
 }
 
-/** The receipt that follows from a look at the request; undefined if the request is open and lacks this decision. */
+/** The receipt that follows from the state of the request; undefined if the request is open and lacks this decision. */
 function receiptFrom(
   decision: ParsedDecision,
   { settled, votes = [], approvals }: ApprovalDetails,

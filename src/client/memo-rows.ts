@@ -4,12 +4,12 @@ import { memoName } from '../contract.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { Session } from './connect.ts';
 
-/** A workflow and its memo, of which nobody but its starter and itself answers for a word. */
+/** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
 
 /**
- * The open requests in a run's memo, checked for what readers of a row rely on: anyone who can start workflows can write
- * a memo. A row that names another workflow was copied from there, and is left out. `more`: rows that did not fit.
+ * The open requests in a run's memo. The fields that readers use are checked: anyone who can start workflows can write
+ * a memo. A row that names another workflow was copied and is left out. `more`: the number of rows that did not fit.
  */
 export function memoRows({ memo, workflowId }: WithMemo): { rows: ApprovalSummary[]; more: number } {
   const approvals = memo?.[memoName];
@@ -21,7 +21,7 @@ export function memoRows({ memo, workflowId }: WithMemo): { rows: ApprovalSummar
   };
 }
 
-/** A raw row, of which our memo alone is decoded: whatever else a stranger's run carries hides nothing (I5). */
+/** A raw row of which only our memo is decoded, so that other data in a stranger's run cannot hide anything (I5). */
 export function withMemo(
   { client }: Session,
   { execution, memo }: temporal.api.workflow.v1.IWorkflowExecutionInfo,
@@ -32,7 +32,7 @@ export function withMemo(
   return { workflowId: execution?.workflowId ?? '', memo: { [memoName]: value } };
 }
 
-/** One run as the server has it, without the delay of visibility. Throws what the server answers. */
+/** One run as the server knows it, without the delay of visibility. Throws the server's errors unchanged. */
 export async function describeRun(session: Session, workflowId: string): Promise<WithMemo & { isRunning: boolean }> {
   const { connection, namespace } = session;
   const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });

@@ -13,8 +13,8 @@ import {
 } from '../connection/server-error.ts';
 
 /**
- * Queries a run, open or closed, for at most `timeoutMs` (default 5 seconds).
- * Throws `no_worker`, `run_not_found`, `server_unreachable`; `run_closed` for a run that ended before it began.
+ * Queries a run, open or closed, for at most `timeoutMs` (default 5,000). Throws `no_worker`, `run_not_found`,
+ * `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
  */
 export async function queryRun<Answer>(
   session: Session,

@@ -4,7 +4,7 @@ import type { Session } from './connect.ts';
 import type { Sent } from './send-by-update.ts';
 
 /**
- * Writes a message into a run's history, where it waits for a worker. False where the run is closed.
+ * Writes a message into a run's history, where it waits for a worker. Returns false if the run is closed.
  * Throws `run_not_found`, `server_unreachable`.
  */
 export async function recordBySignal(session: Session, { workflowId, name, payload }: Sent): Promise<boolean> {

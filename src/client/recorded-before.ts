@@ -13,12 +13,12 @@ export interface RecordedDecision {
 }
 
 const pageSize = 200;
-/** Pages that are read back: what waits longer than so many events is not looked for. */
+/** How many pages are read, newest first. Older events are not searched. */
 const pagesRead = 5;
 
 /**
- * The decisions about open requests that were recorded by signal and wait for a worker, oldest first: those after the
- * last completed workflow task. Empty where the history cannot be read.
+ * The decisions that were recorded by signal and wait for a worker, oldest first: those after the last completed
+ * workflow task. Empty if the history cannot be read.
  */
 export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
   try {
@@ -30,7 +30,7 @@ export async function unappliedDecisions(session: Session, workflowId: string): 
   }
 }
 
-/** Of these, the ones about the same request that come before `decision`, repetitions of itself left out. */
+/** The decisions about the same request that come before `decision`, without repetitions of it. */
 export function recordedBefore(unapplied: readonly RecordedDecision[], decision: ParsedDecision): RecordedDecision[] {
   const isOurs = (other: ParsedDecision): boolean =>
     other.requestId === decision.requestId && other.decisionId === decision.decisionId;

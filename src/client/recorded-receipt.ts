@@ -7,14 +7,14 @@ import { describeRun, memoRows } from './memo-rows.ts';
 import type { Unanswered } from './send-by-update.ts';
 
 /**
- * Whether a run has a request: `known` where its memo lists it or the run says so, `unknown` where the run says that it
- * does not, `unlisted` where the memo does not list it and no worker answers.
+ * Whether a run has a request. `known`: its memo lists it or the run says so. `unknown`: the run says that it does not
+ * have it. `unlisted`: the memo does not list it and no worker answers.
  */
 export type Standing = 'known' | 'unknown' | 'unlisted';
 
 /**
- * How a run stands to requests, before anything about them goes there by signal: every workflow takes a signal, and one
- * that does not have the request does nothing with it. Throws `run_not_found`.
+ * Checks whether a run has the requests before messages about them are sent by signal: every workflow accepts a signal,
+ * and one that does not have the request does nothing with it. Throws `run_not_found`.
  */
 export async function standingsOf(
   session: Session,
@@ -27,7 +27,7 @@ export async function standingsOf(
   const { rows } = memoRows(run);
   return Promise.all(
     requestIds.map(async (requestId) => {
-      // Nothing is recorded in a closed run, and what it answered before is looked at afterwards.
+      // Nothing is recorded in a closed run, and its earlier answers are looked up afterwards.
       if (requestId === undefined || !run.isRunning || rows.some((row) => row.requestId === requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
@@ -39,7 +39,7 @@ export function unknownIn(workflowId: string, requestId: string): ProblemError {
   return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** What the sender learns of a message that is in the run's history and that no worker has applied. `before`: a sentence. */
+/** The receipt for a message that is recorded in the run but not applied yet. `before`: a sentence to append. */
 export function recordedReceipt(
   what: string,
   { reason }: Pick<Unanswered, 'reason'>,

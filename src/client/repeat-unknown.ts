@@ -4,13 +4,13 @@ import type { Session } from './connect.ts';
 import { lookUp } from './look-up.ts';
 import { queryRun } from './query-run.ts';
 
-/** How long one look at a run's open requests may take, in milliseconds. */
+/** The time limit of one query for a run's open requests, in milliseconds. */
 const glanceMs = 2_000;
 
 /**
- * Sends decisions to a run and repeats for 3 seconds those whose request it does not know: who saw the request in a
- * query may have seen it in a task that the worker had not finished. Queries ask the run meanwhile, which costs its
- * history nothing; only what has appeared is sent again.
+ * Sends decisions to a run, and for 3 seconds repeats those whose request the run does not know: a query may have shown
+ * the request during a task that the worker had not finished. Meanwhile queries ask the run, which adds nothing to its
+ * history; only decisions whose request has appeared are sent again.
  */
 export async function repeatUnknown<One extends { requestId: string }>(
   session: Session,

@@ -5,7 +5,7 @@ import { grpcStatus } from '../connection/server-error.ts';
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
-/** Ends a call whose channel was closed with a status, as every other call ends. */
+/** Ends a call on a closed channel with a status, as every other call ends. */
 const endWithTheChannel: Interceptor = (options, nextCall) => {
   try {
     return nextCall(options) as Call;
@@ -15,8 +15,8 @@ const endWithTheChannel: Interceptor = (options, nextCall) => {
 };
 
 /**
- * Calls to the server, repeated as the SDK repeats them. It does so from a timer, and on a connection that was closed
- * meanwhile that timer throws what nobody can catch: the process would end with "Channel has been shut down".
+ * Retries calls to the server as the SDK does. The SDK retries from a timer. On a connection that was closed meanwhile,
+ * this timer throws an error that nobody can catch, and the process would end with "Channel has been shut down".
  */
 export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
 

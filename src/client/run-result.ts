@@ -7,9 +7,9 @@ import type { Session } from './connect.ts';
 import { translateServerError, unreadAnswer } from '../connection/server-error.ts';
 
 /**
- * Waits for a run to end and returns its result; no worker is needed for one that has ended.
- * Throws the code and sentence with which the run failed (`internal` where it has none of ours), `run_not_found`,
- * the reason of an aborted `signal`, and `server_unreachable` when the server is away for longer than its retries; then the run goes on, ask again.
+ * Waits for a run to end and returns its result; a run that has ended needs no worker. Throws the run's code and
+ * sentence (`internal` if it has none of our codes), `run_not_found`, the reason of an aborted `signal`, and
+ * `server_unreachable` if the server is away for longer than its retries; the run continues then, so ask again.
  */
 export async function runResult(
   session: Session,
@@ -46,7 +46,7 @@ export async function runResult(
   }
 }
 
-/** What made the run fail: of a failed activity, its own failure, which has the sentence. */
+/** The error that made the run fail. For a failed activity it is the activity's own failure, which has the sentence. */
 function rootOf({ cause }: WorkflowFailedError): Error | undefined {
   return cause instanceof ActivityFailure && cause.cause instanceof Error ? cause.cause : cause;
 }

@@ -8,23 +8,23 @@ import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
 import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from '../connection/server-error.ts';
 
-/** What a run is sent: the name of an update, which is that of a signal as well, and its one argument. */
+/** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
 export interface Sent {
   workflowId: string;
   name: string;
   payload: unknown;
-  /** True: the run is to look at it once more, whatever it answered before. */
+  /** True if the run must process it again, whatever it answered before. */
   isAgain?: boolean;
 }
 
-/** The update gave no answer, and a signal may still reach the run; `reason` completes "not yet applied: …". */
+/** The update got no answer, but a signal may still reach the run. `reason` completes "not yet applied: …". */
 export interface Unanswered {
   reason: string;
-  /** True where nothing would answer a look at the run either. */
+  /** True if a query of the run would get no answer either. */
   silent: boolean;
 }
 
-/** Statuses after which the run may be there all the same: no worker took it, a limit of updates, a rollover. */
+/** Statuses after which the run may still be there: no worker answered, a limit on updates, a continue-as-new. */
 const worthRecording: (number | undefined)[] = [
   grpcStatus.DEADLINE_EXCEEDED,
   grpcStatus.CANCELLED,
@@ -34,7 +34,7 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
-/** Sends a message by update and waits at most `timeoutMs` for what the run answers. Throws what the run refuses. */
+/** Sends a message by update and waits at most `timeoutMs` for the run's answer. Throws the run's refusal. */
 export async function sendByUpdate(
   session: Session,
   { workflowId, name, payload, isAgain = false }: Sent,
@@ -71,8 +71,8 @@ export function unreadable(workflowId: string): ProblemError {
 }
 
 /**
- * From the whole content, not from the message's own id alone: the server answers a known update id with the old result
- * without asking the run, and a changed message under an old id must reach the run to be refused.
+ * Derives the id from the whole content, not only from the message's own id: the server answers a known update id with
+ * the old result without asking the run, but a changed message under an old id must reach the run to be refused.
  */
 function updateIdOf(name: string, payload: unknown): string {
   const content = JSON.stringify(payload, (_key, value: unknown) =>

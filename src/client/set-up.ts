@@ -11,7 +11,7 @@ export interface Setup extends Registration {
   retentionDays: number;
 }
 
-/** Registers the search attributes of the inbox and reads the retention. Harmless to repeat. */
+/** Registers the search attributes of the inbox and reads the retention. Repeating it is harmless. */
 export async function setUp(session: Session): Promise<Setup> {
   const { connection, namespace, attributes } = session;
   return callServer(

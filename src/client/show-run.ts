@@ -7,17 +7,17 @@ import { memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 import { runResult } from './run-result.ts';
 
-/** A run as it can be seen now. Without a worker `run` is absent and `note` says why; the rest comes from the server. */
+/** The present state of a run. Without a worker `run` is absent and `note` says why; the rest comes from the server. */
 export interface RunView {
   workflowId: string;
   status: RunStatusName;
   taskQueue: string;
   startedAt: string;
   closedAt?: string;
-  /** Open requests, from the memo; `more` did not fit there. */
+  /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
-  /** What the run itself says: counts, outcomes, refused decisions. */
+  /** What the run itself reports: counts, outcomes, refused decisions. */
   run?: RunStatus;
   result?: RunResult;
   /** Why the run failed. */

@@ -5,14 +5,14 @@ import { signedText, type SignedAction } from '../core/messages/signature.ts';
 import { readPrivateKey } from './reviewer-key.ts';
 
 export interface Signer {
-  /** Under `reviewer_keys` in the operator's policy. */
+  /** The id of the key under `reviewer_keys` in the operator's policy. */
   keyId: string;
   /** PEM, or the key's 32 bytes in base64. It does not leave this process. */
   privateKey: string;
 }
 
 export interface SigningOptions extends Signer {
-  /** Of the run; a signature for one run says nothing to another. */
+  /** The workflow id of the run. A signature is valid for this run only. */
   workflowId: string;
   /** Temporal namespace of the run. */
   namespace: string;
@@ -23,16 +23,16 @@ export interface SigningOptions extends Signer {
 export type Signed<Message> = Message & { signature: { keyId: string; signedAt: string; value: string } };
 
 /**
- * Signs a decision for one run. It gets a `decisionId` if it has none, for nothing may be added to it afterwards. Throws
- * a `ProblemError` for a key that is none, and for a decision without JSON.
+ * Signs a decision for one run. Adds a `decisionId` if there is none, because nothing may be added after signing.
+ * Throws a `ProblemError` for an invalid key, for a decision that is signed already, and for one that has no JSON form.
  */
 export function signDecision(decision: Decision, options: SigningOptions): Signed<Decision> {
   return signed('decide', { ...decision, decisionId: decision.decisionId ?? randomUUID() }, options);
 }
 
 /**
- * Signs the message of a signal or update `setPolicy`, `revoke`, `extend` or `delegate`, in which `by` names the sender.
- * It gets a `messageId` if it has none.
+ * Signs the message of a signal or update `setPolicy`, `revoke`, `extend` or `delegate`; `by` in it names the sender.
+ * Adds a `messageId` if there is none. Throws as `signDecision` does.
  */
 export function signMessage<Message extends object>(
   action: Exclude<SignedAction, 'decide'>,

@@ -9,11 +9,11 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 
 export interface StartOptions {
-  /** Default `run-AGENT-RANDOM`. An id is used once: starting it again throws `already_started`. */
+  /** Default `run-AGENT-RANDOM`. An id can be used only once: starting it again throws `already_started`. */
   workflowId?: string;
-  /** A policy document, the form of a policy file as JSON; it can only tighten the operator's ceiling. */
+  /** A policy document: a policy file as JSON. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** Colours the run's side of the policy, never the operator's ceiling. */
+  /** Applies to the run's side of the policy, never to the operator's ceiling. */
   mode?: Mode;
   caller?: Caller;
   metadata?: JsonObject;
@@ -21,7 +21,7 @@ export interface StartOptions {
   taskQueue?: string;
 }
 
-/** Starts a run and returns its workflow id. Whether the agent exists, the run itself finds out on a worker. */
+/** Starts a run and returns its workflow id. The run itself checks, on a worker, that the agent exists. */
 export async function startRun(
   session: Session,
   agent: string,
@@ -49,7 +49,7 @@ export async function startRun(
           args: [runInput],
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'FAIL',
-          // The input stays out: summaries and details are shown in lists (I13).
+          // Leave out the input: lists show summaries and details (I13).
           staticSummary: `Agent ${shownAgent}`,
           staticDetails: `Agent \`${shownAgent}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`, at what waits for a person with \`countersign approvals\`.`,
         });

@@ -3,7 +3,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 
-/** True if a worker has polled `taskQueue` lately. The server forgets a dead one only after minutes. */
+/** True if a worker has polled `taskQueue` recently. The server forgets a dead worker only after minutes. */
 export async function hasWorker(session: Session, taskQueue: string): Promise<boolean> {
   const answer = await callServer(session, () =>
     session.connection.workflowService.describeTaskQueue({
@@ -14,7 +14,7 @@ export async function hasWorker(session: Session, taskQueue: string): Promise<bo
   return answer.pollers.length > 0;
 }
 
-/** Waits until a worker polls `taskQueue`, at most `timeoutMs`; says whether one does. */
+/** Waits for at most `timeoutMs` until a worker polls `taskQueue`; returns whether one does. */
 export async function waitForWorker(session: Session, taskQueue: string, timeoutMs: number): Promise<boolean> {
   const until = Date.now() + timeoutMs;
   for (;;) {

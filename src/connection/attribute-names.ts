@@ -2,8 +2,8 @@ import { type AttributeNames, type AttributeNameOptions, attributeNames } from '
 import { ProblemError } from '../core/base/problem.ts';
 
 /**
- * The names of the inbox's search attributes: what is wished for, else what `COUNTERSIGN_ATTRIBUTES` says
- * (`ids=MyIds,tags=off,due=MyDue`), else the default ones. Throws `internal` in one sentence.
+ * The names of the inbox's search attributes: those given here, else those in `COUNTERSIGN_ATTRIBUTES`
+ * (`ids=MyIds,tags=off,due=MyDue`), else the defaults. Throws `internal` with one sentence.
  */
 export function attributeNamesOf(
   wishes: AttributeNameOptions | undefined,

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** Sources run as they are under Node 24 and compiled elsewhere: a module loaded by its path follows suit. */
+/** Under Node 24 our sources run uncompiled, elsewhere compiled; a module loaded by path has the same extension. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
-/** Path of one of our workflow modules, for those who load it by path: Temporal's bundler and data converter. */
+/** The path of one of our workflow modules, for code that loads it by path: Temporal's bundler and data converter. */
 export function bundledPath(name: 'index' | 'interceptors' | 'preloaded' | 'sandbox/payload-converter'): string {
   return fileURLToPath(new URL(`../workflows/${name}.${extension}`, import.meta.url));
 }

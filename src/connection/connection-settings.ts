@@ -2,7 +2,7 @@ import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** Where the Temporal server is. What is left out comes from Temporal's environment configuration. */
+/** Where the Temporal server is. Omitted options come from Temporal's environment configuration. */
 export interface ServerOptions {
   /** `HOST:PORT`; default `TEMPORAL_ADDRESS`, then the profile file, then 127.0.0.1:7233. */
   address?: string;
@@ -19,9 +19,9 @@ export interface ConnectionSettings {
 }
 
 /**
- * Explicit options first, then Temporal's environment configuration (`TEMPORAL_*` and its profile file: TLS, API key
- * and headers come from there alone), then the server of `countersign server`.
- * Throws `server_unreachable` for a configuration that cannot be read.
+ * Explicit options come first, then Temporal's environment configuration (`TEMPORAL_*` and its profile file), then the
+ * server of `countersign server`. TLS, API key and headers come only from the environment configuration. Throws
+ * `server_unreachable` for a configuration that cannot be read.
  */
 export function connectionSettings(options: ServerOptions = {}): ConnectionSettings {
   const configured = loadConfigured();
@@ -39,7 +39,7 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   try {
     return loadClientConnectConfig();
   } catch (cause) {
-    // The SDK stumbles over a profile file without any profile, such as an empty one, which is a file without wishes.
+    // The SDK fails on a profile file without any profile, such as an empty one. Such a file configures nothing.
     const namesProfile = process.env['TEMPORAL_PROFILE'] !== undefined;
     if (cause instanceof TypeError && !namesProfile) return loadClientConnectConfig({ disableFile: true });
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
@@ -50,7 +50,7 @@ function loadConfigured(): ReturnType<typeof loadClientConnectConfig> {
   }
 }
 
-/** The SDK's two connections differ in how they read an address without a port; with one they agree. */
+/** The SDK's two connection classes read an address without a port differently; with a port they agree. */
 function withPort(address: string): string {
   return /:\d+$/.test(address) ? address : `${address}:7233`;
 }

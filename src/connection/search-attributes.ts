@@ -1,6 +1,6 @@
 /**
- * The search attributes that the inbox needs, and the retention, on a cluster that somebody else may run.
- * Errors of the connection come out as the SDK throws them: wrap a call in `callServer` for sentences.
+ * The search attributes that the inbox needs, and the retention, on a cluster that somebody else may operate. Errors of
+ * the connection are thrown as the SDK throws them: wrap a call in `callServer` to get sentences.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
@@ -14,20 +14,20 @@ import {
 import { ProblemError } from '../core/base/problem.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 
-/** What is needed of a connection; both a client's `Connection` and a worker's `NativeConnection` have it. */
+/** What is needed of a connection; a client's `Connection` and a worker's `NativeConnection` both have it. */
 export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
 export interface Registration {
-  /** Names that were registered now; empty if all were there. */
+  /** Names that this call registered; empty if all existed already. */
   added: string[];
-  /** How many more attributes of each type the namespace takes; null where its store sets no limit that can be read. */
+  /** How many more attributes of each type the namespace takes; null if its store has no limit that can be read. */
   freeSlots: Record<AttributeType, number | null>;
 }
 
-/** Columns that Temporal's SQL schemas set aside for custom attributes, unless the operator changed it. */
+/** Columns that Temporal's SQL schemas reserve for custom attributes, unless the operator changed the schemas. */
 const sqlSlots: Record<AttributeType, number> = { KEYWORD_LIST: 3, DATETIME: 3 };
 
-/** The names of Temporal's `IndexedValueType`, each at its number. */
+/** The names of Temporal's `IndexedValueType`, indexed by number. */
 const typeNames = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
 
 const usableTimeoutMs = 30_000;
@@ -35,8 +35,8 @@ const usablePollMs = 250;
 const dayMs = 86_400_000;
 
 /**
- * Names of the inbox's search attributes that `namespace` lacks.
- * Throws `internal` with one sentence if one is there with another type, which registering cannot mend.
+ * The names of the inbox's search attributes that `namespace` lacks.
+ * Throws `internal` with one sentence if one exists with another type, which registering cannot repair.
  */
 export async function missingSearchAttributes(
   connection: Services,
@@ -59,9 +59,9 @@ export async function missingSearchAttributes(
 }
 
 /**
- * Registers what `missingSearchAttributes` names, and waits until the server takes the new names.
- * Throws `forbidden` where the server leaves registering to somebody else (as Temporal Cloud does), and `internal`
- * where a type has no slot left.
+ * Registers what `missingSearchAttributes` returns, and waits until the server accepts the new names.
+ * Throws `forbidden` if the server does not let clients register attributes (as in Temporal Cloud), and `internal` if a
+ * type has no free slot.
  */
 export async function registerSearchAttributes(
   connection: Services,
@@ -77,7 +77,7 @@ export async function registerSearchAttributes(
   return { added, freeSlots: await freeSlots(connection, namespace) };
 }
 
-/** How many days `namespace` keeps closed runs; audits and event streams of older ones are gone. */
+/** How many days `namespace` keeps closed runs. Audits and event streams of older runs are gone. */
 export async function namespaceRetentionDays(connection: Services, namespace: string): Promise<number> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   return tsToMs(config?.workflowExecutionRetentionTtl) / dayMs;
@@ -111,7 +111,7 @@ async function add(connection: Services, namespace: string, types: Record<string
   }
 }
 
-/** The frontend reads a namespace from a cache of some seconds: until then it calls a new attribute unknown. */
+/** The frontend caches a namespace for some seconds and reports a new attribute as unknown until then. */
 async function untilUsable(connection: Services, namespace: string, names: string[]): Promise<void> {
   const query = names.map((name) => `${name} IS NOT NULL`).join(' AND ');
   const deadline = performance.now() + usableTimeoutMs;
@@ -126,7 +126,7 @@ async function untilUsable(connection: Services, namespace: string, names: strin
   }
 }
 
-/** In a SQL store a namespace gives its attributes the names of columns; other stores need no such table. */
+/** In a SQL store a namespace maps its attributes to names of columns; other stores have no such map. */
 async function freeSlots(connection: Services, namespace: string): Promise<Registration['freeSlots']> {
   const [{ config }, { customAttributes }] = await Promise.all([
     connection.workflowService.describeNamespace({ namespace }),

@@ -1,7 +1,7 @@
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { type ProblemCode, ProblemError, isProblemError } from '../core/base/problem.ts';
 
-/** gRPC's status codes, by the names its specification gives them. */
+/** gRPC's status codes, by their names in the specification. */
 export const grpcStatus = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
@@ -15,7 +15,7 @@ export const grpcStatus = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** The gRPC status of an error of the SDK, or of what caused it; undefined where there is none. */
+/** The gRPC status of an SDK error or of its cause; undefined if there is none. */
 export function grpcStatusOf(error: unknown): number | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
     if (at.name === 'WorkflowNotFoundError') return grpcStatus.NOT_FOUND;
@@ -25,7 +25,7 @@ export function grpcStatusOf(error: unknown): number | undefined {
   return undefined;
 }
 
-/** The server's own words about an error, without what the SDK puts around them. */
+/** The server's own message in an error, without what the SDK adds. */
 export function serverWords(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
     const { details } = at as { details?: unknown };
@@ -52,7 +52,7 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
   );
 }
 
-/** A run's answer that its worker keeps in a payload folder which this client does not have. */
+/** The error for a run's answer that its worker keeps in a payload folder which this client does not have. */
 export function unreadAnswer(workflowId: string, why: string): ProblemError {
   return new ProblemError({
     code: 'undecodable',
@@ -60,7 +60,7 @@ export function unreadAnswer(workflowId: string, why: string): ProblemError {
   });
 }
 
-/** Any error of a call to the server as one sentence with its code; problems pass through unchanged. */
+/** Any error of a call to the server as one sentence with its code; a `ProblemError` passes unchanged. */
 export function translateServerError(
   error: unknown,
   place: { address: string; namespace: string; workflowId?: string },
@@ -81,7 +81,7 @@ export function translateServerError(
   if (error instanceof WorkflowNotFoundError) {
     return runNotFound(place.workflowId ?? error.workflowId, place.namespace, error);
   }
-  // The service itself says so where the SDK does not stand between.
+  // A direct call of the service fails with this message.
   if (place.workflowId !== undefined && /^workflow not found/i.test(missing)) {
     return runNotFound(place.workflowId, place.namespace, error);
   }

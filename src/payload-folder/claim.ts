@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a reference in history says of a payload file. Both are 64 lower-case hex. */
+/** What a reference in history says about a payload file. Both values are 64 lower-case hex digits. */
 export interface Claim {
-  /** SHA-256 of the file's content, which is its name. */
+  /** SHA-256 of the file's content, which is also the file's name. */
   sha256: string;
-  /** Proof that somebody wrote this reference who holds the folder's key. */
+  /** Proof that the writer of this reference has the folder's key. */
   proof: string;
 }
 
@@ -15,9 +15,9 @@ export function claimOf(key: Buffer, sha256: string): Claim {
 }
 
 /**
- * The name of the file that a claim is for; undefined where nobody with the key wrote it. Whoever may signal a run can
- * send a reference: one that was never written here must not make the run wait for a file that will never come (I5c),
- * and a name is 64 hex or no name at all.
+ * The name of the file that a claim is for; undefined if its writer did not have the key. Anyone who may signal a run
+ * can send a reference. A forged one must not make the run wait for a file that never comes (I5c), and a name must be
+ * 64 hex digits.
  */
 export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
   const { sha256, proof } = claim;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { unfinishedEnd } from './payload-files.ts';
 
 export interface Cleaned {
-  /** Files that no history names and that were old enough, and their bytes. */
+  /** Files that no history names and that were old enough, and their bytes; a dry run only counts them. */
   removed: number;
   removedBytes: number;
-  /** Files that stay, because a history names them or because they are young. */
+  /** Files that stay, because a history names them or because they are too young. */
   kept: number;
 }
 
@@ -14,9 +14,9 @@ const nameShape = /^[0-9a-f]{64}$/;
 const removedEnd = '.removed';
 
 /**
- * Removes payload files that `isNamed` does not know and that were last written before `beforeMs`, and what crashes
- * left unfinished. List the files before the histories are read, or a file written meanwhile would seem unnamed: here
- * its age protects it. With `dryRun` nothing is removed, only counted.
+ * Removes payload files that `isNamed` does not know and that were last written before `beforeMs`, and unfinished files
+ * that crashes left. A file that is written while the histories are read would seem unnamed; its age protects it here.
+ * With `dryRun` nothing is removed, only counted.
  */
 export async function cleanFolder(
   path: string,
@@ -42,7 +42,7 @@ async function bytesIfOld(place: string, beforeMs: number): Promise<number | und
   return found !== undefined && found.mtimeMs < beforeMs ? found.size : undefined;
 }
 
-/** Somebody may be writing the same content again: taken away first and looked at then, it can be put back. */
+/** Somebody may be writing the same content again: rename first and check the age then, so it can be put back. */
 async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
   const aside = `${place}${removedEnd}`;
   await rename(place, aside);

@@ -15,17 +15,17 @@ import { keepFile, maxFileBytes, readKept } from './payload-files.ts';
 
 const PayloadMessage = proto.temporal.api.common.v1.Payload;
 
-/** Under this name a reference in history says that a payload is in a folder of ours. */
+/** The driver name in references that point to one of our folders. */
 export const folderDriverName = 'countersign.folder';
 
 /**
- * What becomes of a reference of ours whose file is missing or damaged. `retry`: it throws, and Temporal tries again
- * until the file is back; what a run reads is part of its determinism, so a worker never calls it undecodable.
+ * What happens to a reference of ours whose file is missing or damaged. `retry`: it throws, and Temporal retries until
+ * the file is back. A worker never reads it as undecodable, because what a run reads is part of its determinism.
  * `unread`: it is read as undecodable, for a client that only looks.
  */
 export type WhenGone = 'retry' | 'unread';
 
-/** Keeps payloads as files of a folder; `docs/operations.md` says what that folder must be. */
+/** Keeps payloads as files of a folder; `docs/operations.md` describes what the folder must be. */
 export class FolderDriver implements StorageDriver {
   readonly name = folderDriverName;
   readonly type = folderDriverName;
@@ -80,7 +80,7 @@ export class FolderDriver implements StorageDriver {
 const text = new TextDecoder();
 const referenceType = 'temporal.api.sdk.v1.ExternalStorageReference';
 
-/** What a payload claims that is a reference to a folder of ours; undefined for any other payload or value. */
+/** The claim in a payload that refers to a folder of ours; undefined for any other payload or value. */
 export function claimIn({ metadata, data }: Payload): Record<string, unknown> | undefined {
   const type = metadata?.['messageType'];
   if (!(type instanceof Uint8Array) || !(data instanceof Uint8Array) || text.decode(type) !== referenceType) {

@@ -5,21 +5,23 @@ import { noDriver } from './unread-references.ts';
 import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
 import { openPayloadFolder } from './open-folder.ts';
 
-/** Where payloads go that Temporal's server would refuse, or should not keep in its own database. */
+/** Where to keep payloads that Temporal's server would refuse, or should not keep in its own database. */
 export interface LargePayloads {
-  /** A folder that all workers of a task queue and all clients of its runs share; made if it is not there. */
+  /** A folder that all workers of a task queue and all clients of its runs share; created if it does not exist. */
   folder: string;
-  /** Payloads of at least so many bytes go there. Default 262,144; from 65,536 to 1,000,000. */
+  /** Payloads of at least this many bytes go there. Default 262,144; from 65,536 to 1,000,000. */
   thresholdBytes?: number;
 }
 
 export const defaultThresholdBytes = 262_144;
-/** Below, the inbox's memo could go there, which is read without it; above, two payloads of one task pass a message. */
+/**
+ * Below, the inbox's memo could go there but is read without it; above, two payloads of a task may exceed a message.
+ */
 const thresholdBounds = [65_536, 1_000_000] as const;
 
 /**
- * What was asked for, else what `COUNTERSIGN_PAYLOAD_FOLDER` and `COUNTERSIGN_PAYLOAD_THRESHOLD` say; `false` wants
- * none, whatever they say. Throws `internal` in one sentence.
+ * The given option, else `COUNTERSIGN_PAYLOAD_FOLDER` and `COUNTERSIGN_PAYLOAD_THRESHOLD`; `false` means no folder,
+ * whatever these say. Throws `internal` with one sentence.
  */
 export function largePayloadsOf(
   option: LargePayloads | false | undefined,
@@ -38,7 +40,7 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/** The external storage of a worker or a client. Throws `internal`, in one sentence, for a folder that cannot be used. */
+/** The external storage of a worker or a client. Throws `internal` with one sentence if the folder cannot be used. */
 export async function folderStorage(
   { folder, thresholdBytes }: Required<LargePayloads>,
   namespace: string,
@@ -55,7 +57,7 @@ class FolderStorage extends ExternalStorage {
     this.#driver = driver;
   }
 
-  /** References to other stores are as unreadable here as without any folder (I5c). */
+  /** References to other stores are not read here, as without any folder (I5c). */
   override getDriver(name: string): StorageDriver {
     return name === folderDriverName ? this.#driver : noDriver;
   }

@@ -3,11 +3,11 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
 
-/** A payload folder of one namespace, open for use. */
+/** The payload folder of one namespace, ready for use. */
 export interface PayloadFolder {
-  /** Absolute path; the payload files stand in folders under it. */
+  /** Absolute path; the payload files are in folders under it. */
   path: string;
-  /** Makes the proofs in references; whoever reads the folder has it. */
+  /** Signs the proofs in references; anyone who can read the folder has it. */
   key: Buffer;
 }
 
@@ -15,12 +15,12 @@ const keyFile = 'key';
 const keyShape = /^[0-9a-f]{64}\n$/;
 
 /**
- * Opens the payload folder of a namespace, and makes it where there is none. Each namespace has a folder of its own
- * in `folder`, so that cleaning up for one takes nothing from another.
- * Throws `internal`, in one sentence with the place and the remedy.
+ * Opens the payload folder of a namespace, and creates it if it does not exist. Each namespace has its own folder in
+ * `folder`, so that cleaning one does not affect another.
+ * Throws `internal` with one sentence that names the place and the remedy.
  */
 export async function openPayloadFolder(folder: string, namespace: string): Promise<PayloadFolder> {
-  // Dots too: a namespace may be called `..`.
+  // Encode dots too: a namespace may be called `..`.
   const path = join(resolve(folder), encodeURIComponent(namespace).replaceAll('.', '%2E'));
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -44,7 +44,7 @@ async function readKey(path: string): Promise<Buffer | undefined> {
   throw unusable(path, `its file '${keyFile}' does not hold 64 hex characters: bring it back from a backup`);
 }
 
-/** Of several processes that make it at once, one wins, and all read what it wrote. */
+/** If several processes create it at once, one wins, and all read what it wrote. */
 async function makeKey(path: string): Promise<Buffer> {
   const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
   await writeFile(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });

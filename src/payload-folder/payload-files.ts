@@ -1,6 +1,6 @@
 /**
- * Files named by the SHA-256 of their content. Writing is atomic (a file is whole or absent, also after a crash) and
- * reading checks the name. Errors of the file system come out as Node throws them.
+ * Files named by the SHA-256 of their content. Writing is atomic (a file is complete or absent, even after a crash),
+ * and reading checks the name. Errors of the file system are thrown as Node throws them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,12 +8,12 @@ import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** More than any payload that fits the limits of `core/size-limits.ts`. */
+/** More than any payload within the limits of `core/base/size-limits.ts`. */
 export const maxFileBytes = 128 * 1024 * 1024;
-/** Ends the name of a file that is being written; a crash leaves it behind. */
+/** The end of the name of a file that is being written. A crash leaves such a file behind. */
 export const unfinishedEnd = '.unfinished';
 
-/** A new file on a network drive may be seen by other machines a moment later. Milliseconds. */
+/** Milliseconds between attempts: on a network drive, other machines may see a new file a moment later. */
 const waitsMs = [50, 200, 750];
 
 /** Two levels, so that no folder holds more files than tools can list. */
@@ -21,12 +21,12 @@ export function placeOf(folder: string, name: string): string {
   return join(folder, name.slice(0, 2), name);
 }
 
-/** Writes `content` unless it is there already, whole; either way its file counts as written now. Returns its name. */
+/** Writes `content` unless it is there undamaged; either way the file's time becomes now. Returns its name. */
 export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
   const name = nameOf(content);
   const place = placeOf(folder, name);
   if ((await look(place)) === 'whole') {
-    // What is written again is in use again: whoever cleans up goes by age.
+    // Content that is written again is in use again, and cleaning goes by age.
     const now = new Date();
     await utimes(place, now, now);
     return name;
@@ -40,7 +40,7 @@ export async function keepFile(folder: string, content: Uint8Array): Promise<str
     await rm(unfinished, { force: true });
     throw error;
   }
-  // The reference goes into history next: the file must not be lost to a power cut after that.
+  // The reference goes into history next, so a power failure after this must not lose the file.
   await syncFolder(dirname(place));
   await syncFolder(folder);
   return name;
@@ -54,7 +54,7 @@ export async function keepFile(folder: string, content: Uint8Array): Promise<str
   }
 }
 
-/** The content of a file; `missing` or `damaged` where there is none that fits the name. Waits a second for a missing one. */
+/** The content of a file; `missing` (after waiting a second), or `damaged` if it does not fit its name. */
 export async function readKept(
   folder: string,
   name: string,
@@ -87,7 +87,7 @@ async function writeThrough(path: string, content: Uint8Array): Promise<void> {
 }
 
 async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return; // where a folder cannot be opened
+  if (process.platform === 'win32') return; // Windows cannot open a folder
   await withFile(await open(path, 'r'), (file) => file.sync());
 }
 

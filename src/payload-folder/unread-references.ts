@@ -3,17 +3,17 @@ import { ExternalStorage } from '@temporalio/common';
 import { unreadEncoding } from '../core/base/undecodable.ts';
 
 /**
- * Stands where Temporal's SDK wants to fetch a payload from external storage and there is none. The SDK by itself
- * throws on the first payload that claims to be kept there, before a converter sees it: one signal would repeat a
- * run's task for ever, and one memo would hide the inbox (I5c). Nothing is fetched here and nothing is stored: the
- * claim comes back as a payload that our converter knows for undecodable.
+ * Used if no external storage is configured. By default Temporal's SDK throws on the first payload that claims to be in
+ * external storage, before a converter sees it: one signal would make a run's task retry for ever, and one memo would
+ * hide the inbox (I5c). This class fetches and stores nothing: it replaces the reference with a payload that our
+ * converter reads as undecodable.
  */
 class UnreadReferences extends ExternalStorage {
   constructor() {
     super({ drivers: [noDriver], driverSelector: () => null });
   }
 
-  /** Whatever store a reference names. */
+  /** The same driver for any store that a reference names. */
   override getDriver(): StorageDriver {
     return noDriver;
   }
@@ -27,8 +27,8 @@ export const noDriver: StorageDriver = {
 };
 
 /**
- * What a reference is read as that is not followed. `elsewhere`: kept in a store that is not configured here; `gone`:
- * its file is missing or damaged; `forged`: nobody with the key of the payload folder wrote it.
+ * What a reference that is not followed is read as. `elsewhere`: it is kept in a store that is not configured here.
+ * `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload folder.
  */
 export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged'): Payload {
   const text = new TextEncoder();

@@ -1,2 +1,2 @@
-/** The workflow bundle's entry: workflow functions, nothing else. */
+/** The entry of the workflow bundle: exports workflow functions only. */
 export { agentRun } from './agent/agent-run.ts';

@@ -1,4 +1,4 @@
-/** What Temporal's sandbox loads beside the workflows of a worker: it supplies `activation`, and guards activities. */
+/** The interceptors of all workflows of a worker. They supply `activation` and guard activities. */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { messageNames, parentsChangedName, workflowType } from '../contract.ts';
@@ -21,11 +21,11 @@ export function interceptors(): WorkflowInterceptors {
         activate(input, next) {
           const jobs = input.activation.jobs ?? [];
           const unread = unreadPayloadOf(jobs);
-          // Not a failure of the run: its task is tried again until a worker reads it, and what is there then counts.
+          // Fails the task, not the run: the task is retried until a worker can read the payload as it is then.
           if (unread !== undefined) throw new Error(unread);
           markStrict(jobs);
           markExcess(jobs, workflowInfo().workflowType === workflowType);
-          // Queries come alone and leave the clock where it was: they must leave the gate as it is, too.
+          // Queries have activations of their own and do not advance the clock: they must not change the gate either.
           if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
           state.number++;
           for (const { signalWorkflow } of jobs) {
@@ -36,7 +36,7 @@ export function interceptors(): WorkflowInterceptors {
             const eventId = signalWorkflow.originatingEventId?.toString() ?? '';
             state.eventIds.set(name, [...(state.eventIds.get(name) ?? []), eventId]);
           }
-          // Recorded updates come last on replay, so they come last here, too.
+          // On replay, recorded updates come last, so they come last here too.
           const updates = jobs.filter((job) => job.doUpdate != null);
           input.activation.jobs = [...jobs.filter((job) => job.doUpdate == null), ...updates];
           state.isBeingHandedOver = true;
@@ -51,12 +51,12 @@ export function interceptors(): WorkflowInterceptors {
     outbound: [guardOutbound],
     inbound: [
       {
-        // An agent run sees to its own end.
+        // An agent run closes its own gate when it ends.
         execute(input, next) {
           noteArguments(input.args);
           return workflowInfo().workflowType === workflowType ? next(input) : endGuarded(next(input));
         },
-        /** An answer to another question than the one asked would be worse than none. */
+        /** Refuses a query whose argument cannot be decoded, because it would otherwise answer a different question. */
         // oxlint-disable-next-line require-await -- a throw in an activation would fail its task
         async handleQuery(input, next) {
           const unread = askingQueries.includes(input.queryName) ? input.args.find(isUndecodable) : undefined;

@@ -1,8 +1,8 @@
 /**
- * What all runs of a worker share: loaded once (`preloadModules`), not once for each run, of whose memory and time it
- * would be the greater part (B5). A module here keeps nothing between two uses, or one run could tell what another did:
- * what a run keeps is in its gate, and what it keeps beside it in `run-local.ts`. `test/workflows/preloaded.test.ts`
- * watches both.
+ * The modules that all runs of a worker share. They are loaded once (`preloadModules`), because loading them for each
+ * run would take most of a run's memory and time. A module here must not keep state between two uses, or one run could
+ * learn what another did: a run keeps its state in its gate, and other state in `run-local.ts`.
+ * `test/workflows/preloaded.test.ts` checks both.
  */
 import '../contract.ts';
 import './interceptors.ts';

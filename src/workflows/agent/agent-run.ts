@@ -1,7 +1,7 @@
 /**
- * One agent run: the model speaks, the gate rules, the tools run, and the model is told. This is the only file that
- * knows that order. All calls of a turn are gated at once; asked ones wait side by side; answers return in the
- * model's order. The loop is driven by state that continue-as-new carries, so a run can roll over while it waits.
+ * One agent run: the model answers, the gate rules, the tools run, the model gets the results. Only this file knows
+ * this order. All calls of a turn are gated at once; calls that need an approval wait side by side; results return in
+ * the model's order. Continue-as-new carries the loop's state, so a run can continue as new while it waits.
  */
 import {
   CancellationScope,
@@ -45,11 +45,11 @@ const transcriptQuery = defineQuery<Message[]>(queryNames.transcript);
 export async function agentRun(input: RunInput, carried?: Carried): Promise<RunResult> {
   const checked = readInput(input);
   refuseRepeated();
-  // Handlers before the first await: nothing sent to a run that has just begun is lost or turned away.
+  // Register the handlers before the first await, so that no message to a new run is lost or refused.
   const gate = new Gate();
   const run = new AgentRun(checked, gate);
   try {
-    // A first execution does not read its second argument (I1).
+    // A first execution ignores its second argument (I1).
     return await run.toEnd(isContinued() ? await resume(gate, carried) : startOf(checked, await loadAgent(checked)));
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
@@ -61,7 +61,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   }
 }
 
-/** Takes up what the execution before this one carried, once that is verified. */
+/** Restores what the execution before this one carried, once that is verified. */
 async function resume(gate: Gate, carried: Carried | undefined): Promise<RunState> {
   const past = await verified(carried);
   gate.restore(past.gate);
@@ -73,7 +73,7 @@ class AgentRun {
   readonly #gate: Gate;
   #loaded: RunState | undefined;
   #calls: TurnCalls | undefined;
-  /** The model call at hand. */
+  /** The scope of the model call in flight. */
   #asking: CancellationScope | undefined;
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
@@ -97,7 +97,7 @@ class AgentRun {
     this.#setPolicies();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finish(calls);
-      // Whatever follows writes a command: the model is asked, or the execution ends.
+      // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#state.turn >= this.#state.config.maxTurns) {
@@ -108,7 +108,7 @@ class AgentRun {
         return this.#end('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
       }
       if (this.#shouldContinueAsNew) {
-        // What is being looked into, such as a new policy, would be lost (I11).
+        // Continuing as new would lose what is in flight, such as a new policy (I11).
         if (this.#gate.busy) await this.#gate.until(() => !this.#gate.busy);
         await this.#rollOver();
       }
@@ -119,13 +119,13 @@ class AgentRun {
     }
   }
 
-  /** A model call that is given up because somebody closed the run is no failure. */
+  /** A model call that is cancelled because somebody closed the run is not a failure. */
   #whenClosed = (error: unknown): undefined => {
     if (isCancellation(error) && this.#gate.closing !== undefined) return undefined;
     throw error;
   };
 
-  /** Puts the gate under the policies of the agent in charge. */
+  /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
     const { ceiling, parents, rollOver, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
@@ -144,7 +144,7 @@ class AgentRun {
     });
   }
 
-  /** Asks the model, writes down what it said, and passes each of its calls through the gate (I1). */
+  /** Calls the model, records its answer, and passes each of its calls through the gate (I1). */
   async #modelTurn(turnCalls: TurnCalls): Promise<string> {
     const { config, messages } = this.#state;
     const { agent, instructions, tools } = this.#agent;
@@ -161,11 +161,11 @@ class AgentRun {
           messages,
           ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
         },
-        // A payload of its own: a large transcript may be kept elsewhere, the journal stays in history.
+        // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
         { journal: this.#gate.takeJournal() },
       ]),
     );
-    // A revocation that came before the model's answer binds its calls.
+    // A revocation that arrived before the model's answer binds its calls.
     await this.#gate.drain();
     this.#state.turn = turn;
     this.#state.usage = {
@@ -186,10 +186,10 @@ class AgentRun {
     return text;
   }
 
-  /** Runs what may run and waits for the rest, until every call of the turn has its answer. */
+  /** Runs the calls that may run and waits for the others, until every call of the turn has an answer. */
   async #finish(calls: TurnCalls): Promise<void> {
     while (!calls.areAnswered) {
-      // A run decides about rolling over before it parks, and then starts nothing new (I11).
+      // Decide whether to continue as new before waiting. Once that is decided, start nothing new (I11).
       await this.#gate.until(() => calls.canGoOn || (this.#shouldContinueAsNew ? this.#idle : calls.canStart));
       calls.takeSettled();
       if (!this.#shouldContinueAsNew) calls.startReady();
@@ -203,7 +203,7 @@ class AgentRun {
     this.#setPolicies();
   }
 
-  /** For a run that is cancelled: what is under way ends, and whoever asked is told. */
+  /** For a cancelled run: waits for what is in flight, and answers every call and message. */
   async giveUp(reason: string): Promise<void> {
     await this.#gate.drain();
     this.#gate.cancelAll(reason);
@@ -223,7 +223,7 @@ class AgentRun {
 
   get #shouldContinueAsNew(): boolean {
     if (!this.#gate.shouldContinueAsNew) return false;
-    // All of it goes along in one piece, the run's input and a changed policy too.
+    // All of this is carried together, including the run's input and a changed policy.
     const carried = [this.#bareInput, this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
     return byteLength(JSON.stringify(carried)) <= this.#limits.carriedBytes;
   }
@@ -236,7 +236,7 @@ class AgentRun {
     return this.#calls?.areRunning !== true && !this.#gate.busy;
   }
 
-  /** Continues as new with everything open; the original deadlines go along (I11). */
+  /** Continues as new with everything that is open and the original deadlines (I11). */
   async #rollOver(): Promise<never> {
     const state = { ...this.#state, links: this.#state.links + 1 };
     const { gate, memo } = this.#gate.snapshot();
@@ -244,7 +244,7 @@ class AgentRun {
     return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#bareInput, carried);
   }
 
-  /** What binds this run is in its state already. */
+  /** The input without the inherited policies, which the state holds already. */
   get #bareInput(): RunInput {
     const { parent, ...input } = this.#input;
     return parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };

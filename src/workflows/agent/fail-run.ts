@@ -2,8 +2,8 @@ import { ActivityFailure, ApplicationFailure, TemporalFailure, isCancellation } 
 import type { Gate } from '../gate/gate.ts';
 
 /**
- * What a run that cannot go on ends with: one sentence, the code, and the journal entries not carried yet.
- * Anything but Temporal's own failures passes unchanged: a defect of ours repeats the task until a deploy mends it.
+ * The error of a run that cannot go on: one sentence, the code, and the journal entries that no payload has carried.
+ * Other errors than Temporal's failures pass unchanged: a defect of ours makes the task retry until a deploy fixes it.
  */
 export function failRun(error: unknown, gate: Gate): unknown {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;

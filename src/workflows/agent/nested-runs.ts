@@ -8,19 +8,19 @@ import type { Gate } from '../gate/gate.ts';
 import { runNested, type NestedRun } from './run-nested.ts';
 import type { ToolEnd } from './run-tool.ts';
 
-/** A nested run under way. */
+/** A nested run in flight. */
 interface Open {
   scope: CancellationScope;
-  /** The policies that it knows of: those in force when it was started, or when it was told last. */
+  /** The policies that it has: those active when it was started, or when it was last told of a change. */
   knows: PolicyLayers;
-  /** Absent until it is there. */
+  /** Undefined until the run has started. */
   run?: Parameters<NestedRun['onStarted']>[0];
 }
 
-/** What one task may send: a message to the server takes 4 MB, and other commands go along. */
+/** Bytes that one task may send: a message to the server takes 4 MB, and also holds other commands. */
 const maxToldBytes = 2_000_000;
 
-/** The runs that calls of agents start: what they inherit of this one, and how they end with it. */
+/** The runs that calls of agents start: what they inherit from this run, and how they end with it. */
 export class NestedRuns {
   readonly #input: RunInput;
   readonly #gate: Gate;
@@ -34,7 +34,7 @@ export class NestedRuns {
     this.#gate = gate;
   }
 
-  /** Workflow ids of the runs above this one, the root's first. */
+  /** Workflow ids of the runs above this one, the root first. */
   get lineage(): string[] {
     return this.#input.parent?.lineage ?? [];
   }
@@ -43,7 +43,7 @@ export class NestedRuns {
     this.#inTurn = 0;
   }
 
-  /** Why one more call of an agent cannot start a run; undefined if it can, and then it counts. */
+  /** Why one more call of an agent cannot start a run; undefined if it can. Counts the call. */
   problem(callId: string): string | undefined {
     const { workflowId } = workflowInfo();
     return nestingProblem({
@@ -53,7 +53,7 @@ export class NestedRuns {
     });
   }
 
-  /** Runs one admitted call. The policies go along as they are in force now; later ones follow. */
+  /** Runs one admitted call with the policies that are active now; later changes are sent to it. */
   run({ callId, args }: ToolCall, agent: string, resultBytes: number): Promise<ToolEnd> {
     const { workflowId } = workflowInfo();
     const { caller, metadata } = this.#input;
@@ -79,7 +79,7 @@ export class NestedRuns {
     });
   }
 
-  /** Tells each that is open whenever what binds this run has changed (I10). */
+  /** Sends a change to every open nested run whenever the policies that bind this run have changed (I10). */
   async #keepTelling(): Promise<void> {
     this.#isTelling = true;
     try {
@@ -91,7 +91,7 @@ export class NestedRuns {
         await Promise.all(this.#untold.slice(0, atOnce).map((each) => this.#tell(each, policies, bytes)));
       }
     } catch {
-      // This run is cancelled, and those that it started with it.
+      // This run is cancelled, and its nested runs with it.
       this.#isTelling = false;
     }
   }
@@ -100,7 +100,7 @@ export class NestedRuns {
     return [...this.#open].filter(({ run, knows }) => run !== undefined && knows !== this.#gate.policies);
   }
 
-  /** One that cannot be told would go on under what bound it before: it is cancelled, if it has not ended. */
+  /** A nested run that cannot be told would continue under its old policies, so it is cancelled if it has not ended. */
   async #tell(open: Open, policies: Policy[], bytes: number): Promise<void> {
     open.knows = this.#gate.policies;
     try {
@@ -111,12 +111,12 @@ export class NestedRuns {
     }
   }
 
-  /** Cancels those that are open: a run that is closed waits for them no longer than that takes. */
+  /** Cancels the open nested runs. A closed run waits for them only until they are cancelled. */
   cancel(): void {
     this.#scope.cancel();
   }
 
-  /** Those of these running calls. */
+  /** Lists the nested runs of these running calls. */
   listed(running: { callId: string; agent: string }[]): Pick<RunStatus, 'nested'> {
     const { workflowId } = workflowInfo();
     if (running.length === 0) return {};

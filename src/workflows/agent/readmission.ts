@@ -1,4 +1,4 @@
-/** A call that goes through the gate once more, because the tool that would run is not the one that was admitted (I8). */
+/** A call that passes the gate again, because its tool has changed since it was admitted (I8). */
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import type { Message } from '../../contract.ts';
@@ -8,12 +8,12 @@ import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 
-/** Definitions kept; a call that was admitted under an older one is asked about without the old one's words. */
+/** Replaced definitions to keep. Reviewers of a call admitted under an older one do not see what that one said. */
 const formerKept = 10;
 
 /**
- * Holds a call of an agent for the gate, as the model would ask for it now: with arguments that the new schema has
- * checked, under an id of its own, and with a sentence for reviewers on what has changed.
+ * Holds a call of an agent for the gate, as the model would request it now: with arguments checked against the new
+ * schema, a new id, and a sentence for reviewers about the change.
  */
 export function heldAgain(
   each: TurnCall,
@@ -42,7 +42,7 @@ export function heldAgain(
   };
 }
 
-/** Puts a tool as it is now in the place of the one that the run recorded, for every agent of the run that has it. */
+/** Replaces a recorded tool with its present definition, for every agent of the run that has it. */
 export function takeDefinition(state: RunState, admitted: ToolDefinition, changed: ToolDefinition): void {
   const renew = <Config extends AgentConfig>(config: Config): Config => ({
     ...config,
@@ -54,14 +54,14 @@ export function takeDefinition(state: RunState, admitted: ToolDefinition, change
   state.former = [...others, admitted].slice(-formerKept);
 }
 
-/** The tool as it was when the call was admitted: what an approval is about (I8). */
+/** The tool as it was when the call was admitted: an approval is about that definition (I8). */
 export function admittedTool(state: RunState, { tool: name, admitted }: TurnCall): ToolDefinition | undefined {
   const present = agentOf(state).tools.find((tool) => tool.name === name);
   if (admitted === undefined || present?.definition === admitted) return present;
   return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
 }
 
-/** As for a call's first request: the model's text beside the call, else the last user message. */
+/** The same summary as for a call's first request: the model's text beside the call, else the last user message. */
 function summaryOf(messages: readonly Message[]): string {
   const said = messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '');
   return said?.content ?? '';

@@ -20,18 +20,18 @@ import type { ToolEnd } from './run-tool.ts';
 export interface NestedRun {
   workflowId: string;
   input: RunInput;
-  /** The most that its answer may have. */
+  /** The maximum size of its answer, in bytes. */
   resultBytes: number;
-  /** Rides along so that this run's history keeps it (design section 6); the nested run does not read it. */
+  /** Puts journal entries into this run's history; the nested run does not read them. */
   journal: JournalEntry[];
-  /** Called once the run is there and can be told of changes. */
+  /** Called once the run has started and can receive signals. */
   onStarted: (run: Pick<ChildWorkflowHandle<Workflow>, 'signal'>) => void;
 }
 
 /**
- * Runs one admitted call of an agent as a run of its own. No activity waits meanwhile, so it may take days. Total: every
- * way the run can end is an answer to the calling model. When this run is cancelled or closed, the nested one is
- * cancelled.
+ * Runs one admitted call of an agent as a separate run. No activity waits meanwhile, so it may take days. Never throws:
+ * every way in which the run can end is an answer to the calling model. When this run is cancelled or closed, the
+ * nested run is cancelled.
  */
 export async function runNested({ workflowId, input, resultBytes, journal, onStarted }: NestedRun): Promise<ToolEnd> {
   const { agent, parent } = input;
@@ -64,7 +64,7 @@ function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd 
   return status === 'limit' ? failed(agent, output) : { content: output, isError: false, ran: 'yes' };
 }
 
-/** What it said last goes along: it may be all that it found out. */
+/** Includes the run's last output: it may be all that the run found out. */
 function closed(agent: string, output: string): ToolEnd {
   const content = sentences.cancelled(`the run of agent '${agent}' was closed`);
   return { content: output === '' ? content : `${content}\n${output}`, isError: true, ran: 'yes' };
@@ -72,7 +72,7 @@ function closed(agent: string, output: string): ToolEnd {
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-/** What fails a run before its agent has done anything. */
+/** Failures of a run before its agent has done anything. */
 const neverBegan = ['agent_unknown', 'arguments_invalid', 'policy_invalid', 'too_large'];
 
 function endOf(agent: string, error: unknown): ToolEnd {
@@ -81,7 +81,7 @@ function endOf(agent: string, error: unknown): ToolEnd {
   }
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof CancelledFailure) {
-    // What it had done by then, its own journal says.
+    // Its own journal says what it had done by then.
     const ran = error === cause ? 'no' : 'unknown';
     return { content: sentences.cancelled(`the run of agent '${agent}' was cancelled`), isError: true, ran };
   }

@@ -16,22 +16,22 @@ import {
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
 
-/** How a tool's activity ended, as the model is told and as the ledger keeps it. */
+/** How a tool's activity ended: the answer to the model, and what the ledger keeps. */
 export interface ToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
-  /** True where it was not started for want of its arguments, which may be readable later: it can be run again. */
+  /** True if it was not started because its arguments cannot be read now: it can be started again later. */
   unread?: boolean;
-  /** Where it was not started because its definition has changed: the tool as it is now. */
+  /** If it was not started because its definition has changed: the tool as it is now. */
   changed?: ChangedDefinition;
 }
 
 const repeats = 3;
 
 /**
- * Runs one admitted call as its activity. Total: every way an activity can end is an answer to the model (I7).
- * A tool with side effects has one attempt; only idempotent and read-only tools are repeated.
+ * Runs one admitted call as its activity. Never throws: every way in which an activity can end is an answer to the
+ * model (I7). A tool with side effects has one attempt; only idempotent and read-only tools are retried.
  */
 export async function runTool(
   tool: ToolDefinition,
@@ -74,18 +74,18 @@ function endOf(error: unknown, tool: string): ToolEnd {
     const content = sentences.failed(`the tool ran, but its result could not be kept (${cause.message})`);
     return { content, isError: true, ran: 'yes' };
   }
-  // Time-outs, a worker that left, cancellation in mid-call: it may have happened (I7).
+  // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const changed = changedDefinitionOf(cause, tool);
   const ran = ranOf(cause.type ?? '');
   return { content: sentences.failed(cause.message), isError: true, ran, ...(changed && { changed }) };
 }
 
-/** A failure of any other type is not the worker's: an operator failed the activity in the tool's place. */
+/** A failure of any other type does not come from a worker: an operator failed the activity in the tool's place. */
 function ranOf(type: string): Ran {
   if (notStarted.includes(type)) return 'no';
   return type === toolFailedType ? 'yes' : 'unknown';
 }
 
-/** What the second gate answers, and the worker when it has no such tool. */
+/** The errors of the second gate, and the worker's error if it has no such tool. */
 const notStarted = [...secondGateTypes, 'NotFoundError'];

@@ -5,10 +5,10 @@ import type { RunConfig } from '../../core/policy/run-config.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { RunState } from './run-state.ts';
 
-/** A run's input must leave room for what is sent along with it to the model. */
+/** A run's input must leave room for what is sent to the model with it. */
 const maxInputBytes = 512_000;
 
-/** Refuses what cannot even be handed to `countersign.loadAgent`, which checks everything else. */
+/** Refuses input that cannot be passed to `countersign.loadAgent`, which checks everything else. */
 export function readInput(input: unknown): RunInput {
   if (isUndecodable(input)) {
     throw ApplicationFailure.nonRetryable(`The run's input could not be decoded: ${input.why}`, 'undecodable');
@@ -33,7 +33,7 @@ export function readInput(input: unknown): RunInput {
   return input as RunInput;
 }
 
-/** Only a workflow that started this one may say what binds it: to anybody else the field is not open (I10). */
+/** Only the workflow that started this one may set the policies that bind it; nobody else may use this field (I10). */
 function isFromParent(parent: Partial<ParentOfRun> | null): boolean {
   const above = workflowInfo().parent?.workflowId;
   const lineage: unknown = parent?.lineage;

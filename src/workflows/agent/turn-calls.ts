@@ -1,5 +1,5 @@
 /**
- * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them stand in the run's
+ * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them are in the run's
  * state, which continue-as-new carries.
  */
 import { createEventGroup } from '@temporalio/workflow';
@@ -18,7 +18,7 @@ import type { RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool } from './run-tool.ts';
 
-/** How often a tool is started again that was not started for want of its arguments. */
+/** How often a tool is started in total if its arguments cannot be read. */
 const startsForUnread = 5;
 
 export class TurnCalls {
@@ -33,7 +33,7 @@ export class TurnCalls {
     this.#nested = nested;
   }
 
-  /** Passes each call that the model wishes for through the gate, at once (I1). */
+  /** Passes every call that the model requested through the gate, at once (I1). */
   admitAll(wishes: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
     this.#state.calls = [];
@@ -46,7 +46,7 @@ export class TurnCalls {
     return this.#state.calls.every(({ state }) => state === 'done');
   }
 
-  /** True while a tool or a nested run is under way: the run must not continue as new then (I11). */
+  /** True while a tool or a nested run is in flight: the run must not continue as new then (I11). */
   get areRunning(): boolean {
     return this.#running > 0;
   }
@@ -61,7 +61,7 @@ export class TurnCalls {
     return this.#state.calls.some(({ state }) => state === 'ready');
   }
 
-  /** Takes what was settled. */
+  /** Takes over settlements, admits held calls, and gives up the remaining calls if the run is closing. */
   takeSettled(): void {
     for (const each of this.#state.calls) this.#settle(each);
     this.#admitHeld();
@@ -69,17 +69,17 @@ export class TurnCalls {
     if (closing !== undefined) for (const each of this.#state.calls) this.#giveUp(each, closing);
   }
 
-  /** Starts what may run. */
+  /** Starts the calls that may run. */
   startReady(): void {
     for (const each of this.#state.calls) this.#start(each);
   }
 
-  /** A cancelled activity ends at once for its workflow, and how it ended belongs into the journal. */
+  /** Waits until no call runs. A cancelled activity ends at once for its workflow; the journal needs its end. */
   untilEnded(): Promise<void> {
     return this.#gate.until(() => this.#running === 0);
   }
 
-  /** Whoever asked for a call is told what became of it, also where the run ends with its calls. */
+  /** Answers every call, even if the run ends before the call has run. */
   answerAll(reason: string): void {
     for (const each of this.#state.calls) {
       this.#settle(each);
@@ -94,7 +94,7 @@ export class TurnCalls {
     this.#state.calls = [];
   }
 
-  /** The nested runs under way. */
+  /** The nested runs in flight. */
   get nested(): { callId: string; agent: string }[] {
     return this.#state.calls.flatMap(({ state, tool, call }) => {
       const agent = state === 'running' ? this.#tool(tool)?.agent : undefined;
@@ -102,7 +102,7 @@ export class TurnCalls {
     });
   }
 
-  /** Where calls are asked about one after another, one that comes after an open question is held until that is settled. */
+  /** With `batch: sequential`, a call behind an open question is held until that question is settled. */
   #admitInTurn(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
     const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
     if (!isHeld) return this.#admit(wish, callId, contextSummary);
@@ -114,7 +114,7 @@ export class TurnCalls {
     const { calls } = this.#state;
     for (const [index, { held }] of calls.entries()) {
       if (held === undefined) continue;
-      // One that was let run before does not wait in its turn for a second time.
+      // A call that was allowed to run before does not wait for its turn again.
       if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
       const { notice, changes } = calls[index]!;
       const admitted = this.#admit(held.wish, held.callId, held.contextSummary, held.replaces);
@@ -175,7 +175,7 @@ export class TurnCalls {
     each.state = 'running';
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
-    // The definition that passed the gate, also where it is no longer kept: the second gate then refuses the call (I8).
+    // The definition that passed the gate. If the run no longer keeps it, the second gate refuses the call (I8).
     const { admitted: definition = tool.definition } = each;
     const permit = tool.agent === undefined ? this.#gate.permit(call, { ...tool, definition }, requestId) : undefined;
     const ending =
@@ -184,7 +184,7 @@ export class TurnCalls {
         : this.#nested.run(call, tool.agent!, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
     void ending.then(({ content, isError, ran, unread, changed }) => {
       this.#running--;
-      // Without a payload folder nothing is unread: whoever says so had the activity failed while the tool runs (I7).
+      // Without a payload folder nothing can be unread: somebody failed the activity while the tool may still run (I7).
       const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
       if (isUnread) each.unread = (each.unread ?? 0) + 1;
       if (isUnread && each.unread! < startsForUnread) {
@@ -202,7 +202,7 @@ export class TurnCalls {
     });
   }
 
-  /** The tool has changed since the call was admitted: the call goes through the gate again, about the tool as it is now (I8). */
+  /** The tool has changed since the call was admitted: the call passes the gate again with the new definition (I8). */
   #holdAgain(each: TurnCall, tool: ToolDefinition, changed: ChangedDefinition, requestId: string | undefined): void {
     this.#gate.noteRuling();
     takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
@@ -213,7 +213,7 @@ export class TurnCalls {
     Object.assign(each, heldAgain(each, tool, changed, requestId, this.#state.messages));
   }
 
-  /** The other agent is in charge from the next turn on; what was asked beside the handoff stays this one's. */
+  /** The other agent is in charge from the next turn on; this agent keeps the other calls of the turn. */
   #handOver(each: TurnCall, { callId }: ToolCall, target: string): void {
     const isFirst = this.#state.next === undefined;
     this.#state.next ??= target;
@@ -224,7 +224,7 @@ export class TurnCalls {
     this.#gate.finished(callId, isFirst ? 'yes' : 'no');
   }
 
-  /** A call that has no answer and will not run any more. */
+  /** Settles a call that has no answer and will not run. */
   #giveUp(each: TurnCall, reason: string): void {
     if (each.state !== 'ready' && each.state !== 'held') return;
     const { callId } = each.call ?? each.held!;

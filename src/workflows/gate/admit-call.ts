@@ -1,4 +1,4 @@
-/** The step that every tool call passes (I1): the policy's ruling on it, and what follows from that. */
+/** The step that every tool call passes (I1): the policies' ruling on the call, and its consequences. */
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -25,10 +25,10 @@ export type Admission =
 export interface CallFacts {
   /** The model's text beside the call, else the last user message. */
   contextSummary: string;
-  /** Where the tool has a shell subject: its split. */
+  /** The split of the tool's shell subject, if it has one. */
   shell?: ShellSplit & { argument: string };
   assessment?: Assessment;
-  /** Of a call whose tool changed after it was approved: the request that approved it. */
+  /** If the call's tool changed after the call was approved: the request that approved it. */
   replaces?: ApprovalRequest['replaces'];
 }
 
@@ -68,7 +68,7 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
     return answered('denied_by_policy', sentences.deniedByPolicy(toolName, ruling.reason));
   }
-  // A call that replaces another one is counted already.
+  // A call that replaces another one is already counted.
   const reversible =
     assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces.requestId));
   const answer = answerBefore(ledger, ruling, { tool: toolName, args, digest, reversible, atMs }, limits);
@@ -94,7 +94,7 @@ export function admitCall(
   return { kind: 'asked', requestId: record.request.requestId };
 }
 
-/** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */
+/** Settles a call that must not run and needs no ruling: unknown tool, bad arguments, a limit. */
 export function refuseCall(
   state: GateState,
   { policies }: ActivePolicies,
@@ -108,12 +108,12 @@ export function refuseCall(
 
 const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];
 
-/** Whether the model is told of such a denial as of an error (`approval.denied_as`). */
+/** Whether the model gets this outcome as an error: a denial, if `approval.denied_as` is `error`. */
 export function isToldAsError(policies: PolicyLayers, outcome: OutcomeName): boolean {
   return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
 }
 
-/** Arguments without canonical JSON cannot be approved: nobody could say what would run. */
+/** Arguments without canonical JSON cannot be approved: it would be unknown what runs. */
 function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): string | Problem {
   try {
     return callDigest({ tool: name, args, definition });
@@ -122,7 +122,7 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
   }
 }
 
-/** A split that is missing, or that is of another argument than the recorded subject, splits nothing (I2). */
+/** Returns `notSplit` if the split is missing, or if it is not of the argument that is the recorded subject (I2). */
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;

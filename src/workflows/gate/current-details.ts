@@ -7,8 +7,8 @@ const shown = 10;
 const longestText = 200;
 
 /**
- * What Temporal's UI shows of a waiting run, under "User Metadata": what waits, until when, and how to answer. In the
- * markdown that this page renders: a line break is one, a list in a list is not shown as one.
+ * The text that Temporal's UI shows for a waiting run, under "User Metadata": what waits, until when, and how to
+ * answer. It is written for that page's markdown, which keeps line breaks and does not render nested lists.
  */
 export function currentDetails({ open }: Ledger): string {
   const [first] = open;
@@ -46,7 +46,7 @@ function block(lines: string[]): string {
   return ['```', ...lines, '```'].join('\n');
 }
 
-/** Text that a model or a policy chose, where it can neither end the code span nor hide a character. */
+/** A code span for text that a model or a policy chose. The text can neither end the span nor hide a character. */
 function codeSpan(text: string): string {
   return `\`${escapeText(text).slice(0, longestText).replaceAll('`', "'")}\``;
 }

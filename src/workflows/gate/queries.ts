@@ -15,7 +15,7 @@ import type { GateState } from '../state/gate-state.ts';
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 
-/** Answers what reviewers ask of a run: its open requests, one request whole, its grants. */
+/** Answers queries about a run: its open requests, one full request, its grants. */
 export function answerQueries(state: GateState): void {
   setHandler(grantsQuery, () => {
     state.requirePast();

@@ -8,12 +8,12 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { currentDetails } from './current-details.ts';
 
-/** Writes what the inbox and Temporal's UI show of a run, when the set of its open requests has changed. */
+/** Writes what the inbox and Temporal's UI show of a run, whenever its set of open requests has changed. */
 export class VisibilityIndex {
   readonly #state: GateState;
-  /** The open requests as the index last showed them; the next link inherits what it shows. */
+  /** The open requests that the index shows; the next execution inherits the index. */
   #shown: RequestRecord[];
-  /** Recorded in the run, so nothing is written before the run knows them. */
+  /** Recorded in the run; nothing is written before the names are known. */
   #names: AttributeNames | undefined;
 
   constructor(state: GateState) {
@@ -21,18 +21,18 @@ export class VisibilityIndex {
     this.#shown = state.ledger.open;
   }
 
-  /** The ledger is that of the execution before this one, which wrote the index. */
+  /** Call this after the ledger was restored: the execution before this one wrote the index. */
   restore(): void {
     this.#shown = this.#state.ledger.open;
     if (this.#shown.length > 0) setCurrentDetails(currentDetails(this.#state.ledger));
   }
 
-  /** The names of the attributes, as the run recorded them. */
+  /** Sets the attribute names that the run recorded. */
   use(names: AttributeNames): void {
     this.#names = names;
   }
 
-  /** True if the set of open requests is not the one that the index shows. */
+  /** True if the set of open requests differs from the one that the index shows. */
   get isDue(): boolean {
     return this.#names !== undefined && this.#state.ledger.open !== this.#shown;
   }
@@ -44,7 +44,7 @@ export class VisibilityIndex {
     this.#shown = ledger.open;
     const { ids, tags, dueMs } = approvalIndex(ledger);
     const { KEYWORD_LIST, DATETIME } = SearchAttributeType;
-    // The server removes an attribute at an empty list. The SDK's null stays in it as JSON, and other SDKs fail to read it.
+    // The server removes an attribute at an empty list. The SDK's null stays as JSON, and other SDKs fail to read it.
     const list = (name: string, value: string[]) => ({ key: defineSearchAttributeKey(name, KEYWORD_LIST), value });
     upsertSearchAttributes([
       list(names.ids, ids),
@@ -61,8 +61,8 @@ export class VisibilityIndex {
   }
 
   /**
-   * Writes the journal alone. It is the command of an activation that changed no open request: without one the server
-   * would keep an empty task, which a replay merges with the next (I12).
+   * Writes the journal alone. It is the command of an activation that changed no open request. Without a command the
+   * server would keep an empty task, which a replay merges with the next one (I12).
    */
   writeJournal(): void {
     const { memo, rest } = approvalMemo(this.#state.ledger, this.#state.takeJournal());
@@ -71,18 +71,18 @@ export class VisibilityIndex {
     this.#state.noteCommand();
   }
 
-  /** What the journal still holds goes to the memo: no other payload will follow. */
+  /** Writes the rest of the journal to the memo, because no other payload will follow. */
   writeLast(): void {
     this.run();
     for (let entries = this.#state.takeJournal(); entries.length > 0;) {
       const { memo, rest } = approvalMemo(this.#state.ledger, entries);
       upsertMemo({ [memoName]: memo });
-      // An entry too large for any memo is left out: readers see the gap.
+      // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }
   }
 
-  /** The next link's memo: continue-as-new does not carry what a link wrote there. */
+  /** The memo of the next execution: continue-as-new does not carry what this execution wrote to its own. */
   memo(): Record<string, unknown> {
     const kept = Object.entries(workflowInfo().memo ?? {}).filter(
       ([name, value]) => name !== journalMemoName && !isUndecodable(value),

@@ -1,4 +1,4 @@
-/** One gated activity call of a workflow of one's own, from the wish to what it returns or throws. */
+/** One gated activity call of a custom workflow, from the request to its result or error. */
 import type { ActivityInput, ActivityOptions } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
@@ -18,7 +18,7 @@ import { noteForModel } from './for-model.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
 
-/** What a gated call needs of its gate. */
+/** What a gated call needs from its gate. */
 export type CallingGate = Pick<
   Gate,
   | 'admit'
@@ -40,24 +40,24 @@ export type CallingGate = Pick<
 export interface GatedCall {
   gate: CallingGate;
   activity: GatedDefinition;
-  /** What reviewers read beside the call. */
+  /** The text that reviewers see beside the call. */
   contextSummary: string;
-  /** True once the workflow has ended or has handed everything to its next link. */
+  /** True once the workflow has ended or has handed everything to its next execution. */
   hasEnded: () => boolean;
-  /** A request that an earlier link opened for the same call, or undefined. */
+  /** Takes the request that an earlier execution opened for the same call; undefined if there is none. */
   takeUp: (call: ToolCall) => { callId: string; requestId: string; definition: string } | undefined;
-  /** Puts the activity as the worker has it now in the place of the one that the run recorded, and returns it. */
+  /** Replaces the activity's recorded definition with the one that the worker has now, and returns the new one. */
   renew: (present: GatedDefinition) => GatedDefinition;
 }
 
 interface Admitted {
   call: ToolCall;
   values: readonly (Json | undefined)[];
-  /** Of a request that an earlier link opened: the definition that its reviewers saw. */
+  /** For a request that an earlier execution opened: the definition that its reviewers saw. */
   definition?: string;
 }
 
-/** What a call that passed the gate before and was not started has left behind. */
+/** What is left of a call that passed the gate before and was not started. */
 interface Again {
   callId: string;
   contextSummary: string;
@@ -67,9 +67,9 @@ interface Again {
 type Next = (input: ActivityInput) => Promise<unknown>;
 
 /**
- * Passes one call through the gate and schedules it with its permit in front of its own arguments. Throws what `refusal`
- * describes; everything else is what the activity itself returns or throws. A call whose activity has changed since it
- * was admitted goes through the gate again, about the activity as it is now (I8).
+ * Passes one call through the gate and schedules it, with its permit before its own arguments. Throws what `refusal`
+ * describes; otherwise returns or throws what the activity does. A call whose activity has changed since it was
+ * admitted passes the gate again, with the present definition (I8).
  */
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
   let [asked, given] = [gated, input.args as readonly unknown[]];
@@ -99,13 +99,13 @@ type Ended = { result: unknown } | { changed: ChangedDefinition; admitted: Admit
 
 async function passGate(gated: GatedCall, input: ActivityInput, next: Next, again: Again | undefined): Promise<Ended> {
   const { gate, activity } = gated;
-  // A revocation that came in the same activation binds the call.
+  // Apply the messages of this activation first: a revocation among them binds the call.
   if (gate.hasNews) await gate.drain();
   const wished = wish(gated, input.args, again);
   const requestId = admit(gated, wished, again);
-  // An allowed call is scheduled in this very step, in the order in which it was made.
+  // An allowed call is scheduled in this same step, so that calls keep their order.
   const admitted = requestId === undefined ? wished : await answered(gated, wished, requestId);
-  // Between the answer and this step somebody may have handed the call to the next execution, which takes it up.
+  // Meanwhile the workflow may have handed the call to the next execution, which takes it up: never return.
   if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
   const { call, values, definition = activity.definition } = admitted;
   const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
@@ -117,11 +117,11 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
       ...input,
       args: [markPermit(permit), ...values],
       options: optionsOf(activity, input.options, permit),
-      // Type hints go by position, and the permit moves all positions.
+      // Type hints are positional, and the permit shifts all positions.
       ...(input.typeInfo === undefined ? {} : { typeInfo: { ...input.typeInfo, inputTypes: undefined } }),
     });
   } catch (error) {
-    // Cancelled in the task that made it, it was never sent, nor were the entries in its permit; seen twice, they are one.
+    // An activity cancelled in the task that scheduled it is never sent, nor are its entries; readers drop duplicates.
     if (isCancellation(error)) gate.putBackJournal(permit.journal ?? []);
     gate.finished(call.callId, ranOf(error));
     const changed = changedDefinitionOf(error instanceof ActivityFailure ? error.cause : error, activity.name);
@@ -137,7 +137,7 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
 function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: Again | undefined): Admitted {
   const { name } = activity;
   const read = gatedArguments(activity, given);
-  // Each call that reaches the gate is counted once, so that the number is this call's own through all links.
+  // Each call that reaches the gate is counted once, so the number is unique across all executions.
   const callId = again?.callId ?? `call.${gate.ledger.counts.calls + 1}`;
   if ('args' in read) return { call: { callId, tool: name, args: read.args }, values: read.values };
   const content = sentences.failed(read.problem);
@@ -145,7 +145,7 @@ function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: A
   throw refusal(content, { toolName: name, outcome: 'refused' }, 'arguments_invalid');
 }
 
-/** The id of the request that the call has to wait for; undefined if it is allowed. */
+/** Returns the id of the request that the call must wait for; undefined if the call is allowed. */
 function admit(
   { gate, activity, contextSummary, takeUp }: GatedCall,
   wished: Admitted,
@@ -164,15 +164,15 @@ function admit(
   throw refusal(admission.content, { toolName: activity.name, outcome: admission.outcome });
 }
 
-/** Waits until the question is settled, and gives what is to run. */
+/** Waits until the request is settled, and returns the call to run. */
 async function answered(
   { gate, activity, hasEnded }: GatedCall,
   wished: Admitted,
   requestId: string,
 ): Promise<Admitted> {
   const settlement = await settled(gate, requestId);
-  // Whoever left this call behind does not look at how it ends: a failure that nobody takes would repeat the task, and
-  // what the next link takes up must not run in this one too.
+  // The workflow has ended or has handed the call on: never return. Nobody handles a failure here any more, so it would
+  // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (!settlement.runs) throw notRun(gate, activity, requestId, settlement);
   if (settlement.edited === undefined) return wished;
@@ -211,7 +211,7 @@ function notRun(
   });
 }
 
-/** One attempt, unless a repeat does no harm (I7); what else the author says stays. */
+/** Limits a call to one attempt unless repeating it does no harm (I7); the author's other options stay. */
 function optionsOf(activity: GatedDefinition, options: ActivityOptions, permit: Permit): ActivityOptions {
   const { callId, outcome, requestId, heartbeats } = permit;
   const group = requestId === undefined ? [] : [createEventGroup(`approval of ${activity.name}`, { id: requestId })];

@@ -3,13 +3,13 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
-/** What a model is to be told beside a result, by the scope in which it made its call. */
+/** Notes that a model is told before a result, by the scope in which it made its call. */
 const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => new Map());
 
 /**
- * Makes a call for a model and gives what the model is told: the result, after what a reviewer changed of its arguments;
- * or the sentence in its place where the gate did not let it run, where it failed, or where its outcome is not known. A
- * cancelled workflow stays cancelled.
+ * Makes a call for a model and returns what the model is told: the result, preceded by a note if a reviewer changed the
+ * arguments; or a sentence if the gate refused the call, the call failed, or its outcome is unknown. Rethrows a
+ * cancellation, and any error that is neither a refusal of the gate nor an `ActivityFailure`.
  */
 export async function forModel<Result>(call: () => Promise<Result>): Promise<Result | string> {
   const scope = new CancellationScope();
@@ -29,7 +29,7 @@ export async function forModel<Result>(call: () => Promise<Result>): Promise<Res
   }
 }
 
-/** For the model that made this call, if one did. */
+/** Adds a note for the model that made this call, if a model made it. */
 export function noteForModel(notice: string): void {
   const notices = ofRun();
   let scope: CancellationScope | undefined = CancellationScope.current();

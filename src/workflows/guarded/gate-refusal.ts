@@ -3,28 +3,28 @@ import type { OutcomeName, Ran } from '../../core/ledger/approval.ts';
 import { leftInMidCallTypes, payloadUnreadType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 
-/** Why a gated call did not run: the first of the failure's details. */
+/** Why a gated call did not run; the first entry of the failure's `details`. */
 export interface GateRefusal {
-  /** Says that the failure is the gate's. */
+  /** Marks the failure as the gate's. */
   gate: true;
   toolName: string;
   outcome: OutcomeName;
   requestId?: string;
   reason?: string;
   reviewerId?: string;
-  /** For `responded`: the answer that a reviewer gave in the activity's place. */
+  /** For `responded`: the answer that a reviewer gave in place of the activity. */
   response?: Json;
 }
 
 /**
- * What a gated call throws when it does not run: never retried, `type` is the outcome, or `arguments_invalid` for
- * arguments that cannot be shown, and `message` the sentence that a model would get.
+ * The error of a gated call that does not run. It is never retried. `type` is the outcome, or `arguments_invalid` for
+ * arguments that cannot be shown; `message` is the sentence that a model would get.
  */
 export function refusal(message: string, details: Omit<GateRefusal, 'gate'>, type: string = details.outcome): Error {
   return ApplicationFailure.create({ message, type, nonRetryable: true, details: [{ gate: true, ...details }] });
 }
 
-/** The gate's own refusal behind an error, or undefined for every other error. */
+/** Returns the gate's refusal from an error; undefined for every other error. */
 export function gateRefusal(error: unknown): GateRefusal | undefined {
   const details: unknown = error instanceof ApplicationFailure ? error.details?.[0] : undefined;
   return typeof details === 'object' && details !== null && 'gate' in details && details.gate === true
@@ -36,10 +36,10 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
 export function ranOf(error: unknown): Ran {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return 'no';
-  // Time-outs, a worker that left, cancellation in mid-call: it may have happened.
+  // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened.
   if (!(cause instanceof ApplicationFailure)) return 'unknown';
   if (leftInMidCallTypes.includes(cause.type ?? '')) return 'unknown';
-  // Not the worker's: an operator failed the activity in its place.
+  // The failure does not come from a worker: an operator failed the activity in its place.
   if (cause.failure?.source !== workerSource) return 'unknown';
   const notStarted = cause.details?.[0] === refusedBySecondGate || cause.type === payloadUnreadType;
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';
@@ -48,7 +48,7 @@ export function ranOf(error: unknown): Ran {
 /** How Temporal's TypeScript SDK marks the failures that its workers report. */
 const workerSource = 'TypeScriptSDK';
 
-/** The worker's own answer where it has no such activity; an author's error may have the same name. */
+/** The worker's own error if it has no such activity. An author's error may have the same name. */
 function isUnregistered({ type, message }: ApplicationFailure): boolean {
   return type === 'NotFoundError' && /^Activity function .* is not registered on this Worker/.test(message);
 }

@@ -1,6 +1,6 @@
 /**
- * Which activities of this run pass its gate, whoever schedules them: the workflow's own code, or a library that knows an
- * activity only by its name.
+ * The activities of this run that pass its gate, whoever schedules them: the workflow's own code, or a library that
+ * knows an activity only by its name.
  */
 import type { WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 import { ApplicationFailure, ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
@@ -18,10 +18,10 @@ import { runLocal } from '../sandbox/run-local.ts';
 // oxlint-disable-next-line no-explicit-any -- as Temporal's own activity types: any arguments
 type AnyFunction = (...args: any[]) => any;
 
-/** How the activities `Activities` are declared to the gate: those named here are gated, the others are not. */
+/** Declares the activities `Activities` to the gate: those named here are gated, the others are not. */
 export type Gated<Activities> = {
   readonly [Name in keyof Activities]?: GatedActivity & {
-    /** What reviewers read beside the call, made of its arguments; at most 500 characters. */
+    /** The text that reviewers see beside the call, at most 500 characters. Default: `Workflow TYPE`. */
     about?: (...args: Activities[Name] extends AnyFunction ? Parameters<Activities[Name]> : never) => string;
   };
 };
@@ -32,18 +32,18 @@ interface Guarded {
   gate: GuardingGate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
-  /** Requests that an execution before this one opened and for which nobody waits yet. */
+  /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
   /** Gated activities that have been scheduled and have not ended. */
   running: number;
-  /** True once the workflow has ended, or handed everything to its next link. */
+  /** True once the workflow has ended, or has handed everything to its next execution. */
   ended: boolean;
 }
 
 const ofRun = (): { guarded?: Guarded } => runLocal('guarded', () => ({}));
 
-/** The one gate of this run and what it guards. */
+/** The one gate of this run, and what it guards. */
 export function guardedBy(gate: GuardingGate): Guarded {
   const guarded = (ofRun().guarded ??= {
     gate,
@@ -57,7 +57,7 @@ export function guardedBy(gate: GuardingGate): Guarded {
   throw ApplicationFailure.nonRetryable('A workflow has one ApprovalGate; this one is the second', 'internal');
 }
 
-/** Puts activities under the gate and returns them: from now on each call of one that is declared passes it. */
+/** Puts activities under the gate and returns them: from now on each call of a declared activity passes the gate. */
 export function guardActivities<Activities extends object>(
   gate: GuardingGate,
   activities: Activities,
@@ -117,7 +117,7 @@ async function counted<Result>(guarded: Guarded, running: Promise<Result>): Prom
   }
 }
 
-/** When the workflow has ended, nothing stays open, and the journal is written to its end. */
+/** When the workflow ends, closes everything open and writes the rest of the journal. */
 export async function endGuarded<Result>(running: Promise<Result>): Promise<Result> {
   try {
     const result = await running;
@@ -142,12 +142,12 @@ async function close(reason: string): Promise<void> {
   gate.writeLast();
 }
 
-/** A call that is made again after continue-as-new goes on where its request stands: same id, same deadline (I11). */
+/** Finds the carried request of a call made again after continue-as-new: it keeps its id and deadline (I11). */
 function takeUp(
   carried: RequestRecord[],
   { tool, args }: ToolCall,
 ): { callId: string; requestId: string; definition: string } | undefined {
-  // By the definition that was asked about: the activity may have changed since.
+  // Compare by the definition that was asked about: the activity may have changed since.
   const digestUnder = (definition: string): string => callDigest({ tool, args, definition });
   const index = carried.findIndex(
     ({ origin, request, ruled }) => (origin ?? request).digest === digestUnder(ruled.definition),
@@ -162,7 +162,7 @@ function takeUp(
       };
 }
 
-/** The next link takes the present definitions along; of two risks the greater counts, as at the start. */
+/** Replaces the definition, also for the next execution. The greater of the two risks counts, as at the start. */
 function renew({ definitions, config }: Guarded, present: GatedDefinition): GatedDefinition {
   const known = definitions.get(present.name);
   const renewed = known === undefined ? present : withGreaterRisk(present, known);
@@ -173,13 +173,13 @@ function renew({ definitions, config }: Guarded, present: GatedDefinition): Gate
   return renewed;
 }
 
-/** Open requests, and those settled so that the call runs, where it has not run. */
+/** Open requests, and requests that were settled so that the call runs, if it has not run. */
 export function unfinished({ ledger }: GuardingGate): RequestRecord[] {
   const pending = new Set(ledger.outcomes.flatMap(({ ran, requestId }) => (ran === 'pending' ? [requestId] : [])));
   return [...ledger.open, ...ledger.settled.filter(({ request }) => pending.has(request.requestId))];
 }
 
-/** Text for people: a function of the author's that fails must not fail the call. */
+/** The text for reviewers: an error in the author's `about` must not fail the call. */
 function summaryOf({ about }: Guarded, name: string, args: readonly unknown[]): string {
   try {
     return String(about.get(name)?.(...args) ?? `Workflow ${workflowInfo().workflowType}`);

@@ -10,24 +10,24 @@ import type { GateSnapshot } from '../state/gate-state.ts';
 import { gatedRun, guardedBy, unfinished } from './guarded-activities.ts';
 
 export interface LoadOptions {
-  /** Under whose name calls are ruled and listed, as an agent's are. */
+  /** The name under which calls are ruled on and listed, like an agent's name. */
   agent: string;
-  /** A policy document, usually of the workflow's input; it can only tighten the operator's ceiling. */
+  /** A policy document, usually from the workflow's input. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
   mode?: Mode;
-  /** For whom the workflow works. */
+  /** The user for whom the workflow works. */
   caller?: Caller;
-  /** For conditions of the policy, and for reviewers. */
+  /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
 }
 
-/** What the next execution takes: in its arguments, and as its memo. */
+/** What the next execution takes: `carried` in its arguments, `memo` as its memo. */
 export interface Carry {
   carried: CarriedGate;
   memo: Record<string, unknown>;
 }
 
-/** What a workflow hands to its next execution, unchanged: as an argument, or as a member of one. */
+/** What a workflow passes to its next execution, unchanged: as an argument, or as a direct property of one. */
 export interface CarriedGate {
   writer: Writer;
   gate: GateSnapshot;
@@ -40,8 +40,8 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{ [activi
 });
 
 /**
- * Puts the gate under the worker's ceiling and the policies given here, once, before the first gated call. The worker
- * reads them in one activity; what the execution before this one carried is verified and then taken as it is (I12).
+ * Puts the gate under the worker's ceiling and the given policies, once, before the first gated call. The worker reads
+ * them in one activity. State that the execution before this one carried is verified and then taken unchanged (I12).
  */
 export async function loadGate(
   gate: Gate,
@@ -75,7 +75,7 @@ async function restoreGate(gate: Gate, carried: CarriedGate): Promise<GateConfig
   return past.config;
 }
 
-/** Everything the next execution needs; continue as new in the same step. */
+/** Returns everything that the next execution needs. Continue as new in the same step. */
 export function carryGate(gate: Gate): Carry {
   const guarded = guardedBy(gate);
   const { config } = guarded;
@@ -87,13 +87,13 @@ export function carryGate(gate: Gate): Carry {
     );
   }
   guarded.ended = true;
-  // Where the author puts the next link's argument is unknown: a reader of the journal finds the memo.
+  // The author may pass `carried` as any argument, and readers of the journal look only in the memo.
   gate.writeLast();
   const { gate: snapshot, memo } = gate.snapshot();
   return { carried: { writer: thisExecution(), gate: snapshot, config }, memo };
 }
 
-/** A refusal ends the workflow with its sentence, not with that of an activity which failed. */
+/** Makes a refusal end the workflow with its own sentence, not with that of the failed activity. */
 async function withItsSentence(loading: Promise<GateConfig>): Promise<GateConfig> {
   try {
     return await loading;

@@ -7,13 +7,13 @@ import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
 /**
- * A check takes milliseconds, and a workflow task that takes seconds is repeated for ever. An execution that has verified
- * `checksOfExecution` signatures continues as new and counts anew; while something in flight keeps it from that, it
- * verifies as many more, and no further. Count by message order: activation boundaries differ on replay.
+ * A check takes milliseconds, and a workflow task that takes seconds is retried for ever. After `checksOfExecution`
+ * signatures an execution continues as new and counts from zero. While something in flight prevents that, it verifies
+ * at most as many again. Count by message order: activation boundaries differ on replay.
  */
 const maxChecks = 2 * checksOfExecution;
 
-/** The messages whose signature counts; any other one is anybody's. */
+/** The messages whose signature counts. Anybody may send any other message. */
 const signed = [
   decideName,
   messageNames.setPolicy,
@@ -26,14 +26,14 @@ function actionOf(name: string): SignedAction | undefined {
   return signed.find((each) => each === name);
 }
 
-/** Who sends the message `name` if its signature holds. */
+/** The sender of message `name`, if its signature holds. */
 export function claimed(name: string, message: unknown, ceiling: Policy | undefined): Sender | { problem: Problem } {
   const action = actionOf(name);
   if (action === undefined) return { voter: { identity: 'anonymous' }, operator: false };
   return claimedSender({ action, message: message as Sent }, ceiling);
 }
 
-/** Who sends it, as far as that can be believed; verifies its signature, if it has one. */
+/** The sender, as far as it can be believed; verifies the signature if there is one. */
 export function authenticate(
   name: string,
   message: unknown,

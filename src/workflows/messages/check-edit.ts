@@ -26,7 +26,7 @@ const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
 type Checked = Extract<Awaited<ReturnType<CheckEdit>>, { args: unknown }>;
 
-/** The request neither expires nor is carried to the next execution meanwhile; other decisions may settle it. */
+/** Checks an edit. Meanwhile the request neither expires nor is carried over; other decisions may settle it. */
 export function checkEdit(
   state: GateState,
   policies: () => ActivePolicies,
@@ -60,7 +60,7 @@ export function checkEdit(
     }
     const { reversible } = ruledCase.assessment;
     const latestMs = latestDeadlineMs(found, policies().policies);
-    // The call that this one replaces counts already.
+    // The call that this one replaces is counted already.
     const counted = { tool, args, digest, atMs, reversible: reversible || !request.assessment.reversible };
     const before = answerBefore(state.ledger, { action: 'allow' }, counted, limits);
     if (before !== undefined) return refuse('denied_by_policy', `the edited call: ${before.content}`);
@@ -83,7 +83,7 @@ export function checkEdit(
             contextSummary: request.contextSummary,
             lineage: request.lineage,
             replaces: { requestId, by: 'edit' },
-            // The check may take longer than the call may still be asked about.
+            // The check may end after the latest time at which the call may be asked about.
             atMs: Math.min(Date.now(), latestMs ?? Infinity),
             latestMs,
           }),
@@ -92,7 +92,7 @@ export function checkEdit(
     });
   }
 
-  /** The decision came before a revocation of all grants, so the grant that it leaves is revoked with them. */
+  /** Applies the decision. A grant that it creates is revoked if all grants were revoked during the check. */
   function answer(edit?: CheckedEdit): Receipt {
     const receipt = state.answer({ kind: 'decide', ...decided, ...(edit && { edit }) });
     const { lastRevocation } = state;
@@ -107,7 +107,7 @@ export function checkEdit(
   }
 }
 
-/** A subject that the run recorded as a shell command and that was not split now: nobody knows what it runs (I2). */
+/** Returns `notSplit` if the run recorded a shell command that was not split now: what it runs is unknown (I2). */
 function splitOf(
   { subject, shell: before }: RequestRecord['ruled'],
   shell: (ShellSplit & { argument: string }) | undefined,

@@ -1,4 +1,4 @@
-/** Signal `close`: what is open is cancelled, and whoever drives the run is told to end it. */
+/** Signal `close`: cancels everything open, and tells the workflow to end. */
 import { messageNames } from '../../contract.ts';
 import { readClose, type CloseMessage } from '../../core/messages/control.ts';
 import type { GateState } from '../state/gate-state.ts';

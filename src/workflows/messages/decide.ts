@@ -1,4 +1,4 @@
-/** Message `decide`: a reviewer's answer to one request, with edited arguments or without. */
+/** Message `decide`: a reviewer's answer to one request, with or without edited arguments. */
 import { decideName } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { parseDecision, type ParsedDecision } from '../../core/messages/decision.ts';
@@ -34,7 +34,7 @@ export function decideMessages(
     },
   };
 
-  /** One edit of a request at a time. */
+  /** Only one edit of a request may be in flight. */
   function isInTheWay({ requestId, modifiedArguments }: ParsedDecision): boolean {
     return modifiedArguments !== undefined && inFlight.holds(requestId);
   }

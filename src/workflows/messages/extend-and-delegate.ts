@@ -1,4 +1,4 @@
-/** Messages `extend` and `delegate`: more time for one request, another reviewer for a seat. */
+/** Messages `extend` and `delegate`: more time for a request, another reviewer for a seat. */
 import { messageNames } from '../../contract.ts';
 import {
   instantMs,

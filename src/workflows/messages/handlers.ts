@@ -1,4 +1,4 @@
-/** Registers the handlers of signals and updates. They only put what came in into the queue (pipeline.ts). */
+/** Registers the handlers of signals and updates. They only put messages into the queue (pipeline.ts). */
 import {
   ApplicationFailure,
   defineSignal,
@@ -15,7 +15,7 @@ import { acceptable, refused } from './message-kind.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { MessagePipeline } from './pipeline.ts';
 
-/** The second argument is the history event of the signal; the interceptor of `activation.ts` adds it. */
+/** The handler's second argument is the history event id of the signal; interceptors.ts adds it. */
 export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue): void {
   setHandler(defineSignal<[unknown, string?]>(kind.name), (payload, eventId = '') => {
     for (const item of itemsOf(kind, payload)) {
@@ -44,7 +44,7 @@ export function registerUpdate(
       throwRefused(receipt);
       return receipt;
     },
-    // Refuses before anything enters history. Validators do not run on replay: they change nothing.
+    // Refuses before anything enters history. Validators do not run on replay, so they change nothing.
     {
       validator: (payload) => {
         if (!isList(kind, payload)) return throwRefused(pipeline.foresee(kind, payload));
@@ -56,7 +56,7 @@ export function registerUpdate(
   );
 }
 
-/** Temporal buffers a signal that nobody handles in silence: it is counted as refused instead. */
+/** Temporal silently buffers a signal without a handler. Count it as refused instead. */
 export function rejectUnknownSignals(queue: MessageQueue): void {
   setDefaultSignalHandler((_name, ...payloads) => {
     const unread = payloads.find((each) => isUndecodable(each) || ArrayBuffer.isView(each));
@@ -77,7 +77,7 @@ function isList({ takesLists }: MessageKind<unknown>, payload: unknown): payload
   return takesLists === true && Array.isArray(payload);
 }
 
-/** The messages of a payload; a list of a wrong length stays whole, and is refused when it is parsed. */
+/** The messages of a payload. A list of the wrong length stays whole and is refused when it is parsed. */
 function itemsOf(kind: MessageKind<unknown>, payload: unknown): unknown[] {
   const isTaken = isList(kind, payload) && payload.length > 0 && payload.length <= maxDecisions;
   return isTaken ? payload : [payload];

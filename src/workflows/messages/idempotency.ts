@@ -8,15 +8,15 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { refused } from './message-kind.ts';
 
-/** What makes two messages the same one: a retry has the same id and the same content. */
+/** Identifies a message: a retry has the same id and the same content. */
 export interface MessageIdentity {
   id: string;
   digest: string;
 }
 
 /**
- * Undefined for a message without an id: no other one is its retry. A decision's id is of its request and its content:
- * another decision under the same `decisionId` is judged by itself.
+ * Undefined for a message without an id: no other message is its retry. A decision's id includes its request and its
+ * content: another decision under the same `decisionId` is judged separately.
  */
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
@@ -29,7 +29,7 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
 }
 
 /**
- * The receipt that a message was given before: the same one again, or a refusal of another message under its id. The
+ * The receipt of an earlier message with this id: the same receipt if the content is the same, else a refusal. The
  * ledger knows a decision by its vote and every other message by its id (docs/decisions/0016).
  */
 export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
@@ -52,7 +52,7 @@ export function misused(id: string): Receipt {
 
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
 
-/** Query `receipt`: what became of a message with an id. */
+/** Query `receipt`: the result of a message with an id. */
 export function answerReceipts(state: GateState): void {
   setHandler(receiptQuery, (filter) => {
     state.requirePast();

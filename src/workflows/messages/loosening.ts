@@ -4,8 +4,8 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
 
 /**
- * Where the ceiling names operators, only they loosen what a run may do (I10). Each message of theirs counts once: one
- * that was signed no later than the last is refused. `operatorMs`: when this one was signed.
+ * If the ceiling names operators, only they may loosen what a run may do (I10). Each message of an operator counts
+ * once: one that was signed no later than the last is refused. `operatorMs`: when this message was signed.
  */
 export function loosening(
   message: Signed,

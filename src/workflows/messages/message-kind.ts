@@ -2,31 +2,31 @@ import type { Receipt } from '../../core/ledger/approval.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { Problem } from '../../core/base/problem.ts';
 
-/** One kind of message: what the pipeline asks of it, step by step. Nothing here throws for what somebody sent. */
+/** One kind of message, with what the pipeline needs at each step. No content of a message makes a method throw. */
 export interface MessageKind<Message> {
   /** The name of its signal, and of its update if it has one. */
   name: string;
-  /** A list of messages is taken too, and answered in order. Default false. */
+  /** Whether it accepts a list of messages too, and answers them in order. Default false. */
   takesLists?: boolean;
   /** Reads a decoded payload. `eventId`: the history event of a signal; an update has none. */
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
-  /** The requests that it may settle: if one is just past its deadline, the recorded time decides (I6). */
+  /** The requests that it may settle. If one is just past its deadline, the recorded time decides (I6). */
   concerns(message: Message): readonly string[];
-  /** What `apply` would answer, as far as ledger and policies tell; changes nothing and verifies no signature. */
+  /** What `apply` would answer, as far as ledger and policies tell. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
-  /** Applies it as sent at `atMs`, or says what has to be looked up first. */
+  /** Applies the message as sent at `atMs`, or returns what must be looked up first. */
   apply(message: Message, sender: Sender, atMs: number): Receipt | Lookup;
 }
 
 /** What an activity finds out before a message can be applied. */
 export interface Lookup {
-  /** Schedules the activity; resolves to what applies its result. A rejection is answered with `failed`. */
+  /** Schedules the activity; resolves to a function that applies its result. A rejection is answered with `failed`. */
   find(): Promise<() => Receipt>;
   /** True if the messages behind it wait for the result. */
   blocks: boolean;
-  /** True if it is made however many there were: what it says must not be missed. Default false. */
+  /** True if the limit on lookups does not apply, because the message must not be missed. Default false. */
   isRequired?: boolean;
-  /** The request that does not expire meanwhile, for a lookup that does not block. */
+  /** The request that does not expire meanwhile, if the lookup does not block. */
   holds?: string;
   /** What the sender is told if the activity fails. */
   failed: string;
@@ -34,7 +34,7 @@ export interface Lookup {
   ended: string;
 }
 
-/** What `preview` answers where it finds nothing to refuse. */
+/** The answer of `preview` if it finds nothing to refuse. */
 export const acceptable: Receipt = { requestId: '', accepted: true, message: '' };
 
 export function refused(requestId: string, problem: Problem): Receipt {

@@ -6,7 +6,7 @@ import type { MessageKind } from './message-kind.ts';
 export interface Received {
   kind: MessageKind<unknown>;
   payload: unknown;
-  /** The history event of a signal, empty if it is not known; an update has none. */
+  /** The history event id of a signal, empty if it is not known; undefined for an update. */
   eventId?: string;
   /** Workflow time of the activation that delivered it. */
   receivedAtMs: number;
@@ -19,14 +19,14 @@ interface Queued extends Received {
   order: number;
 }
 
-/** What came in and was not applied yet, in the order of history: in each activation signals by event, then updates. */
+/** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */
 export class MessageQueue {
   #messages: Queued[] = [];
   #isOpen = false;
   #hasNews = false;
   #owesCommand = false;
 
-  /** False until the gate knows its policies: messages wait. */
+  /** False until the gate knows its policies; messages wait until then. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -40,28 +40,28 @@ export class MessageQueue {
     return this.#messages.length === 0;
   }
 
-  /** True if something came in since the last run: a message, the result of a lookup, or a fired timer. */
+  /** True if something arrived since the last run: a message, the result of a lookup, or a fired timer. */
   get hasNews(): boolean {
     return this.#isOpen && this.#hasNews;
   }
 
-  /** True if something came in that history does not keep apart by itself: its task must write a command (I12). */
+  /** True if the task must write a command, or else a replay may merge it with the next task (I12). */
   get owesCommand(): boolean {
     return this.#owesCommand;
   }
 
   add(message: Received): void {
-    // Handlers that are set late are given what came by their names: the order is that of the events.
+    // A handler that is registered late gets the buffered signals by name, so sort them by event.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activation.number, order };
     const index = this.#messages.findIndex((each) => each.activation === queued.activation && each.order > order);
     this.#messages.splice(index === -1 ? this.#messages.length : index, 0, queued);
     this.#hasNews = true;
-    // An update that was accepted stands in history as a command.
+    // An accepted update is a command in history by itself.
     this.#owesCommand ||= message.eventId !== undefined;
   }
 
-  /** A lookup returned, or the timer fired. */
+  /** Call this when a lookup has returned or the timer has fired. */
   noteNews(): void {
     this.#hasNews = true;
     this.#owesCommand = true;
@@ -83,7 +83,7 @@ export class MessageQueue {
     this.#messages.unshift(message as Queued);
   }
 
-  /** The events of the signals that wait. */
+  /** The event ids of the waiting signals. */
   get eventIds(): string[] {
     return this.#messages.flatMap(({ eventId }) => eventId || []);
   }

@@ -1,4 +1,4 @@
-/** Signal `parentsChanged`: what binds the run above a nested one has changed (docs/decisions/0018). */
+/** Signal `parentsChanged`: the policies that bind the run above a nested run have changed (docs/decisions/0018). */
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ReadParents } from '../../activities/read-parents.ts';
 import { activityNames, parentsChangedName } from '../../contract.ts';
@@ -11,13 +11,13 @@ import type { ActivePolicies } from '../state/active-policies.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 
-/** Retried until a worker answers: what this run may do depends on it. */
+/** Retried until a worker answers, because what this run may do depends on it. */
 const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({
   startToCloseTimeout: '30s',
   summary: 'Does the calling run say that its policies changed?',
 });
 
-/** No calling run sends more. */
+/** A calling run never sends more bytes. */
 const maxBytes = maxInheritedBytes + 1_000;
 
 interface ParentsChanged {
@@ -25,7 +25,7 @@ interface ParentsChanged {
   eventId: string;
 }
 
-/** `inherit` puts the run under other parents. Undefined for a workflow that no other one started. */
+/** `inherit` puts the run under the parents' new policies. Undefined for a workflow without a parent. */
 export function parentsChangedMessages(
   state: GateState,
   policies: () => ActivePolicies,

@@ -1,7 +1,7 @@
 /**
- * The one way of a message through a run: decode → parse → order → deduplicate → authenticate → apply → answer. Handlers
- * only put what came into the queue (handlers.ts). The queue is taken once in each activation, in the order of history,
- * and a message is applied whole before the next one is looked at; only the check of an edit lets others pass.
+ * The path of every message through a run: decode → parse → order → deduplicate → authenticate → apply → answer.
+ * Handlers only fill the queue (handlers.ts). The queue is processed once in each activation, in the order of history.
+ * Each message is applied completely before the next one; only the check of an edit lets other messages pass.
  */
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
@@ -19,7 +19,7 @@ import { acceptable, refused } from './message-kind.ts';
 import type { MessageQueue, Received } from './message-queue.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
-/** While something keeps an execution from continuing as new, it looks up as many messages again, and no further. */
+/** An execution that something in flight keeps from continuing as new makes at most as many lookups again. */
 const maxLookups = 2 * lookupsOfExecution;
 const tooManyLookups: Problem = {
   code: 'rate_limited',
@@ -54,7 +54,7 @@ export class MessagePipeline implements ScheduledTask {
     return this.#queue.hasNews;
   }
 
-  /** Applies what can be applied now; then time passes for what is still open. */
+  /** Applies what can be applied now, then handles the deadlines and steps that have become due. */
   run(): void {
     const nowMs = Date.now();
     this.#queue.noteRun();
@@ -68,22 +68,22 @@ export class MessagePipeline implements ScheduledTask {
     if (!this.#inFlight.blocks) this.#deadlines.pass(nowMs);
   }
 
-  /** Why an update is refused before it enters history, as far as can be told now; changes nothing (I4). */
+  /** Returns the refusal of an update before it enters history, as far as can be told now. Changes nothing (I4). */
   foresee(kind: MessageKind<unknown>, payload: unknown): Receipt {
     const found = read(kind, { payload });
     if ('problem' in found) return refused('', found.problem);
-    // What it will find when its turn comes is not known while others wait before it.
+    // While other messages wait before it, what it will find is unknown: accept it.
     if (!this.#queue.isOpen || !this.#queue.isEmpty || this.#inFlight.blocks) return acceptable;
     const { message } = found;
     const earlier = this.#earlier(identityOf(kind.name, message));
-    // A retry is let in, to be given the first receipt.
+    // Accept a retry, so that it gets the first receipt.
     if (earlier !== undefined) return 'code' in earlier ? earlier : acceptable;
     const sender = claimed(kind.name, message, this.#ceiling());
     if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
     return kind.preview(message, sender, Date.now());
   }
 
-  /** The run ends: everything that waits is refused in this very step, so that the journal has the refusal. */
+  /** The run ends: refuses every waiting message in this same step, so that the journal has the refusal. */
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
@@ -104,7 +104,7 @@ export class MessagePipeline implements ScheduledTask {
     if (earlier !== undefined) return this.#answerAs(received, earlier);
     const sender = claimed(kind.name, message, this.#ceiling());
     if ('problem' in sender) return this.#answer(received, refused(requestIdOf(message), sender.problem));
-    // Whoever sent it: what would change nothing costs no look at its signature.
+    // Do not verify the signature of a message that is refused even if its signature holds.
     const foreseen = kind.preview(message, sender, atMs);
     if (foreseen.code !== undefined) return this.#answer(received, foreseen);
     const proven = authenticate(kind.name, message, this.#ceiling(), this.#state);
@@ -127,7 +127,7 @@ export class MessagePipeline implements ScheduledTask {
     return undefined;
   }
 
-  /** What the same message was answered before, or the message in flight of which it is a retry. */
+  /** The receipt that the same message got before, or the message in flight of which it is a retry. */
   #earlier(identity: MessageIdentity | undefined): Receipt | { inFlight: string } | undefined {
     if (identity === undefined) return undefined;
     const inFlight = this.#inFlight.find(identity.id);
@@ -166,7 +166,7 @@ export class MessagePipeline implements ScheduledTask {
     );
   }
 
-  /** The end of every message: counted if refused, kept for its retries if not, and told to who waits. */
+  /** Finishes a message: counts a refusal, else keeps the receipt for retries; answers the sender of an update. */
   #answer(received: Received, receipt: Receipt, identity?: MessageIdentity): void {
     if (receipt.code !== undefined) {
       this.#state.refuse(receipt.code, sizeOf(received.payload), receipt.requestId);
@@ -175,7 +175,7 @@ export class MessagePipeline implements ScheduledTask {
   }
 }
 
-/** Decodes and parses. What has no canonical JSON has no digest, and nothing that could be signed. */
+/** Decodes and parses. A message without canonical JSON has no digest and cannot be signed: it is refused. */
 function read(
   kind: MessageKind<unknown>,
   { payload, eventId }: Pick<Received, 'payload' | 'eventId'>,
@@ -183,7 +183,7 @@ function read(
   if (isUndecodable(payload)) {
     return { problem: { code: payload.code, message: `the message could not be decoded: ${payload.why}` } };
   }
-  // Parsed, each byte would be a member of an object, and some megabytes would take longer than a task may (I5).
+  // Parsing would make each byte a property of an object; some megabytes would take longer than a task may (I5).
   if (ArrayBuffer.isView(payload))
     return { problem: { code: 'undecodable', message: 'the message is bytes, not JSON' } };
   const found = kind.parse(payload, eventId);

@@ -18,15 +18,15 @@ import { RecordedTimes } from './recorded-times.ts';
 import { revokeMessages } from './revoke.ts';
 import { setPolicyMessages } from './set-policy.ts';
 
-/** What messages do to the gate besides what they do to its ledger. */
+/** What messages do to the gate beyond its ledger. */
 export interface MessageEffects {
-  /** The policies in force. */
+  /** The active policies. */
   policies: () => ActivePolicies;
-  /** Puts the run under the policy that somebody sent. */
+  /** Puts the run under the policy that was sent. */
   change: (change: PolicyChange) => void;
-  /** Puts a nested run under what binds the run above it now. */
+  /** Puts a nested run under the policies that bind the run above it now. */
   inherit: (parents: Policy[]) => void;
-  /** Somebody closed the run. */
+  /** Called when somebody has closed the run. */
   close: () => void;
 }
 
@@ -37,7 +37,7 @@ export interface Messages {
   pipeline: MessagePipeline;
 }
 
-/** Registers a handler for every message that a run takes, and makes the pipeline that applies them. */
+/** Registers a handler for every message that a run takes, and creates the pipeline that applies them. */
 export function receiveMessages(state: GateState, { policies, change, inherit, close }: MessageEffects): Messages {
   const queue = new MessageQueue();
   const inFlight = new InFlight();

@@ -9,7 +9,7 @@ const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
   summary: 'When was each decision recorded?',
 })[activityNames.arbitrate];
 
-/** When the server recorded signals that came too near to a deadline (I6). The queue waits while an activity reads it. */
+/** When the server recorded signals that came close to a deadline (I6). The queue waits while they are read. */
 export class RecordedTimes {
   readonly #inFlight: InFlight;
   readonly #onRead: () => void;
@@ -20,12 +20,12 @@ export class RecordedTimes {
     this.#onRead = onRead;
   }
 
-  /** Undefined if it was not read yet; infinity if it could not be read. */
+  /** Undefined if it has not been read yet; infinity if it could not be read. */
   of(eventId: string): number | undefined {
     return this.#atMs.get(eventId);
   }
 
-  /** Reads all in one activity, for the messages behind the first may be as late. */
+  /** Reads all times in one activity, because the messages behind the first one may be late too. */
   read(eventIds: string[]): void {
     const find = async (): Promise<Record<string, number>> =>
       arbitrate({ runId: workflowInfo().runId, eventIds }).catch(() => ({}));

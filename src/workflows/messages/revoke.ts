@@ -1,4 +1,4 @@
-/** Message `revoke`: some grants of the run, or all of them, end. */
+/** Message `revoke`: ends some or all grants of the run. */
 import { messageNames } from '../../contract.ts';
 import { readRevoke, type RevokeMessage } from '../../core/messages/control.ts';
 import type { Grant } from '../../core/policy/grants.ts';
@@ -35,7 +35,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     return state.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
   }
 
-  /** To lift a standing denial is to loosen. */
+  /** Revoking a standing denial loosens what the run may do. */
   function lifting(message: RevokeMessage, sender: Sender): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);

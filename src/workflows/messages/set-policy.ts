@@ -1,4 +1,4 @@
-/** Message `setPolicy`: another policy or mode for the run; everything open is ruled on again. */
+/** Message `setPolicy`: changes the run's policy or mode; everything open is ruled on again. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ReadPolicy } from '../../activities/read-policy.ts';
 import { activityNames, messageNames } from '../../contract.ts';
@@ -20,7 +20,7 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
   summary: 'Is the new policy good?',
 })[activityNames.readPolicy];
 
-/** Characters: a problem may quote the document, however long. */
+/** Characters: a problem may quote the document, which may be long. */
 const maxProblemLength = 1_000;
 
 /** `change` puts the run under the changed policy. */

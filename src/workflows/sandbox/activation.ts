@@ -1,34 +1,34 @@
 /**
- * What the gate must know of each activation (one workflow task handled) and the SDK does not tell workflow code: which
- * activation this is, whether all its jobs were handed over, and which history event brought a signal.
+ * What the gate must know about each activation (the handling of one workflow task), but the SDK does not tell workflow
+ * code: which activation it is, whether all its jobs were handed over, and which history event brought a signal.
  */
 import { runLocal } from './run-local.ts';
 
-/** Signals whose names Temporal reserves would throw before any handler (I5b); they arrive under this name instead. */
+/** Signals whose names Temporal reserves would throw before any handler (I5b); they are renamed to this. */
 export const reservedSignalName = 'countersign.reserved';
 
 interface Activations {
   installed: boolean;
   number: number;
   isBeingHandedOver: boolean;
-  /** Of signals that have not been handled, by their names. */
+  /** Event ids of signals that have not been handled, by signal name. */
   eventIds: Map<string, string[]>;
 }
 
-/** What the interceptors write and `activation` reads. */
+/** The state that the interceptors write and `activation` reads. */
 export const activations = (): Activations =>
   runLocal('activations', () => ({ installed: false, number: 0, isBeingHandedOver: false, eventIds: new Map() }));
 
 export const activation = {
-  /** False on a worker that was not made by `createWorker`: the gate refuses to work there. */
+  /** False on a worker that does not load our interceptors: the gate throws there. */
   get installed(): boolean {
     return activations().installed;
   },
-  /** Counts activations of this run since the worker loaded it; only compared for equality within one run. */
+  /** Counts the activations of this run since the worker loaded it. Compare it only for equality and within one run. */
   get number(): number {
     return activations().number;
   },
-  /** True while the SDK hands the jobs of the activation to their handlers, one by one. */
+  /** True while the SDK hands the activation's jobs to their handlers, one by one. */
   get isBeingHandedOver(): boolean {
     return activations().isBeingHandedOver;
   },

@@ -1,7 +1,7 @@
 /**
  * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but never
  * throws while reading: Temporal decodes a signal before its handler runs, and a throw there would fail the workflow
- * task for ever (I5a). What decodes is part of determinism: `test/workflows/payload-converter.test.ts` pins it.
+ * task for ever (I5a). Decoding is part of determinism: `test/workflows/payload-converter.test.ts` pins it.
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
@@ -19,7 +19,7 @@ class BrandingPayloadConverter implements PayloadConverter {
       const payload = defaultPayloadConverter.toPayload(value);
       return isMarkedPermit(value) ? { ...payload, metadata: { ...payload.metadata, ...permitMetadata } } : payload;
     } catch (error) {
-      // A plain error in workflow code would repeat the task for ever (I5d).
+      // A plain error in workflow code would make the task retry for ever (I5d).
       throw unwritable(error instanceof Error ? error.message : String(error));
     }
   }
@@ -46,7 +46,7 @@ class BrandingPayloadConverter implements PayloadConverter {
   }
 }
 
-/** By what `src/payload-folder/unread-references.ts` says. */
+/** Reasons for unread payloads, by the codes of `src/payload-folder/unread-references.ts`. */
 const notRead: Readonly<Record<string, string>> = {
   elsewhere: 'it is kept in external storage that is not configured here',
   gone: 'it is kept in the payload folder, and its file is missing or damaged',
@@ -62,15 +62,15 @@ function hasEncoding({ metadata }: Payload, name: string): boolean {
   return encoding != null && encoding.length === name.length && decode(encoding) === name;
 }
 
-/** What another reader could understand differently in a message, if anything. Malformed JSON is not found here. */
+/** What another reader could interpret differently in a message, if anything. Does not detect malformed JSON. */
 function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const text = decode(data);
-  // While decoding, bytes that are not UTF-8 are replaced, by a character that may as well have been sent.
+  // Decoding replaces bytes that are not UTF-8 with U+FFFD, but the sender may also have sent U+FFFD itself.
   if (text.includes('\ufffd') && !isSame(encode(text), data)) return new Undecodable(data.length, 'not UTF-8');
   const problem = strictJsonProblem(text, { maxDepth });
   if (problem === undefined) return undefined;
   const { place, expected } = problem;
-  // A decision, or one of a list.
+  // The message is one decision or a list of decisions.
   const [field, ...below] = typeof place[0] === 'number' ? place.slice(1) : place;
   const code = field === 'modifiedArguments' && below.length > 0 ? 'arguments_invalid' : 'undecodable';
   return new Undecodable(data.length, `${jsonPlace('message', place)}: ${expected}`, { code });

@@ -1,11 +1,12 @@
 import { inWorkflowContext } from '@temporalio/workflow';
 
 /**
- * What one run keeps beside its gate, by name; `make` makes it on first use. Never a variable of a module: all runs of
- * a worker share the modules (`preloaded.ts`). A run's globals are its own: the sandbox changes them with the run.
+ * The state that one run keeps outside its gate under `name`; `make` creates it on first use. Module variables cannot
+ * hold it: all runs of a worker share the modules (`preloaded.ts`). Each run has its own globals: the sandbox swaps
+ * them.
  */
 export function runLocal<State extends object>(name: string, make: () => State): State {
-  // Before there is a run, it would be a global of every run.
+  // Outside a run, the value would become a global of every run.
   if (!inWorkflowContext()) throw new Error(`countersign: '${name}' belongs to a run, and there is none here`);
   const globals = globalThis as unknown as Record<symbol, State | undefined>;
   return (globals[Symbol.for(`countersign.${name}`)] ??= make());

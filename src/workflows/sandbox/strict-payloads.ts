@@ -1,7 +1,7 @@
 /**
- * Messages to a run are read strictly: JSON that two readers could understand differently is refused, so that what a
- * person signed, what a gateway checked and what the run takes are one (docs/decisions/0024). The payload converter
- * cannot tell what a payload is for, so those that anybody can send are marked before it reads them.
+ * Messages to a run are read strictly: JSON that two readers could interpret differently is refused. So what a person
+ * signed, what a gateway checked and what the run reads are the same (docs/decisions/0024). The payload converter
+ * cannot tell what a payload is for, so payloads that anybody can send are marked before it reads them.
  */
 import type { Payload } from '@temporalio/common';
 import type { ActivateInput } from '@temporalio/workflow';
@@ -13,10 +13,10 @@ const metadataKey = 'countersign.strict';
 const excessKey = 'countersign.excess';
 const mark = new Uint8Array();
 
-/** Bytes of signals that one activation reads: reading more takes longer than a workflow task may (I5). */
+/** Bytes of signals that one activation reads. Reading more takes longer than a workflow task may (I5). */
 export const maxSignalBytes = 8_000_000;
 
-/** The queries of ours that take an argument. */
+/** Our queries that take an argument. */
 export const askingQueries: readonly string[] = [queryNames.approvals, queryNames.receipt];
 const messages: readonly string[] = Object.values(messageNames);
 
@@ -24,14 +24,14 @@ export function isStrict({ metadata }: Payload): boolean {
   return metadata?.[metadataKey] != null;
 }
 
-/** True of a signal that came with too many others at once; it is refused without being read. */
+/** True for a signal that arrived with too many bytes of other signals; it is refused without being read. */
 export function isExcess({ metadata }: Payload): boolean {
   return metadata?.[excessKey] != null;
 }
 
 /**
- * Marks the signals past `maxSignalBytes`, in the order in which they came, those of a calling run aside. An agent run
- * handles signals of every name; in another workflow only ours are counted.
+ * Marks the signals past `maxSignalBytes`, in order of arrival; signals of a calling run do not count. An agent run
+ * handles signals of every name; in other workflows only our signals count.
  */
 export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
   let bytes = 0;
@@ -44,9 +44,9 @@ export function markExcess(jobs: readonly Job[], isAgentRun: boolean): void {
 }
 
 /**
- * Marks the arguments of our signals, updates and queries, and a client's input of an agent run. Not marked, and read
- * as ever: what workers alone write (results of activities and children, what a run hands to its nested ones and to
- * its next execution), and the messages of a workflow of one's own.
+ * Marks the arguments of our signals, updates and queries, and a client's input of an agent run. Does not mark what
+ * only workers write (results of activities and children, input of nested runs and of the next execution), nor the
+ * messages of custom workflows; these are read without strictness.
  */
 export function markStrict(jobs: readonly Job[]): void {
   for (const { signalWorkflow, doUpdate, queryWorkflow, initializeWorkflow } of jobs) {
@@ -63,7 +63,7 @@ export function markStrict(jobs: readonly Job[]): void {
   }
 }
 
-/** `CONTINUE_AS_NEW_INITIATOR_WORKFLOW` of Temporal's API. Retries and cron runs get the client's input once more. */
+/** `CONTINUE_AS_NEW_INITIATOR_WORKFLOW` of Temporal's API. Retries and cron runs get the client's input again. */
 const byTheRunItself = 1;
 
 function isFromClient(start: NonNullable<Job['initializeWorkflow']>): boolean {

@@ -6,10 +6,10 @@ import { payloadConverter } from './payload-converter.ts';
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
 /**
- * Why this activation cannot be worked on yet; undefined where it can. What activities and children of a run answer,
- * and what continue-as-new hands over, only workers write: kept in external storage that cannot be read now, it is
- * there on another worker, or later. What anyone can send (signals, updates, queries, a start) is not looked at here:
- * it is refused as undecodable, and must not hold up the run (I5c).
+ * Why this activation cannot be processed yet; undefined if it can. Only workers write the results of activities and
+ * children and the arguments of continue-as-new. If such a payload is in external storage that cannot be read now,
+ * another worker or a later attempt can read it. Payloads that anyone can send (signals, updates, queries, a start) are
+ * not checked here: they are refused as undecodable, and must not hold up the run (I5c).
  */
 export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   for (const { resolveActivity, resolveChildWorkflowExecution, initializeWorkflow } of jobs) {
@@ -28,7 +28,7 @@ export function unreadPayloadOf(jobs: readonly Job[]): string | undefined {
   return undefined;
 }
 
-/** References are small, so nothing large is decoded for the question. */
+/** References are small: larger payloads are not decoded for this check. */
 const longestReference = 64;
 
 function whyUnread(payload: Payload): string | undefined {

@@ -19,32 +19,32 @@ import { compileLayers, evaluate } from '../../core/policy/ruling.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { changeRunSide } from '../../core/policy/run-side.ts';
 
-/** What binds the calls of a run, as recorded in it. */
+/** The settings that apply to the calls of a run, as recorded in the run. */
 export interface GateOptions {
   agent: string;
   /** The policies as recorded in the run; never read from a file or the environment here (I12). */
   policies: PolicyLayers;
   caller?: Caller;
   metadata?: JsonObject;
-  /** The runs above this one, the highest first. Default: none. */
+  /** Workflow ids of the runs above this one, the root first. Default: none. */
   lineage?: string[];
-  /** Called with the parents that have taken the place of those in `policies`: the next link begins with them (I11). */
+  /** Called with the parents' policies that replaced those in `policies`; the next execution begins with them (I11). */
   onParents?: (parents: Policy[]) => void;
   rollOver: RollOver;
-  /** The names of the inbox's search attributes, as recorded in the run. Default: the default ones. */
+  /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;
 }
 
-/** A call on which the rules in force are asked for their ruling. */
+/** A call that the active policies rule on. */
 export interface CallToRule extends RuledCall {
   digest: string;
-  /** The tool's definition: a grant holds for the one that its reviewers saw. */
+  /** The tool's definition: a grant holds only for the definition that its reviewers saw. */
   definition?: string;
-  /** What the assessors said, recorded where the call was parsed. */
+  /** The result of the assessors, recorded where the call was parsed. */
   assessed?: Assessment;
 }
 
-/** What the rules say of one call. `terms` mean something where the ruling is an ask. */
+/** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
 export interface RuledCase {
   ruling: Ruling;
   terms: AskTerms;
@@ -52,7 +52,7 @@ export interface RuledCase {
   limits: Limits;
 }
 
-/** The policies of the run as they stand now, made ready: what it began with, and what `setPolicy` changed. */
+/** The policies of the run as they are now, compiled: those it began with, and what `setPolicy` changed. */
 export class ActivePolicies {
   readonly options: GateOptions;
   readonly policies: PolicyLayers;
@@ -74,7 +74,7 @@ export class ActivePolicies {
     this.#assessRules = compileAssessRules(this.policies);
   }
 
-  /** Rules on one call at `atMs`. Grants answer only where the reviewers that made them could have. */
+  /** Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. */
   rule(call: CallToRule, ledger: Ledger, atMs: number): RuledCase {
     const { digest, assessed, definition, ...ruled } = call;
     const { agent, caller, metadata } = this.options;

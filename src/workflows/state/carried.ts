@@ -1,6 +1,6 @@
 /**
- * Carried state: what an execution hands to the next one, in its arguments, when it continues as new. Whoever starts a
- * workflow writes arguments too, and the server repeats them in retries and cron runs; so a workflow believes carried
+ * Carried state: what an execution passes to the next one in its arguments when it continues as new. Anyone who starts
+ * a workflow writes arguments too, and the server repeats them in retries and cron runs. So a workflow trusts carried
  * state only after it is verified (docs/decisions/0022).
  */
 import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
@@ -14,7 +14,7 @@ export interface Writer {
   runId: string;
 }
 
-/** Tried until the server answers: without an answer nothing may go on. */
+/** Retried until the server answers: without an answer nothing may go on. */
 const verify = proxyActivities<{ [activityNames.verifyCarried]: VerifyCarried }>({
   startToCloseTimeout: '30s',
   retry: { maximumInterval: '10s' },
@@ -23,27 +23,28 @@ const verify = proxyActivities<{ [activityNames.verifyCarried]: VerifyCarried }>
 
 const ofRun = (): { objects: Set<unknown> } => runLocal('arguments', () => ({ objects: new Set() }));
 
-/** Notes the arguments of a continued execution, and their members, before any message or code can change them. */
+/** Notes the arguments of a continued execution, and their properties, before any message or code can change them. */
 export function noteArguments(args: readonly unknown[]): void {
   if (!isContinued()) return;
   const membersOf = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
   ofRun().objects = new Set([...args, ...args.flatMap(membersOf)].filter(isObject));
 }
 
-/** True if the server says that this execution follows another one, for whatever reason. */
+/** True if the server says that this execution follows another one, for any reason. */
 export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;
 }
 
-/** What carried state names as its writer. */
+/** The writer that carried state names. */
 export function thisExecution(): Writer {
   const { workflowId, runId } = workflowInfo();
   return { workflowId, runId };
 }
 
 /**
- * Returns carried state once it is verified: the execution before this one wrote it, and continued as this one. Throws
- * `forbidden`, in one sentence, for any other. A cancellation waits: open requests must be known to be cancelled.
+ * Returns carried state once it is verified: the execution before this one wrote it and continued as this one.
+ * Otherwise throws `forbidden` with one sentence. Not cancellable: open requests must be known before they can be
+ * cancelled.
  */
 export async function verified<State extends { writer: Writer }>(carried: State | undefined): Promise<State> {
   const { workflowId, continuedFromExecutionRunId: runId } = workflowInfo();
@@ -63,8 +64,8 @@ export async function verified<State extends { writer: Writer }>(carried: State 
 }
 
 /**
- * Refuses a run that the server starts again by itself: its request ids and idempotency keys would be those of the
- * execution before it.
+ * Refuses a run that the server starts again by itself: its request ids and idempotency keys would be the same as those
+ * of the execution before it.
  */
 export function refuseRepeated(): void {
   const { attempt, cronSchedule = '' } = workflowInfo();

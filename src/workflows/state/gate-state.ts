@@ -11,10 +11,10 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { activation } from '../sandbox/activation.ts';
 import { isContinued } from './carried.ts';
 
-/** Signatures that an execution verifies before it continues as new: its replay verifies them all again, in under a second. */
+/** Signatures that one execution verifies before it continues as new. Replay verifies them again, in under a second. */
 export const checksOfExecution = 50;
 
-/** Lookups of messages (new policies, edits) after which an execution continues as new: each one is seven events or so. */
+/** Lookups for messages (policies, edits) before an execution continues as new; each adds about seven events. */
 export const lookupsOfExecution = 50;
 
 /** What continue-as-new carries of a gate (I11). */
@@ -22,40 +22,40 @@ export interface GateSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
-  /** What `setPolicy` last changed. */
+  /** The last change by `setPolicy`. */
   change?: PolicyChange;
-  /** Why the run is closing, once somebody closed it. */
+  /** Why the run is closing; absent while it is not. */
   closing?: string;
 }
 
-/** The ledger as it stands, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */
+/** The ledger, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];
-  /** What was taken in the activation of this number. */
+  /** Entries that were taken in the activation of this number. */
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
-  /** Updates that this execution accepted; the server limits them for each execution. */
+  /** Updates that this execution accepted; the server limits them per execution. */
   updates = 0;
   /** Signatures that this execution verified (messages/authenticate.ts). */
   checks = 0;
-  /** Activities that this execution scheduled to find something out about a message. */
+  /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
-  /** How all grants were last revoked: an edit that was in flight then leaves none. */
+  /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
-  /** Who belongs to which group, by the policies in force. */
+  /** The members of groups, by the active policies. */
   directories: Directories = {};
   /** The agent in charge. */
   agent: string | undefined;
-  /** Whether reviewers are shown arguments, by the policies in force; false until these are known. */
+  /** Whether reviewers see arguments, by the active policies; false until these are known. */
   showsArguments = false;
   /** Why the run is closing; undefined while it is not. */
   closing: string | undefined;
-  /** False until a continued execution has taken up what the one before it carried. */
+  /** False until a continued execution has restored what the one before it carried. */
   #knowsPast = !isContinued();
   #grown = growth();
   #writtenIn = 0;
 
-  /** Takes the place of the empty ledger, to which nothing has been written: messages wait until the policies are known. */
+  /** Replaces the ledger, which is still empty because messages wait until the policies are known. */
   restore({ ledger, journal, closing }: GateSnapshot): void {
     this.#ledger = ledger;
     this.#journal = journal;
@@ -63,12 +63,12 @@ export class GateState {
     this.#knowsPast = true;
   }
 
-  /** Says that the execution has begun: with what it took up, or with nothing. */
+  /** Marks the execution as begun, with or without carried state. */
   begin(): void {
     this.#knowsPast = true;
   }
 
-  /** Throws where an answer would say that there is nothing, only because the past is not known yet. */
+  /** Throws while the past is not known yet, because an answer would wrongly say that there is nothing. */
   requirePast(): void {
     if (!this.#knowsPast) throw ApplicationFailure.nonRetryable(sentences.notTakenUp, 'no_worker');
   }
@@ -85,7 +85,7 @@ export class GateState {
     return receipt;
   }
 
-  /** A run may be handed over: the entries of its calls say whose they were. */
+  /** Entries of calls name their agent, because a run may be handed over. */
   #named(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
     return isOfCall && this.agent !== undefined ? { ...entry, agent: this.agent } : entry;
@@ -98,23 +98,23 @@ export class GateState {
     }
   }
 
-  /** Applies what a sender asks for, and says what came of it. */
+  /** Applies a sender's command and returns the receipt. */
   answer(command: LedgerCommand): Receipt {
     return this.apply(command) ?? done(command);
   }
 
-  /** What `answer` would say now; changes nothing. */
+  /** The receipt that `answer` would return now; changes nothing. */
   preview(command: LedgerCommand): Receipt {
     return reduce(this.#ledger, command, this.directories).receipt ?? done(command);
   }
 
-  /** Counts what changed nothing: its code and size, never its content (I4). */
+  /** Counts a message that changed nothing: its code and size, never its content (I4). */
   refuse(code: ProblemCode, size: number, requestId?: string): void {
     const refused = { code, ...(requestId === undefined || requestId === '' ? {} : { requestId }), size };
     this.apply({ kind: 'refuse', atMs: Date.now(), refused });
   }
 
-  /** The entries that no payload has carried yet; the caller writes them into the payload at hand. */
+  /** Takes the entries that no payload has carried yet; the caller writes them into its payload. */
   takeJournal(): JournalEntry[] {
     const entries = this.#journal;
     this.#journal = [];
@@ -124,8 +124,8 @@ export class GateState {
   }
 
   /**
-   * Gives back what was taken in this activation: an activity that is cancelled in the activation that scheduled it
-   * is never sent, nor are the entries in its input. Readers drop an entry whose number they have seen.
+   * Puts the entries that were taken in this activation back into the journal: an activity that is cancelled in the
+   * activation that scheduled it is never sent, nor are the entries in its input. Readers drop repeated entries.
    */
   takeBack(): void {
     if (this.#taken.activation !== activation.number) return;
@@ -133,12 +133,12 @@ export class GateState {
     this.#journal = [...bySeq.values()];
   }
 
-  /** Entries that did not fit ride on the next payload. */
+  /** Puts entries that did not fit back into the journal, for the next payload. */
   putBack(entries: JournalEntry[]): void {
     this.#journal = [...entries, ...this.#journal];
   }
 
-  /** Says that the gate writes a command in this activation, so that its task is not empty. */
+  /** Notes that the gate writes a command in this activation, so that its task is not empty. */
   noteCommand(): void {
     this.#writtenIn = activation.number;
   }
@@ -149,14 +149,14 @@ export class GateState {
   }
 
   /**
-   * Looks at how far the history has grown. Only in an activation that certainly writes a command: the history of any
-   * other one may be handed over with the next on replay, when it has grown further (I12).
+   * Reads how far the history has grown. Call this only in an activation that certainly writes a command: a replay may
+   * merge any other activation with the next one, when the history has grown further (I12).
    */
   noteGrowth(): void {
     this.#grown = growth();
   }
 
-  /** True when this execution has grown enough by Temporal's hint or by these budgets (I11). */
+  /** True if this execution has reached Temporal's hint, a budget, or the limit on checks or lookups (I11). */
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
     const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;

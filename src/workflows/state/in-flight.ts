@@ -3,19 +3,19 @@ import type { Receipt } from '../../core/ledger/approval.ts';
 
 /** A message whose lookup has not returned. */
 export interface InFlightMessage {
-  /** Its id, if it has one, and the digest of its content (idempotency.ts). */
+  /** The message's id, if it has one, and the digest of its content (idempotency.ts). */
   id: string | undefined;
   digest: string | undefined;
   blocks: boolean;
   holds: string | undefined;
-  /** Called once: with what the lookup came to, or when the run ends first. */
+  /** Called once: with the result of the lookup, or when the run ends first. */
   conclude: (receipt: Receipt) => void;
-  /** What its senders are told if the activity fails, and if the run ends first. */
+  /** What the message's senders are told if the activity fails, and if the run ends first. */
   failed: Receipt;
   ended: Receipt;
 }
 
-/** The one home of what activities of the gate are doing. The run does not continue as new meanwhile (I11). */
+/** All messages and other work of the gate in flight. The run does not continue as new meanwhile (I11). */
 export class InFlight {
   readonly #messages = new Set<InFlightMessage>();
   #others = 0;
@@ -24,7 +24,7 @@ export class InFlight {
     return this.#messages.size === 0 && this.#others === 0;
   }
 
-  /** True while a message must be applied before the next one is looked at. */
+  /** True while a message in flight must be applied before the next one. */
   get blocks(): boolean {
     return this.some(({ blocks }) => blocks);
   }
@@ -42,7 +42,7 @@ export class InFlight {
     return [...this.#messages].some(matches);
   }
 
-  /** Keeps `message` until its lookup returns, and concludes it then unless the run has ended. */
+  /** Keeps `message` until its lookup returns, then concludes it unless the run has ended. */
   async keep(message: InFlightMessage, lookup: Promise<() => Receipt>): Promise<void> {
     this.#messages.add(message);
     const { failed, ended } = message;
@@ -57,7 +57,7 @@ export class InFlight {
     this.#others--;
   }
 
-  /** The run ends: refuses every message in this very step, so that the journal has the refusal. */
+  /** The run ends: refuses every message in this same step, so that the journal has the refusal. */
   endAll(): void {
     const all = [...this.#messages];
     this.#messages.clear();

@@ -7,7 +7,7 @@ import type { Ruling } from '../../core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 import type { GateOptions, RuledCase } from './active-policies.ts';
 
-/** A call that is to be asked about, and all that is known of it. */
+/** A call to ask about, and everything that is known of it. */
 export interface CallToAsk {
   callId: string;
   tool: string;
@@ -19,13 +19,13 @@ export interface CallToAsk {
   contextSummary: string;
   lineage: string[];
   replaces?: ApprovalRequest['replaces'];
-  /** Workflow time of opening. */
+  /** Workflow time at which the request is opened. */
   atMs: number;
-  /** No deadline is later, whatever the rules say; null or absent: they alone say it. */
+  /** The latest possible deadline, whatever the policies say; null or absent: no such limit. */
   latestMs?: number | null;
 }
 
-/** Makes the request that asks about a call, not open yet. Its id is new: nobody can have answered it (I4). */
+/** Creates the request for a call, without opening it. Its id is new, so nobody can have answered it (I4). */
 export function recordRequest(options: GateOptions, call: CallToAsk): RequestRecord {
   const { tool, args, risk, ruledCase, digest, atMs, latestMs, replaces } = call;
   const { ruling, terms, assessment } = ruledCase;
@@ -65,12 +65,12 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
   };
 }
 
-/** What reviewers read where the rule gives no reason. */
+/** The reason that reviewers read; the rule's own reason if it gives one. */
 export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
   return reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
 }
 
-/** Everybody who is asked, that long after the request was opened. */
+/** Everybody who is asked once the request has been open for `waitedMs`. */
 export function reviewersOf({ requirements }: AskTerms, waitedMs: number): string[] {
   return [...new Set(requirements.flatMap((each) => [...reviewersAt(each, waitedMs), ...each.oneOfEach]))];
 }

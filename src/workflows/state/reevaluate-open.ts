@@ -10,8 +10,8 @@ import type { ActivePolicies } from './active-policies.ts';
 type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
- * The policies have changed: an entry of the journal says so, and every request that was open when the change was sent
- * is ruled on again. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown.
+ * Records a change of the policies in the journal, and rules again on every request that was open when the change was
+ * sent. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown.
  */
 export function reevaluateOpen(
   state: GateState,

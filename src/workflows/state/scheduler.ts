@@ -6,16 +6,16 @@ interface Waiter {
   resolve: () => void;
 }
 
-/** Something the scheduler does whenever it is due. */
+/** A task that the scheduler runs whenever it is due. */
 export interface ScheduledTask {
   readonly isDue: boolean;
   run(): void;
 }
 
 /**
- * The order of each activation: everything that came in is handed over, then the messages are applied, then waiters go
- * on, and when nobody can go on any more the commands of the gate are written. Commands follow from the state alone,
- * whichever workflow tasks a replay merges (docs/decisions/0023).
+ * The order of each activation: all jobs are handed over, the messages are applied, waiters resume, and when no waiter
+ * can resume, the gate's commands are written. So commands follow from the state alone, whichever workflow tasks a
+ * replay merges (docs/decisions/0023).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;
@@ -25,13 +25,13 @@ export class Scheduler {
   constructor(messages: ScheduledTask, outputs: ScheduledTask) {
     this.#messages = messages;
     this.#outputs = outputs;
-    // It goes on when the workflow is cancelled: whoever sent something is answered all the same.
+    // Continues when the workflow is cancelled, so that every sender is still answered.
     void CancellationScope.nonCancellable(() => this.#run());
   }
 
   /**
-   * Waits until `predicate` holds, and for the messages of this activation in any case. Rejects when the scope it is
-   * called in is cancelled.
+   * Waits until `predicate` holds, and in any case until the messages of this activation are applied. Rejects when the
+   * calling scope is cancelled.
    */
   until(predicate: () => boolean): Promise<void> {
     const released = new Promise<void>((resolve) => this.#waiters.push({ predicate, resolve }));
@@ -48,11 +48,11 @@ export class Scheduler {
     }
   }
 
-  /** Resolves when all jobs of the activation were handed over and everybody who could go on has. */
+  /** Resolves when all jobs of the activation are handed over, all other code has yielded, and something is due. */
   #nextDue(): Promise<void> {
     let isFirstLook = true;
     return condition(() => {
-      // The SDK looks once at the call, while others may still be on their way.
+      // The SDK evaluates this once at the call, while other code may still be about to run.
       if (isFirstLook) return (isFirstLook = false);
       if (activation.isBeingHandedOver) return false;
       return this.#messages.isDue || this.#outputs.isDue || this.#waiters.some(canGoOn);

@@ -1,6 +1,6 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
 
-/** One durable timer for the earliest of many deadlines, not one for each request. */
+/** One durable timer for the earliest of many deadlines, instead of one for each request. */
 export class DeadlineTimer {
   readonly #onFired: () => void;
   #running: { atMs: number; scope: CancellationScope } | undefined;
@@ -14,7 +14,7 @@ export class DeadlineTimer {
     return atMs === null ? this.#running === undefined : this.#running !== undefined && this.#running.atMs <= atMs;
   }
 
-  /** Starts the timer for `atMs` (workflow time), or cancels it; one that fires earlier stays. */
+  /** Starts the timer for `atMs` (workflow time), or cancels it; a timer that fires earlier stays. */
   set(atMs: number | null, summary: string): void {
     if (this.firesBy(atMs)) return;
     this.#running?.scope.cancel();
@@ -30,7 +30,7 @@ export class DeadlineTimer {
     try {
       await sleep(Math.max(1, running.atMs - Date.now()), { summary });
     } catch {
-      // Cancelled: another one took its place, or none is needed.
+      // Cancelled: another timer replaced it, or none is needed.
       return;
     } finally {
       if (this.#running === running) this.#running = undefined;

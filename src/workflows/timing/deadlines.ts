@@ -1,7 +1,8 @@
 /**
- * Exact deadlines (I6). What was received when workflow time was not past the deadline counts. What the first look past
- * the deadline finds may have been recorded before it: the pipeline reads its recorded time. What comes after that look
- * was recorded late. Workflow time is read only where messages are applied, in an activation that writes a command.
+ * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. One that the
+ * first look past the deadline finds may have been recorded in time: the pipeline reads its recorded time. One that
+ * comes after that look was recorded late. Workflow time is read only where messages are applied, in an activation that
+ * writes a command.
  */
 import { nextStepAtMs } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
@@ -15,10 +16,10 @@ export class Deadlines {
   readonly #inFlight: InFlight;
   readonly #escalation: EscalationSteps;
   readonly #timer: DeadlineTimer;
-  /** Requests past their deadline that are still open, and workflow time of the first look past it. */
+  /** Requests past their deadline that are still open, with the workflow time of the first look past the deadline. */
   readonly #overdue = new Map<string, number>();
 
-  /** `onFired`: the timer fired. */
+  /** `onFired` is called when the timer fires. */
   constructor(state: GateState, inFlight: InFlight, escalation: EscalationSteps, onFired: () => void) {
     this.#state = state;
     this.#inFlight = inFlight;
@@ -34,7 +35,7 @@ export class Deadlines {
     for (const requestId of ids) if (!this.#overdue.has(requestId)) this.#overdue.set(requestId, nowMs);
   }
 
-  /** True if only the recorded time of a message that was received then says whether it came in time. */
+  /** True if only the recorded time tells whether a message received at `receivedAtMs` came in time. */
   isDoubtful(requestId: string, receivedAtMs: number): boolean {
     const firstLookMs = this.#overdue.get(requestId);
     if (firstLookMs === undefined || receivedAtMs > firstLookMs) return false;
@@ -42,7 +43,7 @@ export class Deadlines {
     return found?.deadlineMs != null && receivedAtMs > found.deadlineMs;
   }
 
-  /** Lets time pass: expires what nobody answered in time, and takes the steps that are due. */
+  /** Expires overdue requests that nothing in flight holds, and takes the steps that are due. */
   pass(nowMs: number): void {
     this.look(nowMs);
     for (const requestId of this.#overdue.keys()) {
@@ -67,7 +68,7 @@ export class Deadlines {
     return this.#state.ledger.open.filter(({ request }) => !this.#overdue.has(request.requestId));
   }
 
-  /** The earliest step, or one millisecond past the earliest deadline, since the deadline itself is in time. */
+  /** The earliest step, or one millisecond past the earliest deadline, because the deadline itself is still in time. */
   #nextAtMs(): number | null {
     const dues = this.#waiting().flatMap((record) => {
       const { deadlineMs } = record;

@@ -12,7 +12,7 @@ const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
   retry: { maximumAttempts: 3 },
 })[activityNames.notify];
 
-/** Takes the steps of waiting requests: an entry in the journal, and one activity that tells people. */
+/** Takes the due steps of waiting requests. Each step is a journal entry and one activity that notifies people. */
 export class EscalationSteps {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
@@ -34,7 +34,7 @@ export class EscalationSteps {
     }
   }
 
-  /** Nobody told is no reason to fail a run, or to keep it: the inbox shows the request all the same. */
+  /** A failed notification neither fails the run nor holds it up: the inbox shows the request anyway. */
   async #tell({ request }: RequestRecord, { kind, to }: LadderStep, reviewers: string[]): Promise<void> {
     const { workflowId, requestId, toolName, agentName, deadline } = request;
     const input = { kind, workflowId, requestId, toolName, agentName, reviewers, ...(to && { to }), deadline };
@@ -42,7 +42,7 @@ export class EscalationSteps {
       const journal = this.#state.takeJournal();
       await notify.executeWithOptions({ summary: `${kind}: approval of ${toolName}` }, [{ ...input, journal }]);
     } catch {
-      // The log could not be reached three times: there is nowhere else to say so.
+      // Three attempts failed, and there is no other place to report it.
     }
   }
 }
