@@ -5,6 +5,7 @@ export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
 export type { RequestOptions, SendOptions } from './client/control-run.ts';
 export type { HistoryChain, HistoryLink } from './client/history-chain.ts';
+export type { Journal } from './client/fetch-journal.ts';
 export type { ApprovalFilter, ApprovalList } from './client/list-approvals.ts';
 export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';
 export type { ReviewerKey } from './client/reviewer-key.ts';

@@ -1,7 +1,7 @@
 /**
- * Everything that crosses to a run: names of signals, updates, queries and attributes, and their shapes.
- * Other services and other languages depend on each name here; `docs/wire.md` describes it for them.
- * Safe in the workflow sandbox.
+ * The interface of a run: names of signals, updates, queries and attributes, and the shapes of their data. Other
+ * services and other languages depend on each name here; `docs/wire.md` describes it for them. Safe in the workflow
+ * sandbox.
  */
 import type { ApprovalRequest, CallOutcome, RefusedDecision, Settlement } from './core/ledger/approval.ts';
 import type { JournalEntry } from './core/ledger/journal-entry.ts';
@@ -35,7 +35,7 @@ export type { JournalEntry } from './core/ledger/journal-entry.ts';
 export const workflowType = 'agentRun';
 export const defaultTaskQueue = 'countersign';
 export const decideName = 'decide';
-/** Signals that a run takes; all but `close` are updates as well. */
+/** Signals that a run accepts. All but `close` are updates as well. */
 export const messageNames = {
   decide: decideName,
   setPolicy: 'setPolicy',
@@ -44,18 +44,18 @@ export const messageNames = {
   delegate: 'delegate',
   close: 'close',
 } as const;
-/** The signal by which a run tells its nested runs what binds them now; taken from the run above alone (docs/decisions/0018). */
+/** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0018). */
 export const parentsChangedName = 'parentsChanged';
 export const queryNames = {
   run: 'run',
   approvals: 'approvals',
   grants: 'grants',
   transcript: 'transcript',
-  /** What became of a message with a `messageId`; argument `{ messageId }`. */
+  /** The result of a message with a `messageId`; argument `{ messageId }`. */
   receipt: 'receipt',
 } as const;
 export const memoName = 'approvals';
-/** Memo `{ journal }`: what the gate decided in a task that changed no open request. */
+/** Memo `{ journal }`: what the gate decided in a workflow task that changed no open request. */
 export const journalMemoName = 'approvalJournal';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
@@ -69,7 +69,7 @@ export const activityNames = {
   verifyCarried: 'countersign.verifyCarried',
 } as const;
 
-/** Search attributes that a cluster must have registered; `countersign setup` registers them. */
+/** Search attributes that the cluster must have registered; `countersign setup` registers them. */
 export const searchAttributes = {
   ApprovalIds: 'KEYWORD_LIST',
   ApprovalTags: 'KEYWORD_LIST',
@@ -86,25 +86,25 @@ export interface Caller {
   groups?: string[];
 }
 
-/** The argument of workflow `agentRun`. Only the first two fields are needed. */
+/** The argument of workflow `agentRun`. Only the first two fields are required. */
 export interface RunInput {
   agent: string;
   input: string | Message[];
-  /** A policy document (the form of a policy file, as JSON); it can only tighten the operator's ceiling (I10). */
+  /** A policy document (a policy file, as JSON). It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** Colours the run's side of the policy (docs/policy.md); never the operator's ceiling. */
+  /** Applies to the run's side of the policy (docs/policy.md), never to the operator's ceiling. */
   mode?: Mode;
   caller?: Caller;
   metadata?: JsonObject;
-  /** Only in the input of a nested run, written by the run that starts it; refused in any other. */
+  /** Only in the input of a nested run, written by the run that starts it; refused in any other input. */
   parent?: ParentOfRun;
 }
 
-/** What a nested run inherits. It only ever tightens: whoever forges it binds their own run (I10). */
+/** What a nested run inherits. It can only tighten: whoever forges it restricts only their own run. */
 export interface ParentOfRun {
   /** Workflow ids of the runs above, the root's first. */
   lineage: string[];
-  /** What binds them, outermost first. */
+  /** The policies that bind these runs, outermost first. */
   policies: Policy[];
 }
 
@@ -122,38 +122,38 @@ export interface RunResult {
   usage: Usage;
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
-  /** Entries that no earlier payload carried. */
+  /** Journal entries that no earlier payload carried. */
   journal?: JournalEntry[];
 }
 
-/** What query `approvals` with a request id answers: settled ones included. */
+/** The answer of query `approvals` with a request id, for open and settled requests. */
 export interface ApprovalDetails extends ApprovalRequest {
   settled?: Settlement;
-  /** Answers so far, where more than one is needed. */
+  /** Votes so far, if more than one is needed. */
   votes?: ReviewerVote[];
-  /** Of an open request: approvals that count, and how many there must be. */
+  /** For an open request: the approvals that count so far, and how many are needed. */
   approvals?: { have: number; need: number };
-  /** Seats that were handed on, in the order in which that happened. */
+  /** Delegated seats, in the order of delegation. */
   delegations?: { from: string; to: string }[];
 }
 
 export type ReviewerVote = Omit<RecordedVote, 'said'>;
 
-/** The first argument of every tool activity: the proof that this call passed the gate (I1). */
+/** The first argument of every tool activity: the proof that this call passed the gate. */
 export interface Permit {
   workflowId: string;
   callId: string;
   digest: string;
   outcome: 'allowed' | 'approved';
-  /** Present when a reviewer approved. */
+  /** Present if a reviewer approved. */
   requestId?: string;
-  /** The rule that allowed, null for a risk default; present when the policy allowed. */
+  /** Present if the policy allowed: the rule that did, or null for a risk default. */
   rule?: string | null;
-  /** Hash of the tool's definition at the run's start; part of what the digest covers. */
+  /** Hash of the tool's definition, as the run recorded it; the digest covers it. */
   definition: string;
   agent: string;
   caller?: Caller;
-  /** True: the worker heartbeats in a gated activity's place. */
+  /** True: the worker heartbeats for a gated activity. */
   heartbeats?: boolean;
   journal?: JournalEntry[];
 }
@@ -161,7 +161,7 @@ export interface Permit {
 /** The answer of query `run`. */
 export interface RunStatus {
   workflowId: string;
-  /** The agent that is in charge now, after a handoff the one it was handed to. */
+  /** The agent in charge now; after a handoff, the one that took over. */
   agent: string;
   status: RunStatusName;
   turn: number;
@@ -169,8 +169,8 @@ export interface RunStatus {
   usage: Usage;
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
   outcomes: CallOutcome[];
-  /** Nested runs that this one waits for; absent if there are none. */
+  /** Nested runs that this run waits for; absent if there are none. */
   nested?: { callId: string; agent: string; workflowId: string }[];
-  /** Decisions that changed nothing: the last 50 as `{ code, requestId?, size }`, and how many there were. */
+  /** Messages that were refused and changed nothing: the last 50 as `{ code, requestId?, size }`, and the total. */
   refused: { last: RefusedDecision[]; total: number };
 }

@@ -32,6 +32,7 @@ import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { getApproval } from './get-approval.ts';
 import { type HistoryChain, fetchHistoryChain } from './history-chain.ts';
+import { fetchJournal, type Journal } from './fetch-journal.ts';
 import { type ApprovalFilter, type ApprovalList, listApprovals } from './list-approvals.ts';
 import { queryRun } from './query-run.ts';
 import { runResult } from './run-result.ts';
@@ -118,6 +119,11 @@ export interface CountersignClient {
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
   /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
   closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
+  /**
+   * What a run decided, read from Temporal's history: each ruling, request, vote and outcome. Needs no worker. Throws
+   * `run_not_found`.
+   */
+  journal(workflowId: string): Promise<Journal>;
   /** The raw histories of all executions of a run. */
   historyChain(workflowId: string): Promise<HistoryChain>;
   /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */
@@ -178,6 +184,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     revoke: (workflowId, message, sendOptions) => revokeGrants(session, workflowId, message, sendOptions),
     setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),
+    journal: (workflowId) => fetchJournal(session, workflowId),
     historyChain: (workflowId) => fetchHistoryChain(session, workflowId),
     waitForWorker: (timeoutMs, queue) => waitForWorker(session, queue ?? taskQueue, timeoutMs),
     requireWorker: async (timeoutMs, queue = taskQueue) => {

@@ -10,20 +10,24 @@ type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
 
-/** Reads what a run decided from the histories of all its executions, oldest first. */
+/** Projects what a run decided from the histories of its executions, oldest first. */
 export function projectHistories(links: readonly History[]): Projection {
-  const events = links.flatMap(({ events: each }) => each ?? []);
-  const ended = events.some(
-    (event) =>
-      event.workflowExecutionTerminatedEventAttributes != null ||
-      event.workflowExecutionTimedOutEventAttributes != null,
+  const ended = links.some(({ events }) =>
+    events?.some(
+      (event) =>
+        event.workflowExecutionTerminatedEventAttributes != null ||
+        event.workflowExecutionTimedOutEventAttributes != null,
+    ),
   );
+  return projectJournal(entriesOf(links), ended);
+}
+
+/** The entries that the executions carry, with repeats. */
+export function entriesOf(links: readonly History[]): JournalEntry[] {
+  const events = links.flatMap(({ events: each }) => each ?? []);
   const started = events.find((event) => event.workflowExecutionStartedEventAttributes != null);
   const isRun = started?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
-  return projectJournal(
-    events.flatMap((event) => (isRun ? journalIn(event) : gatedCarriersOf(event).flatMap(entriesIn))),
-    ended,
-  );
+  return events.flatMap((event) => (isRun ? journalIn(event) : gatedCarriersOf(event).flatMap(entriesIn)));
 }
 
 /** The journal entries that one event of an agent run carries. */

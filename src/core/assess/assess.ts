@@ -1,4 +1,4 @@
-/** How bad one call would be: the policy's `assess:` rules, the built-in assessors, and others (policy section 5). */
+/** How severe a call is, by the policy's `assess:` rules, the built-in assessors, and others (docs/assessment.md). */
 import { assessBuiltIn } from './built-in.ts';
 import { assessRecorded } from './recorded.ts';
 import type { CompiledAssessRule } from './rule.ts';
@@ -6,9 +6,9 @@ import type { Assessment } from './assessment.ts';
 import type { AssessedCall } from './call-view.ts';
 
 /**
- * Assesses a call by rules, the built-in assessors and what others said of it (`extra`). The most severe counts, with
- * all reasons. Nothing is below what the tool's risk says, except where a rule that may lower it says so and nobody else
- * says more. The order of rules and of `extra` does not matter. Pure, total, bounded.
+ * Assesses a call by rules, the built-in assessors and the results of others (`extra`). The most severe counts, with
+ * all reasons. The result is never below the severity of the tool's risk, unless a rule that may lower it matches and
+ * nothing else says more. The order of rules and of `extra` does not matter. Pure and bounded; never throws.
  */
 export function assess(
   call: AssessedCall,

@@ -1,20 +1,20 @@
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
 
-/** How bad one call would be, for the policy and for the reviewer (policy section 5). */
+/** How severe one call is, for the policy and for the reviewer. */
 export interface Assessment {
   severity: Severity;
-  /** Never hold values of arguments: reasons are shown where arguments are redacted. Of `fromWorker` nobody can know. */
+  /** Shown where arguments are redacted, so they hold no values of arguments; those in `fromWorker` may. */
   reasons: string[];
-  /** `KIND:VALUE`, such as `file:/etc/hosts`. Made of arguments: redacted wherever they are. */
+  /** `KIND:VALUE`, such as `file:/etc/hosts`. Made from arguments, and redacted where these are. */
   affectedResources: string[];
   reversible: boolean;
   recommendations: string[];
   requiresApproval: boolean;
-  /** Those of the reasons and recommendations that an assessor of the worker's own wrote: they may hold anything. */
+  /** The reasons and recommendations that the worker's own assessors wrote: they may hold anything. */
   fromWorker?: string[];
 }
 
-/** What an assessment holds at most: requests are kept in the run, and shown in lists. */
+/** Limits of one assessment: requests are kept in the run, and shown in lists. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;
 
 const severityByRisk: Record<Risk, Severity> = {
@@ -24,12 +24,12 @@ const severityByRisk: Record<Risk, Severity> = {
   unknown: 'high',
 };
 
-/** The severity of a call that no assessor spoke about. */
+/** The severity of a call that no assessor rates. */
 export function severityOf(risk: Risk): Severity {
   return severityByRisk[risk];
 }
 
-/** The assessment where no assessor speaks: what the tool's declared risk says, and nothing more. */
+/** The assessment if no assessor rates the call: only what the tool's declared risk says. */
 export function defaultAssessment(risk: Risk): Assessment {
   return {
     severity: severityOf(risk),
@@ -41,7 +41,7 @@ export function defaultAssessment(risk: Risk): Assessment {
   };
 }
 
-/** The place of a severity in their order: `safe` 0 to `critical` 4. */
+/** The position of a severity in their order: `safe` 0 to `critical` 4. */
 export function severityRank(severity: Severity): number {
   return severities.indexOf(severity);
 }
@@ -51,15 +51,15 @@ export function moreSevere(one: Severity, other: Severity): Severity {
   return severityRank(one) >= severityRank(other) ? one : other;
 }
 
-/** A call of this severity is asked about where a mode asks by `requiresApproval`, unless an assessor says otherwise. */
+/** The default of `requiresApproval`, by which some modes ask: true from `medium` on. */
 export function wantsApproval(severity: Severity): boolean {
   return severityRank(severity) >= severityRank('medium');
 }
 
 /**
- * One assessment out of many: the most severe, with all reasons (the worst first), all resources and recommendations;
- * not reversible if any is not; approval required if any requires it. Their order does not matter. Bounded.
- * Of none: safe, and nothing said.
+ * Joins assessments: the highest severity, all reasons (the most severe first), all resources and recommendations;
+ * reversible if all are; approval required if any requires it. Their order does not matter. Bounded. Of none: `safe`,
+ * without reasons.
  */
 export function joinAssessments(all: readonly Assessment[]): Assessment {
   const sorted = all
@@ -94,7 +94,7 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
   };
 }
 
-/** Each text once, cut to `assessmentBounds.characters`; where there are too many, the last says how many are not shown. */
+/** Distinct texts, each cut to `assessmentBounds.characters`. If there are too many, the last one counts the rest. */
 function boundTexts(texts: readonly string[], most: number): string[] {
   const distinct = [...new Set(texts.map(boundText))];
   if (distinct.length <= most) return distinct;
@@ -107,7 +107,7 @@ function boundText(text: string): string {
   return cut.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** By code units: the same on every machine (I12). */
+/** Compares by code units: the same on every machine (I12). */
 function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-/** What the built-in assessors say of a call (policy section 5). Their tables are in `docs/assessment.md`. */
+/** The built-in assessors. Their tables are in docs/assessment.md. */
 import { assessCommands } from './commands.ts';
 import { assessFiles } from './files.ts';
 import { assessMessages } from './messages.ts';
@@ -21,8 +21,8 @@ const assessors: readonly ((view: CallView) => Finding[])[] = [
 const notWhole: Finding = { severity: 'high', reason: 'the arguments are too deep or too many to be assessed' };
 
 /**
- * What the built-in assessors say of a call, joined; undefined where they say nothing. They recognise what a tool does
- * by its name and by the names of its arguments, and can only raise a severity. Pure, total and bounded.
+ * The findings of the built-in assessors in a call, joined; undefined if there are none. They recognise what a tool
+ * does by its name and by the names of its arguments, and can only raise a severity. Pure and bounded; never throws.
  */
 export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   const view = viewCall(call);
@@ -31,7 +31,7 @@ export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   return joinAssessments(merge(findings).map(assessmentOf));
 }
 
-/** One finding for each reason: a long list of files finds the same again and again. */
+/** One finding for each reason: a long list of files gives the same one again and again. */
 function merge(findings: readonly Finding[]): Finding[] {
   const byReason = new Map<string, { finding: Finding; affected: Set<string> }>();
   for (const finding of findings) {

@@ -8,28 +8,28 @@ export interface AssessedCall {
   risk: Risk;
   /** The argument that `name:args` patterns match. */
   subject?: string;
-  /** The split of a shell subject, where there is one. */
+  /** The split of a shell subject, if there is one. */
   shell?: { parts: readonly { text: string; reduced: string }[]; uncertain: readonly string[] };
 }
 
-/** One text, number or truth value among the arguments. */
+/** One string, number or boolean among the arguments. */
 export interface ArgumentField {
-  /** The key it stands under; for an item of a list, the list's. */
+  /** Its key; for an item of a list, the key of the list. */
   key: string;
   /** The words of that key. */
   words: readonly string[];
-  /** Where it stands, without positions in lists: `to`, `message.to`. */
+  /** Its path, without positions in lists: `to`, `message.to`. */
   place: string;
   value: string | number | boolean;
 }
 
-/** A call laid out for the built-in assessors. */
+/** A call prepared for the built-in assessors. */
 export interface CallView {
   call: AssessedCall;
   /** The words of the tool's name. */
   tool: ReadonlySet<string>;
   fields: readonly ArgumentField[];
-  /** False where the arguments are deeper or more than an assessor reads. */
+  /** False if the arguments are deeper or more numerous than an assessor reads. */
   whole: boolean;
   /** The tool declares that it only reads. */
   readsOnly: boolean;
@@ -38,7 +38,7 @@ export interface CallView {
 export const mostFields = 5_000;
 const mostDepth = 20;
 
-/** Lays a call out. Total: deep, wide and cyclic values cost no more than the bounds. */
+/** Prepares a call. Never throws; deep, wide and cyclic values cost no more than the limits. */
 export function viewCall(call: AssessedCall): CallView {
   const fields: ArgumentField[] = [];
   const wordsByKey = new Map<string, readonly string[]>();

@@ -1,18 +1,18 @@
-/** Commands that can do harm, as data (policy section 5). What is not here keeps the severity of its tool's risk. */
+/** Commands that can do harm, as data (docs/assessment.md). Other commands keep the severity of their tool's risk. */
 import type { Severity } from '../base/tool-call.ts';
 
 export interface CommandRow {
-  /** Separated by blanks; `mkfs*` is each name that begins so. */
+  /** Separated by blanks. `mkfs*` stands for each name with that prefix. */
   programs: string;
   /**
-   * Every group must be met by a word after the program, by one of its items (separated by blanks): `-r` is that
-   * letter in a group of short options, `--force` also `--force=…`, `delete*` a beginning, others are whole words.
+   * For each group, a word after the program has to match one of its items (separated by blanks): `-r` matches that
+   * letter in a group of short options, `--force` also `--force=…`, `delete*` a prefix; others match whole words.
    */
   with?: readonly string[];
   severity: Severity;
   reason: string;
   reversible?: false;
-  /** The words that are no options name files, which the table of paths is asked about as well. */
+  /** The words that are not options name files, which are also checked against the table of paths. */
   files?: 'changing' | 'deleting';
   recommend?: string;
 }
@@ -335,10 +335,10 @@ export const commandRows: readonly CommandRow[] = [
   { programs: 'pg_restore mysqlimport mongorestore', severity: 'high', reason: 'it overwrites data' },
 ];
 
-/** Statements of databases: `first` directly before one of `next`; `without`: only where that word is missing. */
+/** Database statements: `first` directly followed by one of `next`. `without`: only if that word is missing. */
 export interface StatementRow {
   first: string;
-  /** Separated by blanks. Absent: any; then only where the text is known to be for a database. */
+  /** Separated by blanks. Absent: anything, but only in a text that is known to be for a database. */
   next?: string;
   without?: string;
   severity: Severity;
@@ -378,7 +378,7 @@ export const statementRows: readonly StatementRow[] = [
   { first: 'revoke', severity: 'high', reason: 'it changes who may use a database' },
 ];
 
-/** Calls in program text. `text` in lower case, anywhere. */
+/** Calls in program text. `texts` are in lower case, and match anywhere. */
 export const codeRows: readonly { texts: readonly string[]; severity: Severity; reason: string; reversible?: false }[] =
   [
     {

@@ -1,16 +1,16 @@
-/** A command line cut into words for a look at it: no parser, so it sees rather more commands than fewer. */
+/** A command line cut into words for assessment. Without a parser, it finds too many commands rather than too few. */
 export interface CommandWords {
   /** Without quotes, backslashes and redirections. */
   words: readonly string[];
-  /** Its input comes from a command before it in the line. */
+  /** Its input comes from the command before it. */
   piped: boolean;
   /** The files that `>` writes to. */
   writesTo: readonly string[];
 }
 
 /**
- * Cuts at `;`, `&`, `|`, brackets, backquotes and line breaks, also inside quotes: what another shell would run from
- * them is seen, too. Linear in the text.
+ * Cuts at `;`, `&`, `|`, brackets, backquotes and line breaks, even inside quotes, so that it also finds what another
+ * shell would run from them. Linear in the text.
  */
 export function commandWords(text: string): CommandWords[] {
   const plain = text
@@ -24,7 +24,7 @@ export function commandWords(text: string): CommandWords[] {
     if (/^[<>]/.test(token)) {
       redirection = token;
     } else if (/^[\n;&|(){}`]/.test(token)) {
-      // `>&2` and `{}` of find: neither ends a command.
+      // `>&2` and the `{}` of find do not end a command.
       if (token === '{}' || (redirection !== '' && token.startsWith('&'))) continue;
       commands.push(current);
       current = { words: [], piped: /^\|&?$/.test(token), writesTo: [] };
@@ -38,7 +38,7 @@ export function commandWords(text: string): CommandWords[] {
   return [...commands, current].filter(({ words, writesTo }) => words.length > 0 || writesTo.length > 0);
 }
 
-/** They start the program that one of their words names. */
+/** Programs that start the program that one of their words names. */
 const wrappers = new Set(
   (
     'sudo doas su env command exec builtin nohup nice ionice time timeout xargs parallel watch setsid stdbuf busybox ' +
@@ -48,8 +48,8 @@ const wrappers = new Set(
 const containerPrograms = new Set('docker podman nerdctl kubectl oc'.split(' '));
 
 /**
- * The programs that the words may start, and the place of each: the first word that is no assignment; after a wrapper
- * every word, since which of them it starts is not told here. In lower case, without path and `.exe`.
+ * The programs that the words may start, with their positions: the first word that is not an assignment; after a
+ * wrapper every word, since it is not determined which one the wrapper starts. In lower case, without path and `.exe`.
  */
 export function programsIn(words: readonly string[]): Map<string, number> {
   const programs = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Commands of shells, and program text (policy section 5). Nothing is run or looked up. */
+/** Assesses shell commands and program text (docs/assessment.md). Nothing is run or looked up. */
 import { assessPath } from './files.ts';
 import { assessStatements } from './statements.ts';
 import type { CallView } from './call-view.ts';
@@ -7,7 +7,7 @@ import { commandWords, programsIn, type CommandWords } from './command-words.ts'
 import { tooLong, type Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
 
-/** A longer text is not read: it is high. In UTF-16 code units. */
+/** A longer text is not read, and is rated `high`. In UTF-16 code units. */
 export const longestCommand = 20_000;
 const mostOperands = 200;
 
@@ -34,7 +34,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
     if (list === undefined) byPlace.set(place, [value]);
     else list.push(value);
   }
-  // A list may be one command, word by word.
+  // A list may be one command, one word per item.
   const lists = [...byPlace.values()].filter((list) => list.length > 1).map((list) => list.join(' '));
   const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({
     words: reduced.split(' '),
@@ -49,7 +49,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** What the tables say of a command line. */
+/** What the tables say about a command line. */
 export function assessCommandText(text: string): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const commands = commandWords(text);
@@ -104,7 +104,7 @@ function findingsOf(row: CommandRow, words: readonly string[], rest: readonly st
   return files === undefined ? [own] : [own, ...operands.flatMap((path) => assessPath(path, files))];
 }
 
-/** Whether a word is one of the items, as `CommandRow.with` says. */
+/** Whether a word matches one of the items; see `CommandRow.with`. */
 function meets(word: string, items: readonly string[]): boolean {
   return items.some((item) => {
     if (/^-[A-Za-z]$/.test(item)) return /^-[A-Za-z0-9]/.test(word) && word.includes(item[1]!);

@@ -1,4 +1,4 @@
-/** What can be told of a file tool's paths from their text (policy section 5). No disk is read. */
+/** Assesses the paths of a file tool by their text (docs/assessment.md). No disk is read. */
 import type { CallView } from './call-view.ts';
 import type { Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
@@ -8,13 +8,13 @@ import type { Severity } from '../base/tool-call.ts';
 export interface PathRow {
   what: string;
   test: (path: PathText) => boolean;
-  /** Where the tool only reads; absent: nothing to say. */
+  /** If the tool only reads. Absent: no finding. */
   reading?: Severity;
-  /** Where it may change something. */
+  /** If the tool may change something. */
   changing: Severity;
-  /** Where it deletes; absent: as where it changes. */
+  /** If the tool deletes. Absent: as `changing`. */
   deleting?: Severity;
-  /** Half a sentence. */
+  /** A clause. */
   reason: string;
 }
 
@@ -23,7 +23,7 @@ const matching =
   ({ normal }: PathText): boolean =>
     pattern.test(normal);
 
-/** Patterns see `readPath`'s normal form: `/` between parts, lower case. */
+/** Patterns match the normal form of `readPath`: `/` between parts, lower case. */
 export const pathRows: readonly PathRow[] = [
   {
     what: 'a whole disk, home or folder: `/`, `~`, `C:\\`, `*`, `/home/ann`',
@@ -94,7 +94,7 @@ const pathWords = new Set(
     ' ',
   ),
 );
-/** These name paths only in a tool that names files itself. */
+/** These name paths only in a tool whose name mentions files. */
 const placeWords = new Set('source src from destination dest dst to target targets'.split(' '));
 const deletingWords = new Set(
   'delete deletes remove removes rm rmdir rmtree unlink purge wipe erase trash destroy shred'.split(' '),
@@ -128,7 +128,7 @@ export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
   ];
 }
 
-/** What the table says of one path. */
+/** What the table says about one path. */
 export function assessPath(written: string, use: FileUse): Finding[] {
   const path = readPath(written);
   return pathRows.flatMap((row): Finding[] => {

@@ -4,16 +4,16 @@ import type { Severity } from '../base/tool-call.ts';
 /** What one assessor found in a call. */
 export interface Finding {
   severity: Severity;
-  /** Half a sentence, without values of arguments. */
+  /** A clause, without values of arguments. */
   reason: string;
   /** `KIND:VALUE`. */
   affected?: readonly string[];
-  /** False: what it does cannot be undone. */
+  /** False: its effect cannot be undone. */
   reversible?: boolean;
   recommend?: string;
 }
 
-/** More than an assessment shows; the rest of a list of a million is not carried about. */
+/** More than an assessment shows, and a limit on what is kept of a list of a million. */
 export const mostAffected = 1_000;
 
 /** The finding as an assessment of its own. */
@@ -28,5 +28,5 @@ export function assessmentOf({ severity, reason, affected, reversible, recommend
   };
 }
 
-/** Of a text that is longer than an assessor reads. */
+/** For a text that is longer than an assessor reads. */
 export const tooLong: Finding = { severity: 'high', reason: 'a command or a program is too long to be assessed' };

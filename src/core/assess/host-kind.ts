@@ -26,14 +26,14 @@ const metadataHosts = new Set([
   'instance-data',
   'instance-data.ec2.internal',
 ]);
-/** Services that show whatever is sent to them, or that lead to any machine. */
+/** Services that show whatever is sent to them, or that forward it to any machine. */
 const dropBoxes =
   /(^|\.)(pastebin\.com|paste\.ee|hastebin\.com|transfer\.sh|file\.io|0x0\.st|webhook\.site|requestbin\.(com|net)|pipedream\.net|ngrok\.(io|app|dev)|ngrok-free\.(app|dev)|trycloudflare\.com|interact\.sh|oast\.(fun|live|me|online|pro|site)|burpcollaborator\.net)$/;
-/** Names whose dots or dashes spell an address: `10.0.0.1.nip.io`. */
+/** Names that spell an address with dots or dashes: `10.0.0.1.nip.io`. */
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|localtest\.me|lvh\.me)$/;
 const privateNames = /(^|\.)(internal|intranet|local|lan|corp|home|private|localdomain|home\.arpa|svc|cluster\.local)$/;
 
-/** What kind of place a host is, told from its name alone. `host` as `URL` writes it: lower case, IPv4 in four parts. */
+/** The kind of a host, from its name alone. `host` as `URL` writes it: lower case, IPv4 in four parts. */
 export function hostKind(host: string): HostKind {
   const name = host.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (metadataHosts.has(name)) return 'metadata';
@@ -59,7 +59,7 @@ function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]):
   return isPrivate ? 'private' : 'address';
 }
 
-/** `address` is what `URL` writes: the shortest form, in lower case. */
+/** `address` as `URL` writes it: the shortest form, in lower case. */
 function addressKind6(address: string): HostKind {
   if (address === '::1' || address === '::') return 'loopback';
   // IPv4 in IPv6: mapped, and translated by NAT64.

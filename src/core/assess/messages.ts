@@ -1,10 +1,10 @@
-/** Messages to people: how many get one, and who (policy section 5). */
+/** Messages to people: how many get one, and who (docs/assessment.md). */
 import type { CallView } from './call-view.ts';
 import type { Finding } from './finding.ts';
 import { holdsWord, readingWords } from './name-words.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** The severity by the number of recipients from here on. The last that fits counts. */
+/** The severity by number of recipients, from `from` on. The last row that matches counts. */
 export const recipientRows: readonly { from: number; severity: Severity; reason: string }[] = [
   { from: 0, severity: 'medium', reason: 'it sends a message to people' },
   { from: 10, severity: 'high', reason: 'it sends a message to 10 people or more' },
@@ -13,7 +13,7 @@ export const recipientRows: readonly { from: number; severity: Severity; reason:
 
 const publicWords = new Set('tweet toot broadcast announce'.split(' '));
 
-/** What is in a message or about it that raises the severity. `recipients` in lower case. */
+/** Features of a message that raise its severity. `recipients` are in lower case. */
 export const messageRows: readonly {
   what: string;
   test: (message: {
@@ -63,7 +63,7 @@ export const messageRows: readonly {
   },
 ];
 
-/** Kinds of messages: one sends where the tool's name begins with one (`email_customer`), or holds a verb beside it. */
+/** A tool sends a message if its name begins with one of these (`email_customer`), or holds one and a verb. */
 const messageWords = new Set('email emails mail sms mms message messages dm whatsapp telegram slack'.split(' '));
 const sendingWords = new Set('send post reply forward tweet toot publish broadcast announce notify invite'.split(' '));
 const recipientWords = new Set(
@@ -71,7 +71,7 @@ const recipientWords = new Set(
 );
 const senderWords = new Set('from sender'.split(' '));
 const attachmentWords = new Set('attachment attachments attach'.split(' '));
-/** A message so treated has not left. */
+/** A tool with one of these words has not sent its message. */
 const unsentWords = new Set('draft preview template'.split(' '));
 
 export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[] {
@@ -82,7 +82,7 @@ export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[]
     typeof value === 'boolean' ? [] : [{ words, text: String(value) }],
   );
   const recipients = texts.filter(({ words }) => holdsWord(words, recipientWords)).flatMap(({ text }) => namesIn(text));
-  // One can post and publish to machines, too.
+  // Posting and publishing can address machines, too.
   if (recipients.length === 0 && !holdsWord(tool, messageWords) && !holdsWord(tool, publicWords)) return [];
   const sender = texts.find(({ words }) => holdsWord(words, senderWords))?.text.toLowerCase();
   const attaches = fields.some(

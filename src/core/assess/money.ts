@@ -1,17 +1,17 @@
-/** Amounts of money in a call: how much, and whether it leaves (policy section 5). */
+/** Amounts of money in a call: how much, and whether the call moves it (docs/assessment.md). */
 import type { ArgumentField, CallView } from './call-view.ts';
 import type { Finding } from './finding.ts';
 import { holdsWord, readingWords } from './name-words.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** The severity of an amount from here on, in units such as dollars and euros. The last that fits counts. */
+/** The severity of an amount, from `from` on, in units such as dollars and euros. The last row that matches counts. */
 export const amountRows: readonly { from: number; severity: Severity; reason: string }[] = [
   { from: 0, severity: 'medium', reason: 'it moves money' },
   { from: 1_000, severity: 'high', reason: 'it moves an amount of 1,000 or more' },
   { from: 10_000, severity: 'critical', reason: 'it moves an amount of 10,000 or more' },
 ];
 
-/** Roughly, how many units make one of a dollar's size: orders of magnitude, no rates. Others count as 1. */
+/** Roughly how many units make one dollar: orders of magnitude, not rates. Other currencies count as 1. */
 export const currencyScale: Readonly<Record<string, number>> = {
   JPY: 100,
   HUF: 100,
@@ -27,13 +27,13 @@ export const currencyScale: Readonly<Record<string, number>> = {
 };
 
 const payingWords = new Set('pay payout wire refund withdraw purchase buy checkout remit donate disburse'.split(' '));
-/** These move money where there is an amount: one can transfer a file, too. */
+/** These move money only if there is an amount: a file can be transferred, too. */
 const movingWords = new Set([...payingWords, 'transfer', 'charge', 'deposit']);
 const moneyWords = new Set(
   'payment payments invoice invoices order orders billing trade sell bid tip payroll'.split(' '),
 );
 const amountWords = new Set('amount amounts price cost fee payment budget salary tip refund'.split(' '));
-/** These name amounts only in a tool that moves money. */
+/** These name amounts only in a tool that handles money. */
 const sumWords = new Set('total subtotal sum value'.split(' '));
 const minorWords = new Set('cents cent minor pence'.split(' '));
 const currencyWords = new Set('currency currencies'.split(' '));
@@ -51,7 +51,7 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       !holdsWord(words, currencyWords),
   );
   if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
-  // Of several currencies, the dearest: a light one must not make another's amount small.
+  // Of several currencies, the most valuable counts: a weak one must not make another's amount look small.
   const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
@@ -77,14 +77,14 @@ function scaleOf(currency: ArgumentField['value']): number {
   return Object.hasOwn(currencyScale, code) ? currencyScale[code]! : 1;
 }
 
-/** The size of an amount; of two ways to read it, the larger. Undefined: it is none. */
+/** The size of an amount; if it can be read in two ways, the larger. Undefined if it is no amount. */
 function amountOf({ value, words }: ArgumentField): number | undefined {
   const number = typeof value === 'number' ? value : readAmount(String(value));
   if (number === undefined || !Number.isFinite(number)) return undefined;
   return Math.abs(number) / (holdsWord(words, minorWords) ? 100 : 1);
 }
 
-/** Reads `1,234.50`, `1.234,50 €`, `USD 1'000` and `$-5`; `1.234` is more than a thousand. */
+/** Reads `1,234.50`, `1.234,50 €`, `USD 1'000` and `$-5`; `1.234` is read as 1234. */
 export function readAmount(text: string): number | undefined {
   if (text.length > 40) return undefined;
   const bare = text.trim().replace(/^[A-Za-z]{3}\b|\b[A-Za-z]{3}$|[$€£¥₩₹+\s'_-]/gu, '');

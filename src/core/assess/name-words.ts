@@ -1,9 +1,9 @@
-/** More of a name is not read. */
+/** Maximum number of characters read of a name. */
 export const longestName = 128;
 
 /**
- * The words of a tool's or an argument's name, in lower case: `sendEmail`, `send_email` and `send-email` are
- * `send`, `email`. Of a longer name only the first 128 characters are read.
+ * The words of a tool's or an argument's name, in lower case: `sendEmail`, `send_email` and `send-email` give `send`,
+ * `email`. Only the first 128 characters are read.
  */
 export function nameWords(name: string): string[] {
   return name
@@ -21,17 +21,17 @@ export function holdsWord(words: Iterable<string>, wanted: ReadonlySet<string>):
   return false;
 }
 
-/** Beside another word they make it something else: a `file_id` is no file, a `script_type` no script. */
+/** Words that change the meaning of the word beside them: a `file_id` is not a file, a `script_type` not a script. */
 const otherThings: ReadonlySet<string> = new Set(
   'content contents text body data size type id ids count format encoding mode'.split(' '),
 );
 
-/** Whether an argument's name says that it is one of these things. */
+/** Whether an argument's name says that its value is one of these things. */
 export function isNamed(words: readonly string[], wanted: ReadonlySet<string>): boolean {
   return holdsWord(words, wanted) && !holdsWord(words, otherThings);
 }
 
-/** Verbs of tools that look and do nothing. Believed only of a tool that also declares that it only reads. */
+/** Verbs of tools that only look. They count only for a tool that also declares that it only reads. */
 export const readingWords: ReadonlySet<string> = new Set(
   'get list read search find show fetch view check count describe lookup query preview draft'.split(' '),
 );

@@ -1,4 +1,4 @@
-/** Where a call reaches in the network, told from the text of its addresses (policy section 5). Nothing is looked up. */
+/** Where a call connects to, judged by the text of its addresses (docs/assessment.md). Nothing is looked up. */
 import type { ArgumentField, CallView } from './call-view.ts';
 import type { Finding } from './finding.ts';
 import { hostKind, type HostKind } from './host-kind.ts';
@@ -8,9 +8,9 @@ import type { Severity } from '../base/tool-call.ts';
 export interface NetworkRow {
   what: string;
   test: (place: { kind: HostKind; url: URL }) => boolean;
-  /** Where the call only fetches; absent: nothing to say. */
+  /** If the call only fetches. Absent: no finding. */
   fetching?: Severity;
-  /** Where it sends or changes something. */
+  /** If the call sends or changes something. */
   sending: Severity;
   reason: string;
 }
@@ -93,7 +93,7 @@ export const networkRows: readonly NetworkRow[] = [
   },
 ];
 
-/** Methods that send: what a tool that only reads would not use. */
+/** Methods that send. A tool that only reads would not use them. */
 export const methodRows: readonly { methods: readonly string[]; severity: Severity; reason: string }[] = [
   { methods: ['POST', 'PUT', 'PATCH'], severity: 'medium', reason: 'the request sends data' },
   { methods: ['DELETE'], severity: 'high', reason: 'the request deletes something' },
@@ -122,7 +122,7 @@ export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** What the table says of one address. `sends`: the call may send or change something there. */
+/** What the table says about one address. `sends`: the call may send or change something there. */
 export function assessAddress(address: string, sends: boolean): Finding[] {
   const url = address.length > longestAddress ? null : URL.parse(address);
   if (url === null) return [{ severity: 'medium', reason: 'an address cannot be read' }];
@@ -134,7 +134,7 @@ export function assessAddress(address: string, sends: boolean): Finding[] {
   });
 }
 
-/** The address that a field holds, if it holds one; a bare host becomes an `https:` address. */
+/** The address that a field holds, if any. A bare host becomes an `https:` address. */
 function addressOf({ words, value }: ArgumentField): string[] {
   if (typeof value !== 'string') return [];
   const text = value.trim();
@@ -145,7 +145,7 @@ function addressOf({ words, value }: ArgumentField): string[] {
   const [, remote] = /^[\w.-]+@([\w.-]+):(?!\d+(\/|$))/.exec(text) ?? [];
   if (remote !== undefined) return [`ssh://${remote}`];
   if (text.startsWith('//')) return [`https:${text}`];
-  // Not every text in such a field is an address: a path is none, a host has a dot, a port or a well-known name.
+  // Not every text in such a field is an address: a path is not; a host has a dot, a port or a well-known name.
   if (/^([^/?#]*\.[^/?#]*|[^/?#:]+:\d+|localhost|\d+|0x[\da-f]+)([/?#]|$)/i.test(text)) return [`https://${text}`];
   return /^[a-z][a-z0-9+.-]*:/i.test(text) ? [text] : [];
 }

@@ -1,17 +1,17 @@
-/** A path as text, made comparable: no look at any disk. */
+/** A path as text, in a form that can be compared. No disk is read. */
 export interface PathText {
-  /** With `/` between its parts and without `.`, `..` and empty parts where they can be resolved; in lower case. */
+  /** With `/` between its parts, and without `.`, `..` and empty parts if they can be resolved; in lower case. */
   normal: string;
-  /** It climbs above where it starts. */
+  /** It leads above its starting point. */
   climbs: boolean;
 }
 
-/** More of a path is not read. */
+/** Maximum number of characters read of a path. */
 export const longestPath = 4_096;
 
 /**
  * Normalises `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e%2e`, `$HOME` and `${HOME}`. In lower case, because some disks
- * do not tell the cases apart.
+ * ignore case.
  */
 export function readPath(written: string): PathText {
   const text = written

@@ -1,4 +1,4 @@
-/** The part of an assessment that a run makes itself: small enough for the workflow, and free of tables that change. */
+/** The part of an assessment that a run computes itself: small enough for the workflow, without tables that change. */
 import { matchAssessRule, type AssessMatch, type CompiledAssessRule } from './rule.ts';
 import { defaultAssessment, joinAssessments, moreSevere, wantsApproval, type Assessment } from './assessment.ts';
 import type { AssessedCall } from './call-view.ts';
@@ -7,8 +7,8 @@ import { callSubjects } from '../match/matching.ts';
 import type { Json } from '../base/tool-call.ts';
 
 /**
- * Assesses a call as `assess` does, without asking the built-in assessors: what they and the worker's own said was recorded with the call, where
- * their answer cannot change when the program does (I12).
+ * Assesses a call like `assess`, but without the built-in assessors. Their results, and those of the worker's own, are
+ * recorded with the call, so that they do not change with the code (I12).
  */
 export function assessRecorded(
   call: AssessedCall,
@@ -35,18 +35,18 @@ function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[]): Mat
   };
   const matched = rules.map((rule) => ({ rule, match: matchAssessRule(rule, call, { ...subjects, afford }) }));
   if (!tooMuch) return matched;
-  // Which of them the budget would have been enough for depends on their order: so none counts.
+  // Which rules the budget would have covered depends on their order, so none of them counts.
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
-/** What the risk says, or what the rules say that may lower it. */
+/** What the risk says, or `safe` if a rule that may lower it matches. */
 function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
   if (lowering.length === 0) return standard;
   return {
     ...standard,
-    // What else they say, each of them says itself.
+    // The severity and the reasons of these rules come from their own assessments.
     severity: 'safe',
     reversible: standard.reversible || lowering.some(({ reversible }) => reversible === true),
     requiresApproval: false,
@@ -64,7 +64,7 @@ function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: As
   } = rule;
   const shared = { reversible, recommendations: recommend === undefined ? [] : [recommend] };
   if (typeof match === 'object') {
-    // What cannot be told is not harmless (I2).
+    // If a rule cannot be evaluated, the call is not taken for harmless (I2).
     const reasons = [`assess rule ${id} cannot be evaluated: ${match.problem}`];
     return {
       ...shared,
@@ -85,7 +85,7 @@ function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: As
   };
 }
 
-/** One for each item of a list. A value deeper in is not spelt out. */
+/** One for each item of a list. Objects are not written out. */
 function resourcesOf(name: string, value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {

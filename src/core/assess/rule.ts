@@ -1,4 +1,4 @@
-/** Rules under `assess:` in a policy: what they are, and whether one matches a call. */
+/** Rules under `assess:` in a policy, and whether one matches a call. */
 import type { Glob } from '../match/glob.ts';
 import {
   affordable,
@@ -13,20 +13,20 @@ import type { AssessedCall } from './call-view.ts';
 import type { Severity } from '../base/tool-call.ts';
 
 export interface AssessRule {
-  /** As written, else `assess#N`. */
+  /** Default: `LAYER.assess#N`, N from 1. */
   id?: string;
-  /** `name` or `name:args`, as in a rule. */
+  /** `name` or `name:args`, as in a policy rule. */
   pattern: string;
   /** Globs on single arguments. A call without the argument does not match. */
   args?: Record<string, string>;
   severity: Severity;
-  /** Default: names the rule. */
+  /** Default: a text that names the rule. */
   reason?: string;
-  /** Arguments whose values are the affected resources. */
+  /** Names of the arguments whose values are the affected resources. */
   affected?: string[];
   reversible?: boolean;
   recommend?: string;
-  /** Default: from severity medium on. */
+  /** Default: true from severity `medium` on. */
   requiresApproval?: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface CompiledAssessRule extends AssessRule {
   id: string;
   compiled: CompiledPattern | { problem: string };
   fields: readonly { name: string; glob: Glob | { problem: string } }[];
-  /** It never lowers what the tool's risk says. */
+  /** True: the rule never lowers the severity of the tool's risk. */
   raiseOnly: boolean;
 }
 
 /**
- * Compiles the rules of all layers. Below a ceiling or a parent the run's side can only raise a severity: the ceiling's mode asks
- * by it, and a run must not talk its way past that (I10).
+ * Compiles the rules of all layers. Below a ceiling or a parent, rules can only raise a severity: the ceiling's mode
+ * may ask by severity, and a run must not lower it.
  */
 export function compileAssessRules(layers: {
   ceiling?: { assess?: readonly AssessRule[] };
@@ -63,10 +63,10 @@ export function compileAssessRules(layers: {
   ];
 }
 
-/** How far a rule matches. `part`: not all that would run, so that it may raise and not lower. */
+/** How far a rule matches. `part`: not everything that would run, so the rule may raise a severity, not lower it. */
 export type AssessMatch = 'no' | 'part' | 'all' | { problem: string };
 
-/** Whether a rule matches a call; of a split command, which of its parts. */
+/** Whether a rule matches a call, and how much of a split command. */
 export function matchAssessRule(rule: CompiledAssessRule, call: AssessedCall, subjects: CallSubjects): AssessMatch {
   const whole = matchesSubjects(rule, call, subjects);
   if (call.shell === undefined || typeof whole === 'object')
@@ -89,7 +89,7 @@ function matchesSubjects(
   { args }: AssessedCall,
   subjects: CallSubjects,
 ): boolean | { problem: string } {
-  // Own properties only: `constructor` and its like are no arguments.
+  // Own properties only: `constructor` and the like are not arguments.
   if (fields.some(({ name }) => !Object.hasOwn(args, name))) return false;
   let result: boolean | { problem: string } = 'problem' in compiled ? compiled : matches(compiled, subjects);
   for (const { name, glob } of fields) {

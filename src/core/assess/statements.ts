@@ -1,10 +1,10 @@
-/** Statements of databases (policy section 5). */
+/** Assesses database statements (docs/assessment.md). */
 import type { CallView } from './call-view.ts';
 import { statementRows } from './command-rows.ts';
 import { tooLong, type Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
 
-/** A longer text is not read: it is high. In UTF-16 code units. */
+/** A longer text is not read, and is rated `high`. In UTF-16 code units. */
 export const longestStatement = 20_000;
 
 const databaseTools = new Set(
@@ -12,7 +12,7 @@ const databaseTools = new Set(
 );
 const statementFields = new Set('sql statement statements'.split(' '));
 const queryFields = new Set('query queries'.split(' '));
-/** A tool so named does not search the web. */
+/** A tool with one of these words runs queries; it does not search the web. */
 const runningWords = new Set('run execute exec query'.split(' '));
 
 export function assessDatabases({ tool, fields }: CallView): Finding[] {
@@ -26,14 +26,15 @@ export function assessDatabases({ tool, fields }: CallView): Finding[] {
   );
 }
 
-/** What the table says of the statements in a text. `certain`: it is for a database, not only possibly. */
+/** What the table says about the statements in a text. `certain`: the text is known to be for a database. */
 export function assessStatements(text: string, certain: boolean): Finding[] {
   if (text.length > longestStatement) return [tooLong];
   return withoutComments(text.toLowerCase())
     .split(';')
     .flatMap((statement) => {
       const words = wordsOf(statement);
-      // A comment to the end of the line can hide a word, or be the option of a program: so it counts on one side only.
+      // `--` begins a comment or an option of a program. Words after it count for `first` and `next`, but not for
+      // `without`.
       const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ')));
       const followers = new Map<string, Set<string>>();
       for (const [index, word] of words.entries()) {

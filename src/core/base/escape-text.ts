@@ -30,7 +30,7 @@ function escapeUnits(character: string): string {
   return escaped;
 }
 
-/** Replaces characters that `isUnsafe` matches, and combining marks that do not follow a letter of this text. */
+/** Replaces characters that `isUnsafe` matches, and combining marks without a letter or too many on one. */
 function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
   let shown = '';
   let marksLeft = 0;

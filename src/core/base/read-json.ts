@@ -3,9 +3,7 @@ import { jsonPlace } from './json-place.ts';
 import { strictJsonProblem } from './strict-json.ts';
 import type { Json } from './tool-call.ts';
 
-/**
- * Maximum nesting of arrays and objects: far more than people and programs write, and safe for every reader's stack.
- */
+/** Maximum nesting of arrays and objects: far more than people or programs write, and safe for any reader's stack. */
 export const maxJsonDepth = 64;
 
 export interface ReadJsonOptions {

@@ -1,5 +1,5 @@
 /**
- * How much a run may hold in one piece, in bytes of UTF-8. What exceeds a limit is refused with a sentence, never cut.
+ * How much a run may hold in one piece, in bytes of UTF-8. What exceeds a limit is refused in a sentence, never cut.
  */
 export interface SizeLimits {
   /** The raw arguments of one call. */

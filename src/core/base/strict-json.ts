@@ -1,7 +1,4 @@
-/**
- * Finds what two readers of one JSON text could understand differently. It parses nothing, so it also runs in a
- * workflow.
- */
+/** Finds what two readers of a JSON text could read differently. Parses nothing, so it also runs in a workflow. */
 
 export interface StrictJsonOptions {
   /** Maximum nesting of arrays and objects. */

@@ -18,10 +18,7 @@ export interface ToolCall {
   args: JsonObject;
 }
 
-/**
- * A tool's definition, as a run records it at its start. A changed one replaces it only after a call passes the gate
- * again.
- */
+/** A tool's definition, recorded at the start of a run. A changed one replaces it only if a call passes the gate. */
 export interface ToolDefinition {
   name: string;
   description: string;

@@ -10,10 +10,7 @@ export const secondGateTypes = [
   'definition_changed',
 ] as const;
 
-/**
- * The second gate found that this worker's definition of the tool differs from the admitted one (I8). The failure's
- * second detail is a `ChangedDefinition`.
- */
+/** The worker's definition of the tool is not the admitted one (I8). The second detail is a `ChangedDefinition`. */
 export const definitionChangedType = 'definition_changed';
 
 /** The worker stopped while the tool ran: its effect may have happened (I7). */
@@ -22,10 +19,7 @@ export const outcomeUnknownType = 'outcome_unknown';
 /** All failure types by which a worker reports that, including Temporal's own. */
 export const leftInMidCallTypes: readonly string[] = [outcomeUnknownType, 'WorkerShutdown'];
 
-/**
- * A payload in external storage could not be read: whatever needed it was not started, and may be retried
- * (`src/payload-folder`).
- */
+/** A payload in external storage could not be read: what needed it did not start, and may be retried. */
 export const payloadUnreadType = 'payload_unread';
 
 /** The result of an activity could not be written to external storage: the activity did run. */

@@ -36,9 +36,7 @@ export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
-/**
- * Bytes of an undecodable payload, else characters of the value's JSON. Only the size of a refused value is kept (I4).
- */
+/** Bytes of an undecodable payload, else characters of its JSON. Only the size of a refused value is kept (I4). */
 export function sizeOf(value: unknown): number {
   if (isUndecodable(value)) return value.size;
   // The JSON text of a byte array, one number per byte, would take seconds to write.

@@ -1,4 +1,4 @@
-/** What answers a call before anybody is asked: a reviewer's earlier word, or a limit of the run (policy section 6). */
+/** What answers a call without a request: a reviewer's earlier decision, or a limit of the run. */
 import type { OutcomeName } from './approval.ts';
 import { standingDenial } from '../policy/grants.ts';
 import { denialsOf, type Ledger } from './ledger-state.ts';
@@ -8,7 +8,7 @@ import type { Ruling } from '../policy/ruling.ts';
 import { sentences } from './sentences.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** `denied`: by a reviewer's earlier word; `refused`: by a limit. `content` is what the model is told. */
+/** `denied`: by a reviewer's earlier decision; `refused`: by a limit. The model gets `content`. */
 export interface Answer {
   outcome: Extract<OutcomeName, 'denied' | 'refused'>;
   content: string;
@@ -25,8 +25,8 @@ export interface AdmittedCall {
 }
 
 /**
- * The answer to a call that the policy allows or asks about, or undefined if it may go on. What a reviewer said for
- * good binds an allowed call too; everything else answers only what would be asked.
+ * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
+ * limit of irreversible calls also bind allowed calls; everything else answers only calls that would be asked about.
  */
 export function answerBefore(
   ledger: Ledger,
@@ -41,7 +41,7 @@ export function answerBefore(
   if (action === 'ask') {
     const remembered = ledger.denied.calls.find((each) => each.digest === digest);
     const attempts = denialsOf(ledger, tool);
-    // Without a retry left, the first denial was the last.
+    // Without retries, the first denial is final.
     if (attempts >= Math.max(1, limits.maxRetriesAfterDeny)) return refused(sentences.deniedForGood(attempts));
     if (remembered !== undefined) return denied(remembered.reason);
   }

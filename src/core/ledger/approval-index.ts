@@ -1,6 +1,6 @@
 /**
- * What the inbox can find without waking a worker: search attributes and memo, built in one place with byte limits.
- * The server ends a run whose attribute value passes 2 KB (tried: 59 ids did), so every list here is bounded (I5d).
+ * What the inbox can find without waking a worker: search attributes and memo, built in one place with byte limits. The
+ * server ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded (I5d).
  */
 import type { ApprovalRequest } from './approval.ts';
 import { byteLength } from '../base/byte-length.ts';
@@ -9,7 +9,7 @@ import type { JournalEntry } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** What memo and lists show of a request: no argument values without a redactor (policy section 7). */
+/** What the memo and lists show of a request. It holds no argument values. */
 export type ApprovalSummary = Pick<
   ApprovalRequest,
   | 'requestId'
@@ -29,19 +29,19 @@ export type ApprovalSummary = Pick<
   argumentBytes?: number;
   severity: Severity;
   shown: 'part';
-  /** Of a nested run: workflow ids of the runs above it, the root's first. */
+  /** For a nested run: workflow ids of the runs above it, the root's first. */
   lineage?: string[];
 };
 
 export interface ApprovalIndex {
   ids: string[];
   tags: string[];
-  /** The earliest deadline of all open requests. */
+  /** The earliest deadline of all open requests; null if none has one. */
   dueMs: number | null;
   memo: ApprovalMemo;
 }
 
-/** Memo `approvals`. `more`: open requests that did not fit; query `approvals` lists all. */
+/** Memo `approvals`. `more`: the number of open requests that did not fit; query `approvals` lists all. */
 export interface ApprovalMemo {
   open: ApprovalSummary[];
   journal: JournalEntry[];
@@ -50,7 +50,7 @@ export interface ApprovalMemo {
 
 const attributeBytes = 1_900;
 const tagBytes = 128;
-/** Settled ids that stay findable (contract section 1). */
+/** Settled ids that can still be found. */
 const settledTagged = 20;
 const memoOpenBytes = 16_000;
 const memoJournalBytes = 14_000;
@@ -64,7 +64,7 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
     `agent:${request.agentName}`,
     `severity:${request.assessment.severity}`,
   ]);
-  // Newest first, so that the oldest settled ids are the first to fall out.
+  // Newest first, so that the oldest settled ids are dropped first.
   const past = settled.slice(-settledTagged).map(({ request }) => `settled:${request.requestId}`);
   const tags = [...new Set(live)].filter((tag) => byteLength(tag) <= tagBytes);
   return {
@@ -74,7 +74,7 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   };
 }
 
-/** The memo, and the journal entries that did not fit and must ride on a later payload. */
+/** The memo, and the journal entries that did not fit and have to go into a later payload. */
 export function approvalMemo(ledger: Ledger, entries: JournalEntry[]): { memo: ApprovalMemo; rest: JournalEntry[] } {
   const open = fitting(
     ledger.open.map(({ request }) => summaryOf(request)),
@@ -111,7 +111,7 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
   };
 }
 
-/** The longest prefix whose JSON stays within `bytes`. */
+/** The longest prefix whose JSON fits into `bytes`. */
 function fitting<T>(values: T[], bytes: number): T[] {
   let used = 2;
   const end = values.findIndex((value) => {

@@ -3,7 +3,7 @@ import type { Identity } from '../people/entitlement.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
 
-/** How one call's question was settled, exactly once (I3, I15). */
+/** How one call was settled, exactly once. */
 export type OutcomeName =
   | 'allowed'
   | 'denied_by_policy'
@@ -15,7 +15,7 @@ export type OutcomeName =
   | 'superseded'
   | 'refused';
 
-/** `pending`: settled, and the tool has not finished. `unknown`: started, and nobody knows how it ended (I7). */
+/** Whether the tool ran. `pending`: settled, but not finished. `unknown`: it started, and its outcome is unknown. */
 export type Ran = 'yes' | 'no' | 'unknown' | 'pending';
 
 export interface CallOutcome {
@@ -26,7 +26,7 @@ export interface CallOutcome {
   ran: Ran;
 }
 
-/** An open question about one call. `requestId` is 32 hex characters, ours, single-use. */
+/** A question about one call. `requestId` is 32 hex characters, made by the run and used only once. */
 export interface ApprovalRequest {
   requestId: string;
   workflowId: string;
@@ -36,63 +36,63 @@ export interface ApprovalRequest {
   assessment: Assessment;
   agentName: string;
   callerUserId: string | null;
-  /** The model's text beside the call, else the last user message; at most 500 characters. */
+  /** The model's text with the call, else the last user message; at most 500 characters. */
   contextSummary: string;
-  /** Id of the rule that asked; null where a risk default did. */
+  /** Id of the rule that asked; null if a risk default or a mode did. */
   rule: string | null;
   reason: string;
   requestedAt: string;
   deadline: string | null;
-  /** 64 hex: what exactly would run (contract section 2). */
+  /** 64 hex characters that identify exactly what would run. See docs/wire.md. */
   digest: string;
   lineage: string[];
-  /** The request in whose place this one stands, and why: its arguments were edited, or its tool changed after it was approved. */
+  /** The request that this one replaces, and why: its arguments were edited, or its tool changed after the approval. */
   replaces?: { requestId: string; by: 'edit' | 'definition' };
   metadata: JsonObject;
   reviewers: string[];
-  /** `part`: arguments are left out of this view; query `approvals` with the id for all of it. */
+  /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';
-  /** Where large arguments are left out of a list: their names, and the bytes of their JSON. */
+  /** If arguments are left out: their names, and the bytes of their JSON. */
   argumentNames?: string[];
   argumentBytes?: number;
 }
 
 export interface Settlement {
   outcome: OutcomeName;
-  /** Whether the tool runs: approved, superseded by what allows it, or expired where that allows it. */
+  /** Whether the tool runs: if approved, or if superseded or expired in a way that allows the call. */
   runs: boolean;
   reason?: string;
-  /** Whose word settled it. */
+  /** The reviewer whose vote settled it. */
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
   settledAt: string;
-  /** For `superseded`: by what. With `edit` the call's question stays open in request `byId`. */
+  /** For `superseded`: by what. With `edit`, request `byId` continues the question about the call. */
   by?: 'policy' | 'grant' | 'edit';
-  /** The rule, the grant or the request that took its place. */
+  /** The rule, grant or request that superseded it. */
   byId?: string | null;
-  /** For `responded`: what the model gets. */
+  /** For `responded`: what the model gets as the tool's result. */
   response?: Json;
-  /** What runs in the place of the call that was asked about (I9). */
+  /** What runs instead of the call that was asked about. */
   edited?: { arguments: JsonObject; digest: string };
 }
 
-/** What the sender of a decision learns. */
+/** The answer to the sender of a decision or another message. */
 export interface Receipt {
   requestId: string;
   accepted: boolean;
   outcome?: OutcomeName;
-  /** While a quorum is not complete. */
+  /** Present while a quorum is incomplete. */
   votes?: { have: number; need: number };
-  /** What "always" left behind. */
+  /** The grant that "always" left behind. */
   grantId?: string;
-  /** Other requests that this settled (I14). */
+  /** Other requests that this settled. */
   settled?: { requestId: string; outcome: OutcomeName }[];
-  /** The request in which the call's question goes on, after an edit. */
+  /** After an edit: the request that continues the question about the call. */
   successor?: string;
-  /** Written down by a signal, not yet applied: no worker answered in time. Only clients say so. */
+  /** The server recorded the message as a signal, and no worker has applied it in time. Only clients set this. */
   recorded?: true;
-  /** Who settled it, when it was already settled. */
+  /** Who settled the request, if it was settled already. */
   settledBy?: string;
   code?: ProblemCode;
   message: string;

@@ -1,6 +1,6 @@
 /**
- * One decision and what it does to the ledger: a vote, and with the last one that is needed the request's settlement,
- * the grant it leaves behind, and the other requests that this answers.
+ * Applies one decision to the ledger: it records a vote. The last vote that is needed also settles the request, makes a
+ * grant if "always" was requested, and settles the other requests that this grant answers.
  */
 import type { OutcomeName, Receipt, Settlement } from './approval.ts';
 import { sameDemands } from '../policy/ask-terms.ts';
@@ -29,15 +29,15 @@ import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 
-/** What was found out about edited arguments before their decision is applied (I9). */
+/** What was determined about edited arguments before their decision is applied (I9). */
 export interface CheckedEdit {
   arguments: JsonObject;
   digest: string;
   /** Whether the edited call can be undone. */
   reversible: boolean;
-  /** Where a grant lets the edited call run: it is used. */
+  /** The grant that lets the edited call run, if any; this uses it once. */
   grantId?: string;
-  /** Where the edited call has to be asked about: the request in which it would be, and the ruling that asks. */
+  /** If the edited call has to be asked about: its own request, and the ruling that asks. */
   asked?: { successor: RequestRecord; ruling: Ruling };
 }
 
@@ -45,7 +45,7 @@ export interface DecideCommand {
   kind: 'decide';
   atMs: number;
   decision: ParsedDecision;
-  /** Who says it. Absent: nobody. */
+  /** Who decides. Absent: anonymous. */
   voter?: Voter;
   edit?: CheckedEdit;
 }
@@ -67,7 +67,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     return refusal(ledger, requestId, 'digest_mismatch', message);
   }
   const panel = panelOf(record, directories, atMs);
-  // Who answers in the tool's place lets the run go on as if it had run: that is no less than an approval.
+  // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
   if (problem !== undefined) return refusal(ledger, requestId, problem.code, problem.message);
   const person = voter.reviewerId?.normalize('NFC');
@@ -100,7 +100,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   return closeByVotes(ledger, voted, { outcome, runs: outcome === 'approved' }, vote, atMs, directories);
 }
 
-/** An edit that its author alone can approve settles the request; any other goes on in a request of its own. */
+/** An edit settles the request if its author alone can approve it; otherwise a new request replaces this one. */
 function decideEdited(
   ledger: Ledger,
   record: RequestRecord,
@@ -123,7 +123,7 @@ function decideEdited(
   const { requestId, requestedAt } = record.request;
   const origin = record.origin ?? { requestId, digest: record.request.digest, requestedAt };
   const successor = { ...asked.successor, origin };
-  // Looking into an edit takes time: what it asks begins when it is asked.
+  // Checking an edit takes time: the new request's times count from its own opening.
   const openedMs = openedAtMs(successor);
   const successorId = successor.request.requestId;
   const superseded = settle(
@@ -149,7 +149,7 @@ function decideEdited(
   return { ...carriedOn, receipt };
 }
 
-/** Keeps a vote that does not settle its request yet. */
+/** Records a vote that does not settle its request yet. */
 function keepVote(
   ledger: Ledger,
   voted: RequestRecord,
@@ -212,7 +212,7 @@ function close(
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 
-/** A decision for a request that is not open: the original receipt for a retry, a refusal for all else (I3, I4). */
+/** A decision for a request that is not open: a retry gets the original receipt, anything else a refusal (I3, I4). */
 function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);

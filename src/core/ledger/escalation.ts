@@ -1,6 +1,6 @@
 /**
- * What happens while a request waits: it is remembered, more reviewers are asked, its end is announced. Pure: the
- * times follow from the request alone, and the one shared timer of the run serves them all.
+ * What happens while a request waits: reminders, further reviewers, and a warning before the deadline. Pure: the times
+ * follow from the request alone, and the run's one shared timer serves them all.
  */
 import type { RequestRecord } from './ledger-state.ts';
 
@@ -8,7 +8,7 @@ export interface LadderStep {
   kind: 'warned' | 'reminded' | 'escalated';
   /** Workflow time at which the step was due. */
   dueMs: number;
-  /** For `escalated`: who is asked besides. */
+  /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export function nextStepAtMs(record: RequestRecord): number | null {
   return dues.length === 0 ? null : Math.min(...(dues as number[]));
 }
 
-/** The steps that are due at `atMs` and were not taken, oldest first. Reminders that were missed are one. */
+/** The steps that are due at `atMs` and not taken yet, oldest first. Several missed reminders count as one. */
 export function stepsDue(record: RequestRecord, atMs: number): LadderStep[] {
   const planned = plannedSteps(record).filter(({ dueMs }) => dueMs > record.ladderMs && dueMs <= atMs);
   const reminderMs = nextReminderMs(record);
@@ -40,12 +40,12 @@ function plannedSteps(record: RequestRecord): LadderStep[] {
     to,
   }));
   if (terms.warnBeforeMs === null || deadlineMs === null) return escalations;
-  // A warning that would come before its request comes with it.
+  // A warning that is due before the request opens is sent when it opens.
   const warning: LadderStep = { kind: 'warned', dueMs: Math.max(openedMs, deadlineMs - terms.warnBeforeMs) };
   return [...escalations, warning];
 }
 
-/** The first reminder after the steps that were taken. */
+/** The first reminder after the steps already taken. */
 function nextReminderMs(record: RequestRecord): number | null {
   const { remindMs } = record.terms;
   if (remindMs === null) return null;
@@ -60,6 +60,6 @@ function isBeforeDeadline({ deadlineMs }: RequestRecord, dueMs: number): boolean
 
 /** Workflow time at which a request was opened. */
 export function openedAtMs({ request }: { request: { requestedAt: string } }): number {
-  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock
+  // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock
   return Date.parse(request.requestedAt);
 }

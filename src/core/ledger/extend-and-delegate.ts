@@ -1,4 +1,4 @@
-/** What a reviewer may do with a request besides answering it: give it more time, or give their seat to another. */
+/** What a reviewer can do with a request besides deciding it: extend its deadline, or delegate their seat. */
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { entitlement, type Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
@@ -11,7 +11,7 @@ export interface ExtendCommand {
   atMs: number;
   requestId: string;
   untilMs: number;
-  /** The longest wait that the ceiling allows ends then; null: never. */
+  /** When the longest wait that the ceiling allows ends, in workflow time; null: never. */
   latestMs: number | null;
   voter: Voter;
   reason?: string;
@@ -86,7 +86,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   });
 }
 
-/** The open request, if this person may answer it at that time; else the refusal. */
+/** The open request if this person may decide it at that time, else the refusal. */
 function answerable(
   ledger: Ledger,
   requestId: string,

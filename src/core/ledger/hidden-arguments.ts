@@ -1,6 +1,6 @@
 /**
- * What is left for reviewers where the policy says `include_arguments: false`: names, sizes, digests, severities and
- * fixed texts. Whatever is made of the arguments' values is left out, or stands as a placeholder.
+ * What reviewers see if the policy says `include_arguments: false`: names, sizes, digests, severities and fixed texts.
+ * Anything made from argument values is left out or replaced by a placeholder.
  */
 import type { ApprovalRequest, Settlement } from './approval.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -9,7 +9,7 @@ import type { Grant, GrantScope } from '../policy/grants.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { argumentBytes } from './listed-request.ts';
 
-/** Stands for a glob that a reviewer wrote to fit a value. */
+/** Replaces a glob that a reviewer wrote to match a value. */
 export const hiddenText = '[HIDDEN]';
 
 export function hideInRequest<Request extends ApprovalRequest>(request: Request): Request {
@@ -19,19 +19,19 @@ export function hideInRequest<Request extends ApprovalRequest>(request: Request)
     arguments: {},
     ...(shown === 'all' && { argumentNames: Object.keys(args), argumentBytes: argumentBytes(args) }),
     assessment: hideInAssessment(request.assessment),
-    // A model says beside a call what it is about to do.
+    // The model's text beside a call describes what the call does.
     contextSummary: '',
     shown: 'part',
   };
 }
 
-/** That it was edited, and into what by its digest alone. */
+/** Shows that the call was edited; of the new arguments, only the digest. */
 export function hideInSettlement(settlement: Settlement): Settlement {
   const { edited } = settlement;
   return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
 }
 
-/** A grant as reviewers see it; `showsArguments`: by the rules in force. */
+/** A grant as reviewers see it. `showsArguments`: by the active policies. */
 export function shownGrant({ hidden, ...grant }: Grant, showsArguments: boolean): Grant {
   return showsArguments && hidden === undefined ? grant : { ...grant, scope: hideInScope(grant.scope) };
 }
@@ -45,7 +45,7 @@ export function hideInEntry(entry: JournalEntry): JournalEntry {
   return entry.scope === undefined ? entry : { ...entry, scope: hideInScope(entry.scope) };
 }
 
-/** What an assessor of the worker's own wrote may hold anything; all other texts are fixed. */
+/** The worker's own assessors may write anything; all other texts are fixed. */
 function hideInAssessment({ fromWorker = [], ...assessment }: Assessment): Assessment {
   const isFixed = (text: string): boolean => !fromWorker.includes(text);
   return {

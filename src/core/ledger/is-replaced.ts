@@ -1,6 +1,6 @@
 import type { JournalEntry } from './journal-entry.ts';
 
-/** True where another request, `byId`, carries the same call's question on. */
+/** True if another request, `byId`, continues the question about the same call. */
 export function isReplaced({ by }: Pick<JournalEntry, 'by'>): boolean {
   return by === 'edit';
 }

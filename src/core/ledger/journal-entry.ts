@@ -5,9 +5,9 @@ import type { Action } from '../policy/action.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** What the ledger decided, written into payloads that history keeps anyway (design section 6). */
+/** What the ledger decided, written into payloads that history keeps anyway. */
 export interface JournalEntry {
-  /** Dense over the whole chain of the run, from 1. */
+  /** Dense over all executions of the run, from 1. */
   seq: number;
   kind:
     | 'ruling'
@@ -30,7 +30,7 @@ export interface JournalEntry {
   callId?: string;
   requestId?: string;
   toolName?: string;
-  /** Of a ruling and an opened request: whose call it was. */
+  /** For a ruling and an opened request: the calling agent. */
   agent?: string;
   action?: Action;
   outcome?: OutcomeName;
@@ -40,25 +40,25 @@ export interface JournalEntry {
   severity?: Severity;
   reason?: string;
   reviewerId?: string;
-  /** `claimed`: a name in a raw signal or update, believed unless the rule demands more. */
+  /** `claimed`: a name in a raw signal or update, accepted unless the rule demands more. */
   identity?: Identity;
-  /** Of a vote. */
+  /** For a vote. */
   approved?: boolean;
-  /** Of a settled request: whether its tool runs. */
+  /** For a settled request: whether its tool runs. */
   runs?: boolean;
-  /** Of an opened request: why it stands in the place of request `byId`. */
+  /** For a settled request: what superseded it. For an opened one: why it replaces request `byId`. */
   by?: Settlement['by'] | 'definition';
   byId?: string | null;
   grantId?: string;
-  /** Of a grant. */
+  /** For a grant. */
   scope?: GrantScope;
-  /** Reviewers who are asked besides, or now, or to whom a seat went. */
+  /** Reviewers who are asked in addition or from now on, or the new holder of a seat. */
   to?: readonly string[];
   decisionId?: string;
   digest?: string;
   policyDigest?: string;
   deadline?: string | null;
   code?: ProblemCode;
-  /** Characters of a refused payload; never its content (I4). */
+  /** Size of a refused payload, in characters of JSON, or in bytes if it cannot be decoded. Its content is not kept. */
   size?: number;
 }

@@ -1,7 +1,4 @@
-/**
- * The journal read back: what the run's ledger decided, from the entries that history keeps, without the policy
- * (design section 6). Readers only read: nothing is decided again here.
- */
+/** Reads what the ledger decided from the journal that history keeps. Needs no policy, and decides nothing again. */
 import type { CallOutcome, OutcomeName, Settlement } from './approval.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { JournalEntry } from './journal-entry.ts';
@@ -15,7 +12,7 @@ export interface ProjectedRequest {
   openedAt: string;
   deadline: string | null;
   rule: string | null;
-  /** Answers before the one that settled it. */
+  /** Votes before the one that settled it. */
   votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string }[];
   outcome?: OutcomeName;
   runs?: boolean;
@@ -24,24 +21,24 @@ export interface ProjectedRequest {
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
-  /** What superseded it, or carries its question on. */
+  /** What superseded it, or the request that continues its question. */
   by?: Settlement['by'];
   byId?: string | null;
 }
 
 export interface Projection {
-  /** In the order in which they were opened. */
+  /** In the order of opening. */
   requests: ProjectedRequest[];
   /** In the order in which the calls were settled. */
   outcomes: CallOutcome[];
   refusals: number;
-  /** Sequence numbers that no payload carried: `[first, last]`. Reported, never passed over in silence. */
+  /** Sequence numbers that no payload carried: `[first, last]`. Always reported. */
   gaps: [number, number][];
 }
 
 /**
- * Projects the entries of a whole chain, in any order and with repeats. `ended`: the run was closed from outside
- * (terminated, timed out) and could write no more, so what was open is cancelled.
+ * Projects the entries of all executions of a run, in any order and with repeats. `ended`: the run was closed from
+ * outside (terminated, timed out) and could not write more, so requests that were open are cancelled.
  */
 export function projectJournal(entries: JournalEntry[], ended = false): Projection {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
@@ -61,7 +58,7 @@ export function projectJournal(entries: JournalEntry[], ended = false): Projecti
       outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
     } else if (kind === 'settled' && outcome !== undefined) {
       if (request !== undefined) settle(request, entry);
-      // What carries the question on settles the call.
+      // The request that continues the question settles the call.
       if (isReplaced(entry)) continue;
       outcomes.set(callId, { callId, toolName, requestId, outcome, ran: entry.runs === true ? 'pending' : 'no' });
     } else if (kind === 'ran' && entry.ran !== undefined) {

@@ -4,8 +4,8 @@ import { longestWaitMs } from '../policy/limits.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
 
 /**
- * Workflow time at which a call has been asked about as long as it may be, extensions and edits included: what stands in
- * a request's place goes on from its time, and does not begin anew. Null: never.
+ * Workflow time by which the question about a call has to end, extensions and edits included; null: never. A request
+ * that replaces another continues its time, and does not start anew.
  */
 export function latestDeadlineMs(
   { origin, request }: Pick<RequestRecord, 'origin' | 'request'>,

@@ -1,7 +1,4 @@
-/**
- * What the ledger holds, and the few steps that all its commands are made of. Plain JSON: continue-as-new carries it
- * whole (I11).
- */
+/** What the ledger holds, and the steps that its commands share. Plain JSON: continue-as-new carries it all (I11). */
 import type { ApprovalRequest, CallOutcome, OutcomeName, Receipt, RefusedDecision, Settlement } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -15,7 +12,7 @@ import { maxPendingBound } from '../policy/policy.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 
-/** One person's word on one request. */
+/** One person's vote on one request. */
 export interface RecordedVote {
   reviewerId?: string;
   identity: Identity;
@@ -24,27 +21,27 @@ export interface RecordedVote {
   reason?: string;
   decisionId?: string;
   always?: boolean | RequestedScope;
-  /** Digest of the decision, for retries under the same decision id. */
+  /** Digest of the decision, to recognise retries under the same decision id. */
   said: string;
 }
 
-/** An approval request in the book. `deadlineMs` is workflow time; null waits for ever. */
+/** An approval request in the ledger. `deadlineMs` is workflow time; null: it waits for ever. */
 export interface RequestRecord {
   callId: string;
   deadlineMs: number | null;
   request: ApprovalRequest;
-  /** What the rules that asked demand. */
+  /** The demands of the rules that asked. */
   terms: AskTerms;
   votes: RecordedVote[];
-  /** Seats that were handed on, in the order in which that happened. */
+  /** Delegated seats, in the order of delegation. */
   delegations: { from: string; to: string }[];
-  /** Workflow time up to which the steps of the ladder were taken. */
+  /** Workflow time up to which the escalation steps were taken. */
   ladderMs: number;
-  /** Asked where reviewers are not shown arguments: of this one they never are, whatever holds later. */
+  /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
   hidden?: true;
-  /** What a ruling looks at besides the request, for when the policy changes. */
+  /** Further inputs of a ruling, for the case that the policy changes. */
   ruled: { definition: string; subject?: string; shell?: ShellSplit; assessment?: Assessment };
-  /** Of a request that stands in another's place: the one in which its call was first asked about. */
+  /** For a request that replaces others: the one in which its call was first asked about. */
   origin?: { requestId: string; digest: string; requestedAt: string };
 }
 
@@ -57,27 +54,27 @@ export interface Ledger {
   seq: number;
   engine: number;
   open: RequestRecord[];
-  /** The last `settledKept`, whole (large arguments left out). */
+  /** The last `settledKept`, complete except for large arguments. */
   settled: SettledRequest[];
-  /** Older ones, by id and outcome only. */
+  /** Older ones, only by id and outcome. */
   past: { requestId: string; outcome: OutcomeName }[];
   outcomes: CallOutcome[];
-  /** `irreversible`: irreversible calls that were let run or are pending (policy section 6). */
+  /** `irreversible`: irreversible calls that were allowed to run or are pending. */
   counts: { calls: number; asks: number; denials: number; irreversible: number };
   refused: { last: RefusedDecision[]; total: number };
-  /** What "always" left behind, standing denials included. */
+  /** The grants and standing denials that "always" left behind. */
   grants: Grant[];
-  /** Grants ever made: the next one's number. */
+  /** Number of grants ever made, which gives the next one's number. */
   granted: number;
-  /** When the last message was signed by which an operator loosened something, in milliseconds: none comes twice. */
+  /** Signing time in milliseconds of the last operator message that loosened something: none is accepted twice. */
   operatorMs: number;
-  /** The last `answeredKept` messages with an id that changed something, decisions aside: a retry gets its receipt again. */
+  /** The last `answeredKept` messages with an id that changed something, except decisions: a retry gets its receipt. */
   answered: { messageId: string; said: string; receipt: Receipt }[];
-  /** Reviewers' denials: how many for each tool, and the last `deniedKept` calls. */
+  /** Denials by reviewers: the number for each tool, and the last `deniedKept` calls. */
   denied: { byTool: Record<string, number>; calls: { digest: string; reason?: string }[] };
 }
 
-/** No fewer than may be open at once: all of them can be settled before the run looks. */
+/** At least as many as can be open at once: all of them may be settled before the run reads them. */
 export const settledKept = maxPendingBound;
 export const deniedKept = 200;
 export const outcomesKept = 200;
@@ -85,18 +82,18 @@ export const refusedKept = 50;
 export const pastKept = 1_000;
 export const maxGrants = 100;
 export const answeredKept = 100;
-/** Votes on one request; more count only where they bring its settlement nearer. */
+/** Votes kept on one request. Further votes count only if they bring its settlement nearer. */
 export const maxVotes = 100;
 const keptArgumentsLength = 4_000;
 
-/** Who belongs to a group, by whose requirement it is; a layer without a directory of its own takes the ceiling's. */
+/** The directory of each layer, which resolves its groups. A layer without one uses that of the nearest layer above. */
 export interface Directories {
   ceiling?: Directory;
   parents?: readonly (Directory | undefined)[];
   run?: Directory;
 }
 
-/** What a command made of the ledger. */
+/** The result of a command. */
 export interface Reduction {
   ledger: Ledger;
   entries: JournalEntry[];
@@ -121,7 +118,7 @@ export function emptyLedger(engine: number): Ledger {
   };
 }
 
-/** How a request stands: open, settled with its settlement, or not of this run. */
+/** A request, open or settled with its settlement; undefined if it is not of this run. */
 export function findRequest(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
   return findOpen(ledger, requestId) ?? ledger.settled.find((each) => each.request.requestId === requestId);
 }
@@ -130,10 +127,7 @@ export function findOpen(ledger: Ledger, requestId: string): RequestRecord | und
   return ledger.open.find((each) => each.request.requestId === requestId);
 }
 
-/**
- * The request itself, or the one that stands in its place: edits may have put many there, one after another, and those
- * between may have been dropped.
- */
+/** The request, or the one that replaced it. It may have been replaced several times, and those between evicted. */
 export function requestInPlaceOf(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
   const standsFor = (each: RequestRecord): boolean => each.origin?.requestId === requestId;
   const last =
@@ -143,7 +137,7 @@ export function requestInPlaceOf(ledger: Ledger, requestId: string): RequestReco
   return requestInPlaceOf(ledger, last.settlement.byId!);
 }
 
-/** Puts another version of an open request in its place. */
+/** Replaces an open request with a changed version. */
 export function withRequest(ledger: Ledger, record: RequestRecord): Ledger {
   const { requestId } = record.request;
   return { ...ledger, open: ledger.open.map((each) => (each.request.requestId === requestId ? record : each)) };
@@ -159,7 +153,7 @@ export function counted({ counts }: Ledger, more: Partial<Ledger['counts']>): Le
   };
 }
 
-/** One more denial of a tool by a reviewer, the call itself remembered. */
+/** Counts one more reviewer's denial of a tool, and remembers the call. */
 export function withDenial(ledger: Ledger, toolName: string, digest: string, reason: string | undefined): Ledger {
   const { byTool, calls } = ledger.denied;
   const remembered = [...calls.filter((each) => each.digest !== digest), { digest, ...(reason && { reason }) }];
@@ -173,12 +167,12 @@ export function withDenial(ledger: Ledger, toolName: string, digest: string, rea
   };
 }
 
-/** Reviewers' denials of a tool in this run. */
+/** Number of reviewers' denials of a tool in this run. */
 export function denialsOf({ denied: { byTool } }: Ledger, toolName: string): number {
   return Object.hasOwn(byTool, toolName) ? byTool[toolName]! : 0;
 }
 
-/** Adds one entry under the next sequence number; fields without a value are left out. */
+/** Adds one entry under the next sequence number. Fields without a value are left out. */
 export function journaled(
   { ledger, entries, receipt }: Reduction,
   atMs: number,
@@ -194,13 +188,13 @@ export function journaled(
   };
 }
 
-/** What a second step makes of a first one's ledger: the entries of both, the second's receipt. */
+/** Applies a second step to the first one's ledger: the entries of both, the receipt of the second. */
 export function chained(first: Reduction, step: (ledger: Ledger) => Reduction): Reduction {
   const second = step(first.ledger);
   return { ...second, entries: [...first.entries, ...second.entries] };
 }
 
-/** What a call that cannot be undone adds to that count. */
+/** What a call adds to the count of irreversible calls. */
 export function irreversibleCount({ reversible }: { reversible: boolean }): number {
   return reversible ? 0 : 1;
 }
@@ -213,7 +207,7 @@ export function refusal(ledger: Ledger, requestId: string, code: ProblemCode, me
   return unchanged(ledger, { requestId, accepted: false, code, message });
 }
 
-/** Settled requests travel through continue-as-new: large arguments stay in history only. */
+/** Continue-as-new carries settled requests, so large arguments stay in history only. */
 export function kept(request: ApprovalRequest): ApprovalRequest {
   const small = JSON.stringify(request.arguments).length <= keptArgumentsLength;
   return small ? request : { ...request, arguments: {}, shown: 'part' };
@@ -221,6 +215,6 @@ export function kept(request: ApprovalRequest): ApprovalRequest {
 
 /** ISO 8601 UTC of workflow time. */
 export function iso(atMs: number): string {
-  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock: the instant is given
+  // oxlint-disable-next-line no-restricted-globals -- formats a given time; reads no clock
   return new Date(atMs).toISOString();
 }

@@ -1,7 +1,7 @@
 /**
- * The ledger: the run's own book of calls, requests, votes, grants and refusals. A pure reducer: `reduce(ledger,
- * command)` gives the next ledger, the journal entries that say what it decided, and a receipt for what somebody asked.
- * It reads no clock: each command says when it happened, and a decision counts when that is not after the deadline (I6).
+ * The ledger: the run's record of calls, requests, votes, grants and refusals. A pure reducer: `reduce(ledger,
+ * command)` gives the next ledger, the journal entries for what it decided, and a receipt for the sender of a message.
+ * It reads no clock: each command says when it happened, and a decision counts if that is not after the deadline (I6).
  */
 import type { OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
@@ -45,17 +45,17 @@ export type LedgerCommand =
   | UpdateTermsCommand
   | ExtendCommand
   | DelegateCommand
-  /** Steps of a waiting request, taken together (ladder.ts). `reviewers`: who is asked from now on. */
+  /** Steps of a waiting request, taken together (escalation.ts). `reviewers`: who is asked from now on. */
   | { kind: 'step'; atMs: number; requestId: string; steps: LadderStep[]; reviewers: string[] }
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
   /** `operatorMs`: when an operator signed it. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
-  /** A message was answered, and will be again in the same words. */
+  /** A message was answered; a retry gets the same receipt. */
   | { kind: 'answer'; messageId: string; said: string; receipt: Receipt }
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
   | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
 
-/** The policy, a reviewer's earlier word or a limit answered: settled at once, with no request. */
+/** A call settled at once, without a request: by the policy, a reviewer's earlier decision or a limit. */
 interface RuleCommand {
   kind: 'rule';
   atMs: number;
@@ -65,13 +65,13 @@ interface RuleCommand {
   ruling?: Ruling;
   digest?: string;
   reason?: string;
-  /** The standing denial that answered. */
+  /** The standing denial that denied the call. */
   grantId?: string;
   /** Default true. */
   reversible?: boolean;
 }
 
-/** The policy changed, and no longer asks about this request. */
+/** The policy changed and no longer asks about this request. */
 interface SupersedeCommand {
   kind: 'supersede';
   atMs: number;
@@ -80,7 +80,7 @@ interface SupersedeCommand {
   ruling: Ruling;
 }
 
-/** The policy changed, and asks about this request under other terms. Its deadline stays. */
+/** The policy changed and asks about this request under other terms. The deadline does not change. */
 interface UpdateTermsCommand {
   kind: 'updateTerms';
   atMs: number;
@@ -89,7 +89,7 @@ interface UpdateTermsCommand {
   request: Pick<RequestRecord['request'], 'rule' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
-/** `directories`: who belongs to which group, by the policies of the run. Default: nobody to any. */
+/** `directories`: who belongs to which group, by the run's policies. Default: groups have no members. */
 export function reduce(ledger: Ledger, command: LedgerCommand, directories: Directories = {}): Reduction {
   switch (command.kind) {
     case 'rule':
@@ -154,7 +154,7 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   const { kind, atMs, requestId, reason } = command;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
-  // A time-out is never reported as anybody's word, whatever it lets happen (I15).
+  // A time-out is never reported as a person's decision, even if it lets the call run (I15).
   const runs = kind === 'expire' && record.terms.onTimeout === 'allow';
   const settlement: Settlement = {
     outcome: kind === 'expire' ? 'expired' : 'cancelled',
@@ -185,7 +185,7 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
   const panel = panelOf({ ...record, terms }, directories, atMs);
-  // Whoever may no longer answer has not answered: another rule may let them once more.
+  // The vote of a person who may no longer decide is dropped: if a later rule lets them, they can vote again.
   const votes = record.votes.filter((vote) => entitlement(panel, vote, vote.approved) === undefined);
   const changed: RequestRecord = { ...record, terms, votes, request: { ...record.request, ...request } };
   const { outcome } = tally(panel, votes);
@@ -242,7 +242,7 @@ function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind
     ...ledger,
     refused: { last: [...last, refused].slice(-refusedKept), total: total + 1 },
   };
-  // A flood must not fill the journal either: past the first 50, only the count goes on (I4).
+  // Protects the journal from a flood: after the first 50 refusals, only the total is counted (I4).
   if (total >= refusedKept) return unchanged(next);
   return journaled(unchanged(next), atMs, { kind: 'refused', ...refused });
 }
@@ -250,7 +250,7 @@ function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind
 function ran(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'ran' }>): Reduction {
   const { atMs, callId, ran: how } = command;
   const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ran: how } : each));
-  // What ran in the place of the call has been sent: like the call's own, large arguments stay in history only.
+  // Edited arguments have been sent once the call ran: like the call's own, large ones stay in history only.
   const settled = ledger.settled.map((each) => {
     const { edited } = each.settlement;
     if (each.callId !== callId || edited === undefined) return each;

@@ -1,4 +1,4 @@
-/** What an "always" leaves behind once its request is settled, and which open requests that answers (I14). */
+/** Makes the grants that "always" requests, and settles the open requests that they answer (I14). */
 import { shownGrant } from './hidden-arguments.ts';
 import type { OutcomeName, Settlement } from './approval.ts';
 import type { RequestedScope } from '../messages/decision.ts';
@@ -19,7 +19,7 @@ import { parseDuration } from '../base/parse-duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
 import { settle } from './settle.ts';
 
-/** What was done about an "always", for the receipt; `note` continues its message. */
+/** The result of an "always", for the receipt; `note` continues the receipt's message. */
 export interface Granted {
   reduction: Reduction;
   grantId?: string;
@@ -28,8 +28,8 @@ export interface Granted {
 }
 
 /**
- * Makes the grant that `votes` wish for, as wide as the rules that asked admit, and settles the open requests it
- * answers. All the votes that settled the request must have wished for it; the narrowest wish counts.
+ * Makes the grant that `votes` request, as wide as the rules that asked admit, and settles the open requests that it
+ * answers. All the votes that settled the request must have requested one; the narrowest counts.
  */
 export function makeGrant(
   reduction: Reduction,
@@ -77,13 +77,13 @@ export function makeGrant(
   return { ...released, grantId, note };
 }
 
-/** A grant answers another request only where the votes that made it would have settled it (I14). */
+/** A grant answers another request only if the votes that made it would have settled that request (I14). */
 export function grantAnswers(grant: Grant, asked: Asked, directories: Directories, atMs: number): boolean {
   const votes = (grant.by ?? []).map((voter) => ({ ...voter, approved: grant.approved }));
   return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
 }
 
-/** The grant or standing denial that answers an open request, if there is one. A denial comes first (I10). */
+/** The grant or standing denial that answers an open request, if any. A denial comes first (I10). */
 export function grantOver(
   ledger: Ledger,
   record: RequestRecord,
@@ -102,7 +102,7 @@ export function grantOver(
   return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
 }
 
-/** One use less of a grant that was used; one without uses left is gone. */
+/** Takes one use from a grant. A grant without uses left is removed. */
 export function useGrant(ledger: Ledger, grantId: string | null | undefined): Ledger {
   const grants = ledger.grants.flatMap((grant) => {
     if (grant.grantId !== grantId || grant.usesLeft === undefined) return [grant];
@@ -157,7 +157,7 @@ function scopeOf(
   return { scope, narrowed };
 }
 
-/** Of several the shorter and the fewer. */
+/** If several are requested: the shortest time and the fewest uses. */
 function limitsOf(wishes: readonly unknown[], atMs: number): Pick<Grant, 'expiresAtMs' | 'usesLeft'> {
   const scopes = wishes.filter((wish): wish is RequestedScope => typeof wish === 'object' && wish !== null);
   const durations = scopes.flatMap(({ expiresIn }) => {

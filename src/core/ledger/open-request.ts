@@ -3,7 +3,7 @@ import { counted, findRequest, irreversibleCount, journaled, unchanged } from '.
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
-/** Books an open request. One that stands in another's place asks about the same call, which counted already. */
+/** Adds an open request. One that replaces another asks about the same call, which is not counted again. */
 export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Ruling, atMs: number): Reduction {
   const { requestId, toolName, digest, deadline, assessment, replaces } = record.request;
   const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
@@ -21,7 +21,7 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
   });
 }
 
-/** Whether the call of a settled request was let run as one that cannot be undone. What an edit made of it is not known. */
+/** Whether a settled request let an irreversible call run. False after an edit, whose call is not known here. */
 export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean {
   const found = findRequest(ledger, requestId);
   if (found === undefined || !('settlement' in found)) return false;
@@ -29,7 +29,7 @@ export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean
   return runs && edited === undefined && irreversibleCount(found.request.assessment) > 0;
 }
 
-/** What an entry says of the ruling behind it. */
+/** The fields of a ruling that a journal entry records. */
 export function factsOf(ruling: Ruling | undefined): Partial<JournalEntry> {
   if (ruling === undefined) return {};
   const { action, rule, layer, severity, reason } = ruling;

@@ -5,12 +5,12 @@ import { openedAtMs } from './escalation.ts';
 import type { RequestRecord, Directories } from './ledger-state.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
 
-/** A request as far as it says who may answer it. */
+/** The parts of a request that determine who may decide it. */
 export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
   request: Pick<RequestRecord['request'], 'requestedAt' | 'callerUserId'>;
 };
 
-/** Who may answer an open request at `atMs`: its requirements with the reviewers that were added until then. */
+/** Who may decide an open request at `atMs`: its requirements, with the reviewers that escalation has added by then. */
 export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
   const { requirements, named, veto, verified, allowSelf } = record.terms;
   const waitedMs = atMs - openedAtMs(record);
@@ -29,7 +29,7 @@ export function panelOf(record: Asked, directories: Directories, atMs: number): 
   };
 }
 
-/** Those by whose word groups are filled, of the policies of a run. */
+/** The directories of a run's policies, which resolve groups. */
 export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Directories {
   return {
     ...(ceiling?.directory && { ceiling: ceiling.directory }),
@@ -38,7 +38,7 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
   };
 }
 
-/** Its own layer's, else that of the nearest above: a layer below never fills a group that a layer above names. */
+/** Its own layer's, else that of the nearest layer above: a lower layer never fills a group that a higher one names. */
 function directoryOf({ layer, parent = 0 }: Requirement, directories: Directories): Directory | undefined {
   const { ceiling, parents = [], run } = directories;
   if (layer === 'ceiling') return ceiling;

@@ -1,4 +1,4 @@
-/** What the model is told in the place of a tool's result (contract section 4). */
+/** What the model gets instead of a tool's result. */
 import type { Settlement } from './approval.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { JsonObject } from '../base/tool-call.ts';
@@ -18,10 +18,10 @@ export const sentences = {
   failed: (message: string): string => `Error: ${message}`,
 } as const;
 
-/** What the model is told when a request was settled without the tool running. */
+/** What the model gets if a request was settled without the tool running. */
 export function settledSentence(settlement: Settlement, timeoutMs: number | null, toolName: string): string {
   const { outcome, reason, response, by } = settlement;
-  // A timeout is never reported as a human's denial, nor the other way round (I15).
+  // A time-out is never reported as a person's denial, nor a denial as a time-out (I15).
   if (outcome === 'expired') return `Denied: no decision within ${formatDuration(timeoutMs ?? 0)}`;
   if (outcome === 'cancelled') return sentences.cancelled(reason);
   if (outcome === 'responded') return typeof response === 'string' ? response : JSON.stringify(response ?? null);
@@ -31,7 +31,7 @@ export function settledSentence(settlement: Settlement, timeoutMs: number | null
 
 const shownChange = 2_000;
 
-/** What precedes a tool's result when a reviewer changed its arguments: what was asked, and what ran (I9). */
+/** Precedes a tool's result if a reviewer changed its arguments: what was asked, and what ran (I9). */
 export function editedSentence(asked: JsonObject, ran: JsonObject): string {
   const names = [...new Set([...Object.keys(asked), ...Object.keys(ran)])];
   const changes = names.flatMap((name) => {

@@ -14,8 +14,8 @@ import {
 } from './ledger-state.ts';
 
 /**
- * Closes an open request for good (I3): out of the open ones, into the settled ones, its call's outcome written down.
- * A request in whose place another stands leaves the call's outcome to that one.
+ * Settles an open request for good (I3): moves it to the settled ones and records its call's outcome. If another
+ * request replaces it, that one records the outcome.
  */
 export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
   const { callId, request } = record;
@@ -29,7 +29,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   const past =
     dropped === undefined ? [] : [{ requestId: dropped.request.requestId, outcome: dropped.settlement.outcome }];
   const call = { callId, toolName, requestId, outcome, ran: runs ? 'pending' : 'no' } as const;
-  // A call that will not run after all no longer counts; a request in this one's place counts its own.
+  // A call that will not run no longer counts. A request that replaces this one counts its own.
   const irreversible = runs ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
     ...ledger,
@@ -56,7 +56,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   });
 }
 
-/** By whose word a request was settled. */
+/** The fields of the vote that settled a request. */
 export function wordOf({ reason, reviewerId, identity, decisionId }: RecordedVote): Partial<Settlement> {
   return {
     identity,
@@ -66,7 +66,7 @@ export function wordOf({ reason, reviewerId, identity, decisionId }: RecordedVot
   };
 }
 
-/** What a run may still look for stays: the request that answered, not those that it took the place of. */
+/** Evicts replaced requests first, then the oldest: a run may still need the request that answered. */
 function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
   return settled.find(({ settlement }) => isReplaced(settlement)) ?? settled[0]!;
 }

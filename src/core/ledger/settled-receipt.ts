@@ -1,7 +1,7 @@
 import type { OutcomeName, Receipt } from './approval.ts';
 import type { Ledger } from './ledger-state.ts';
 
-/** What is said to a message about a request that is not open: there is none, or it was settled before. */
+/** The receipt for a message about a request that is not open: it is unknown, or settled already. */
 export function notOpenReceipt({ settled, past }: Ledger, requestId: string): Receipt {
   const found = settled.find(({ request }) => request.requestId === requestId)?.settlement;
   const outcome = found?.outcome ?? past.find((each) => each.requestId === requestId)?.outcome;
@@ -9,7 +9,7 @@ export function notOpenReceipt({ settled, past }: Ledger, requestId: string): Re
   return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
 }
 
-/** What whoever sends something about a request learns that was settled before: how, and by whom (I3). */
+/** The receipt for a message about a request that was settled before: how, and by whom (I3). */
 export function settledReceipt(requestId: string, outcome: OutcomeName, settledBy: string | undefined): Receipt {
   const by = settledBy === undefined ? '' : ` by ${settledBy}`;
   return {
@@ -22,7 +22,7 @@ export function settledReceipt(requestId: string, outcome: OutcomeName, settledB
   };
 }
 
-/** What whoever voted learns while the votes settle nothing yet. */
+/** The receipt for a vote that does not settle its request yet. */
 export function votedReceipt(requestId: string, votes: { have: number; need: number }): Receipt {
   const message = `request ${requestId}: recorded, ${votes.have} of ${votes.need} approvals`;
   return { requestId, accepted: true, votes, message };

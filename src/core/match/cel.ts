@@ -1,6 +1,6 @@
 /**
- * The CEL library, by itself: a worker loads it once for all its runs (`preloadModules`), not once for each, and freezes
- * what it exports. So nothing here may keep state.
+ * The CEL library in a module of its own: a worker loads it once for all its runs (`preloadModules`), not once for
+ * each, and freezes its exports. So nothing here may keep state.
  */
 import { celEnv } from '@bufbuild/cel';
 
@@ -21,5 +21,5 @@ export {
   type CelValue,
 } from '@bufbuild/cel';
 
-// The library's functions compute their ids when they are first asked for; frozen, they could not.
+// The library's functions compute their ids on first use, which would fail once they are frozen.
 for (const { id } of celEnv().funcs) void id;

@@ -4,8 +4,8 @@ import type { ConditionVariables } from './condition.ts';
 type Node = Readonly<Record<string, unknown>>;
 
 /**
- * True if the condition reads one of these variables. An argument or a text of the same name is none. A condition that
- * is not CEL reads whatever it is asked for: nobody can tell.
+ * True if the condition reads one of these variables; an argument or a string of the same name does not count. True for
+ * a condition that is not CEL: it could read anything.
  */
 export function conditionReads(source: string, names: readonly (keyof ConditionVariables)[]): boolean {
   try {
@@ -15,7 +15,7 @@ export function conditionReads(source: string, names: readonly (keyof ConditionV
   }
 }
 
-/** The name that a loop gives to its elements may be one of them: it is then taken for the variable. */
+/** The element name of a loop may equal one of the names; it is then taken for the variable. */
 function reads(part: unknown, names: readonly string[]): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { case: kind, value } = part as Node;

@@ -1,8 +1,8 @@
 /**
- * `when:` conditions, in CEL (policy section 2). CEL has no loops but those over lists, and its regular expressions are
- * RE2's, which take linear time. Here it has less: no times (time zones depend on the build of Node), no messages, no
- * other variables than ours; and all conditions of one ruling share a budget, so that no policy and no arguments make a
- * workflow task die of them.
+ * `when:` conditions, in CEL (docs/policy.md). CEL's only loops are those over lists, and its regular expressions are
+ * RE2's, which take linear time. This version has less: no times (time zones depend on the build of Node), no messages,
+ * and only our variables. All conditions of one ruling share a budget, so that no policy and no arguments can make a
+ * workflow task time out.
  */
 import type { ConditionBudget } from './condition-budget.ts';
 import {
@@ -26,10 +26,10 @@ import { isWellFormed } from '../base/well-formed.ts';
 
 /** In UTF-16 units. */
 export const maxConditionLength = 1_000;
-/** What all conditions of one ruling may cost, in steps of about a microsecond. */
+/** The budget of all conditions of one ruling, in steps of about a microsecond. */
 export const maxConditionWork = 50_000;
 
-/** What a condition can read, by name; `args` best as `celArguments` gives them. Numbers are CEL's doubles, as in JSON. */
+/** What a condition can read; `args` should come from `celArguments`. Numbers are CEL doubles, as in JSON. */
 export const conditionVariables = [
   'args',
   'tool',
@@ -43,7 +43,7 @@ export const conditionVariables = [
 export type ConditionVariables = Record<(typeof conditionVariables)[number], unknown>;
 
 export interface Condition {
-  /** Whether it holds, or, as half a sentence, why that cannot be said: the caller then fails closed (I2). */
+  /** Whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
   holds: (variables: ConditionVariables, budget: ConditionBudget) => boolean | { problem: string };
 }
 
@@ -56,7 +56,7 @@ const operators =
 const functions = 'size contains startsWith endsWith matches lowerAscii int double string';
 const known = new Set(`${operators} ${functions}`.split(' '));
 
-/** The budget of the evaluation that runs now; evaluations are synchronous, and none is left running. */
+/** The budget of the current evaluation. Evaluations are synchronous, and each one restores it when it ends. */
 let budget: ConditionBudget = { left: 0 };
 let paid: CelValue[] | undefined;
 let environment: ReturnType<typeof celEnv> | undefined;
@@ -64,7 +64,7 @@ let convert: Evaluator | undefined;
 
 type Evaluator = (variables: Record<string, CelInput>) => CelValue | { message: string };
 
-/** Compiles a condition, or says in half a sentence what is wrong with it. */
+/** Compiles a condition, or returns, as a clause, what is wrong with it. */
 export function compileCondition(source: string): Condition | { problem: string } {
   if (source.trim() === '') return { problem: 'is empty' };
   if (source.length > maxConditionLength) {
@@ -91,7 +91,7 @@ export function compileCondition(source: string): Condition | { problem: string 
         const { args } = variables;
         const answer = plain !== undefined && isCelMap(args) ? plain(args, given) : undefined;
         const result = answer ?? evaluator(variables as Record<string, CelInput>);
-        // The library turns what is thrown into a value, so the budget itself says that it ran out.
+        // The library turns thrown errors into values, so only the budget shows that it ran out.
         if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
         if (isCelError(result)) return { problem: failure(result.message, source) };
         return typeof result === 'boolean' ? result : { problem: 'its condition is neither true nor false' };
@@ -104,8 +104,8 @@ export function compileCondition(source: string): Condition | { problem: string 
 }
 
 /**
- * The arguments as CEL sees them, made once for all conditions of a ruling: for each, the library would do it again.
- * What cannot be converted stays, and each condition that reads it says so.
+ * Converts the arguments to CEL values once for all conditions of a ruling; the library would convert them for each.
+ * Arguments that cannot be converted stay as they are, and each condition that reads them reports it.
  */
 export function celArguments(args: JsonObject): unknown {
   convert ??= plan((environment ??= boundedEnvironment()), parse('args')) as Evaluator;
@@ -113,7 +113,7 @@ export function celArguments(args: JsonObject): unknown {
   return isCelMap(made) ? made : args;
 }
 
-/** Checks names, and puts a step of the budget into each loop. Returns half a sentence about the first bad name. */
+/** Checks names, and adds a budget step to each loop. Returns the first bad name's problem, as a clause. */
 function prepare(expression: Expression, variables: ReadonlySet<string>): string | undefined {
   const { exprKind } = expression;
   const all = (parts: (Expression | undefined)[], names = variables): string | undefined => {
@@ -167,7 +167,7 @@ function call(like: Expression, name: string, args: Expression[]): Expression {
   return { ...like, exprKind: { case: 'callExpr', value: { function: name, args } } } as unknown as Expression;
 }
 
-/** CEL's functions, each of which pays before it works. An exhausted budget throws through everything, loops too. */
+/** CEL's functions, each of which pays before it runs. An exhausted budget throws through everything, even loops. */
 function boundedEnvironment(): ReturnType<typeof celEnv> {
   const mixed = (name: string, compute: (one: number, other: number) => number): CelFunc[] => [
     celFunc(name, [DOUBLE, INT], DOUBLE, (one, other) => compute(one, Number(other))),
@@ -178,16 +178,16 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
     celMethod('lowerAscii', STRING, [], STRING, function () {
       return this.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
     }),
-    // The library chains lists, and a chain of thousands overflows the stack.
+    // The library concatenates lists as a chain, and a chain of thousands overflows the stack.
     celFunc('_+_', [list, list], list, (one, other) => [...one, ...other] as CelInput[]),
-    // In JSON 1 and 1.0 are the same number: `args.amount + 1` works.
+    // In JSON, 1 and 1.0 are the same number, so `args.amount + 1` has to work.
     ...mixed('_+_', (one, other) => one + other),
     ...mixed('_-_', (one, other) => one - other),
     ...mixed('_*_', (one, other) => one * other),
     ...mixed('_/_', (one, other) => one / other),
   ];
   const unbounded = celEnv({ funcs: ours });
-  // Overloads exclude one another, so their order changes no answer: those for what JSON holds are tried first.
+  // Overloads exclude each other, so their order changes no answer; those for JSON's types are tried first.
   const rank = ({ arguments: types }: CelFunc): number =>
     types.filter((type) => type !== DOUBLE && type !== STRING).length;
   const funcs = [...unbounded.funcs]
@@ -197,7 +197,7 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
         Object.create(func, {
           call: {
             value: (id: number, target: CelValue | undefined, args: CelValue[]) => {
-              // Every overload of a function is tried with the same list of arguments: the first one pays.
+              // The library tries every overload of a function with the same argument list: only the first one pays.
               if (args !== paid) pay(costOf(func.name, target === undefined ? args : [target, ...args]));
               paid = args;
               return func.call(id, target, args);
@@ -216,7 +216,7 @@ function pay(steps: number): void {
 function costOf(name: string, values: CelValue[]): number {
   if (name === 'matches') return costOfMatch(values);
   if (name === '@step') return 4;
-  // Reading a number of a million digits takes half a second.
+  // Parsing a number of a million digits takes half a second.
   if (name === 'int') return values.reduce<number>((sum, value) => sum + sizeOf(value, false) * 100, 0.1);
   const deep = name === '_==_' || name === '_!=_' || name === '@in';
   return values.reduce<number>((sum, value) => sum + sizeOf(value, deep), 0.1);
@@ -235,14 +235,14 @@ function sizeOf(value: CelValue, deep: boolean): number {
   return size;
 }
 
-/** Stops a measurement that costs more than what it measures may. */
+/** Charges half of a measured size at once, so that measuring stops when the budget runs out. */
 function affordable(size: number): number {
   if (size > budget.left) pay(size);
   budget.left -= size / 2;
   return size / 2;
 }
 
-/** Measured, cold: 60 ns for each state of the pattern and character of the text. Counted repetitions multiply the states. */
+/** Measured cold: 60 ns per state of the pattern and character of the text. Counted repetitions multiply the states. */
 function costOfMatch([text, pattern]: CelValue[]): number {
   if (typeof text !== 'string' || typeof pattern !== 'string') return 1;
   const counts = [...pattern.matchAll(/\d+/g)].map(([digits]) => Math.max(1, Number(digits)));
@@ -255,7 +255,7 @@ function costOfMatch([text, pattern]: CelValue[]): number {
   return 20 + states + (states * text.length) / 15;
 }
 
-/** The library's words, where they hold no value of an argument (I13). */
+/** Rewords the library's message so that it holds no value of an argument (I13). */
 function failure(message: string, source: string): string {
   const field = /field not found: (.*)$/s.exec(message)?.[1];
   if (field !== undefined) {

@@ -1,12 +1,12 @@
 /**
- * Our globs in minimatch's syntax. Ours are smaller: outside `*`, `?` and `[…]` no character is special, not even the
- * backslash. So every other character is written with a backslash before it, and every class is written anew.
+ * Translates our globs to minimatch's syntax. Ours are simpler: outside `*`, `?` and `[…]` no character is special, not
+ * even the backslash. So every other character gets a backslash, and every class is rewritten.
  */
 
-/** Stands for `/` in globs and texts, so that no text is a path. A noncharacter: no text meant to be read holds it. */
+/** Replaces `/` in globs and texts, so that no text is a path. It is a noncharacter, which no readable text holds. */
 export const separator = '\ufdd0';
 
-/** A class holds characters as ranges of code points, both ends included. */
+/** A character class as ranges of code points, both ends included. */
 interface Class {
   negated: boolean;
   ranges: [number, number][];
@@ -19,11 +19,11 @@ const separatorCode = 0xfdd0;
 
 export interface TranslatedGlob {
   glob: string;
-  /** How many `*`, `?` and classes it holds. */
+  /** Number of `*`, `?` and classes. */
   wildcards: number;
-  /** What stands before, between and after the wildcards, as the mapped texts show it: one more than there are wildcards. */
+  /** The text before, between and after the wildcards, mapped as in subjects; one more than there are wildcards. */
   literals: string[];
-  /** No wildcard but `*`: each text that holds the literals in their order matches. */
+  /** `*` is the only wildcard: each text that holds the literals in order matches. */
   onlyStars: boolean;
 }
 
@@ -53,11 +53,11 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
   return { glob, wildcards, literals, onlyStars };
 }
 
-/** Reads the class that opens at `start`; undefined if it never closes, and the bracket is then itself. */
+/** Reads the class that opens at `start`. Undefined if it never closes: the bracket then stands for itself. */
 function readClass(characters: string[], start: number): Class | { problem: string } | undefined {
   const negated = characters[start + 1] === '!' || characters[start + 1] === '^';
   const first = start + (negated ? 2 : 1);
-  // As in every shell, a closing bracket in the first place is a member.
+  // As in every shell, a closing bracket in first position is a member.
   const close = characters.indexOf(']', first + 1);
   if (close === -1) return undefined;
   const ranges: [number, number][] = [];
@@ -80,7 +80,7 @@ function writeClass({ negated, ranges }: Class): string {
   return `[${negated ? '!' : ''}${written.join('')}]`;
 }
 
-/** The range as the mapped texts show it: without `/`, and with the separator only where `/` was in the range. */
+/** The range in mapped texts: without `/`, and with the separator only if the range includes `/`. */
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;

@@ -1,32 +1,32 @@
 /**
- * One glob against one text (policy section 2): `*` any run of characters, `?` one, `[…]` a class, everything else
- * is itself. minimatch matches paths; here a text has no separator. So `/` becomes U+FDD0 on both sides, and U+FDD0
- * stands in front of both, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
+ * Matches one glob against one text (docs/policy.md): `*` is any run of characters, `?` one character, `[…]` a class,
+ * everything else itself. minimatch matches paths, but our texts have no path separator. So `/` becomes U+FDD0 in both,
+ * and both get a leading U+FDD0, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
  */
 import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 
-/** Glob length times text length, in UTF-16 units: what one match may cost (measured: at most 8 ns each). */
+/** Maximum cost of one match: glob length times text length, in UTF-16 units (measured: at most 8 ns each). */
 export const maxMatchWork = 8_000_000;
-/** Unicode's reordering of combining marks takes quadratic time: 1 MB of them in one run took three minutes. */
+/** Maximum run of combining marks. Reordering them takes quadratic time: 1 MB in one run took three minutes. */
 export const maxCombiningMarks = 100;
 
 export interface Glob {
   /** As written, in NFC. */
   source: string;
-  /** How many `*`, `?` and classes it holds. */
+  /** Number of `*`, `?` and classes. */
   wildcards: number;
-  /** What any text that matches holds in this order, the first at its beginning, the last at its end. */
+  /** What any matching text holds in this order, the first at its start, the last at its end. */
   literals: string[];
-  /** Absent where `*` is the only wildcard: whatever holds the literals then matches, and nobody else need be asked. */
+  /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
   matcher?: Minimatch;
 }
 
-/** A text made ready for many globs, or why none can be matched against it. */
+/** A text prepared for many globs, or why no glob can be matched against it. */
 export type GlobSubject = { mapped: string } | { problem: string };
 
-/** Compiles a glob, or says in half a sentence what is wrong with it. */
+/** Compiles a glob, or returns, as a clause, what is wrong with it. */
 export function compileGlob(source: string): Glob | { problem: string } {
   const normal = source.normalize('NFC');
   if (!isWellFormed(source)) return { problem: 'holds half a surrogate pair' };
@@ -37,7 +37,7 @@ export function compileGlob(source: string): Glob | { problem: string } {
   const [first, ...rest] = translated.literals;
   const glob = { source: normal, wildcards, literals: [separator + first!, ...rest] };
   if (onlyStars) return glob;
-  // Every option is stated, so that no default of a later minimatch or of another platform changes an answer.
+  // Every option is set, so that no default of a later minimatch or of another platform changes a result.
   const matcher = new Minimatch(separator + translated.glob, {
     dot: true,
     flipNegate: false,
@@ -59,10 +59,10 @@ export function compileGlob(source: string): Glob | { problem: string } {
   return { ...glob, matcher };
 }
 
-/** Makes a text ready: NFC, and `/` mapped. */
+/** Prepares a text: converts it to NFC and maps `/`. */
 export function globSubject(text: string): GlobSubject {
   if (text.includes(separator)) return { problem: 'the text holds U+FDD0, which is reserved' };
-  // Nothing below U+0300 combines or changes in NFC.
+  // No character below U+0300 combines or changes in NFC.
   if (!/[\u0300-\uffff]/.test(text)) return { mapped: mapped(text) };
   for (const [run] of text.matchAll(/\p{M}+/gu)) {
     if (run.length > maxCombiningMarks)
@@ -71,18 +71,18 @@ export function globSubject(text: string): GlobSubject {
   return { mapped: mapped(text.normalize('NFC')) };
 }
 
-/** Whether the whole text matches, or why that cannot be said. */
+/** Whether the whole text matches, or why that cannot be decided. */
 export function globMatches(glob: Glob, subject: GlobSubject): boolean | { problem: string } {
   if ('problem' in subject) return subject;
   if (matchWork(glob, subject) > maxMatchWork) {
     const length = subject.mapped.length - separator.length;
     return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
   }
-  // Nearly all that do not match end here: a thousand rules take microseconds.
+  // Most mismatches end here: a thousand rules take microseconds.
   return holdsLiterals(glob.literals, subject.mapped) && (glob.matcher?.match(subject.mapped) ?? true);
 }
 
-/** In their order, none overlapping another: the leftmost place of each leaves the most room for the next. */
+/** Whether the text holds the literals in order, without overlap. The leftmost match of each leaves the most room. */
 function holdsLiterals(literals: readonly string[], text: string): boolean {
   const first = literals[0]!;
   const last = literals.length - 1;
@@ -99,7 +99,7 @@ function holdsLiterals(literals: readonly string[], text: string): boolean {
   return text.length - literals[last]!.length >= from && text.endsWith(literals[last]!);
 }
 
-/** What a match costs at most: see `maxMatchWork`. */
+/** Upper bound of a match's cost; see `maxMatchWork`. */
 export function matchWork(glob: Glob, subject: GlobSubject): number {
   return 'problem' in subject ? 0 : glob.source.length * (subject.mapped.length - separator.length);
 }

@@ -1,4 +1,4 @@
-/** One pattern, `name` or `name:args`, against one call (policy section 2). */
+/** Matches one pattern, `name` or `name:args`, against one call (docs/policy.md). */
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import { compileGlob, globMatches, globSubject, matchWork, maxMatchWork, type Glob, type GlobSubject } from './glob.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
@@ -7,8 +7,8 @@ const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|pu
 export const maxPatternLength = 256;
 export const maxWildcards = 16;
 /**
- * What all matches of one ruling may cost together, as in `maxMatchWork`: 1,000 rules over 800 KB of arguments took
- * 20 seconds, in which a workflow task dies and is tried again for ever.
+ * Maximum cost of all matches of one ruling, in units of `maxMatchWork`. Without it, 1,000 rules over 800 KB of
+ * arguments took 20 seconds: the workflow task times out and is retried for ever.
  */
 export const maxRulingWork = 32_000_000;
 
@@ -18,20 +18,17 @@ export interface CompiledPattern {
   args?: Glob;
 }
 
-/** A call made ready for many patterns. The arguments' text is made when the first pattern asks for it. */
+/** A call prepared for many patterns. The text of the arguments is made on first use. */
 export interface CallSubjects {
   name: GlobSubject;
   args: () => GlobSubject;
   /** The value of one argument. */
   field: (name: string) => GlobSubject;
-  /** Takes from `maxRulingWork`; false once it is used up. */
+  /** Charges `work` against `maxRulingWork`; false once that is used up. */
   afford: (work: number) => boolean;
 }
 
-/**
- * Compiles a pattern. It splits at its first colon. What is wrong with it comes back as half a sentence that begins
- * with a verb: `holds the reversed range [z-a]`.
- */
+/** Compiles a pattern, split at its first colon. A problem begins with a verb: `holds the reversed range [z-a]`. */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
   const problem = writtenBadly(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };
@@ -45,7 +42,7 @@ export function compilePattern(pattern: string): CompiledPattern | { problem: st
   return args === undefined ? { name } : { name, args };
 }
 
-/** Compiles the glob of one argument, under the bounds of patterns. */
+/** Compiles the glob of one argument, within the limits of patterns. */
 export function compileFieldGlob(source: string): Glob | { problem: string } {
   const problem = writtenBadly(source, 'write * to match any value');
   if (problem !== undefined) return { problem };
@@ -63,21 +60,21 @@ function writtenBadly(pattern: string, remedy: string): string | undefined {
   return posix && `holds ${posix}, which is not part of the language: write [0-9] or the like`;
 }
 
-/** Whether the call matches, or, as half a sentence, why that cannot be said: the caller then fails closed (I2). */
+/** Whether the call matches, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
 export function matches(pattern: CompiledPattern, subjects: CallSubjects): boolean | { problem: string } {
   const named = affordable(pattern.name, subjects.name, subjects);
   if (named !== true || pattern.args === undefined) return named;
   return affordable(pattern.args, subjects.args(), subjects);
 }
 
-/** As `matches`, for one glob and one of the call's texts. */
+/** Like `matches`, for one glob and one of the call's texts. */
 export function affordable(glob: Glob, subject: GlobSubject, subjects: CallSubjects): boolean | { problem: string } {
   const work = matchWork(glob, subject);
   if (work > maxMatchWork || subjects.afford(work)) return globMatches(glob, subject);
   return { problem: 'the arguments are too long for so many rules' };
 }
 
-/** The same call; once the text of its arguments is asked for, it pays for matching patterns of that length together. */
+/** The same call; the first use of its arguments' text pays for matching patterns of that total length. */
 export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
   let bounded: GlobSubject | undefined;
   return {
@@ -91,13 +88,13 @@ export function boundedSubjects(subjects: CallSubjects, argsLength: number): Cal
   };
 }
 
-/** The same call, whose `name:args` patterns and globs on the subject see this text: a part of a command. */
+/** The same call, but `name:args` patterns and globs on the subject see this text: a part of a command. */
 export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
   const part = globSubject(text);
   return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
 }
 
-/** Makes a call ready for one ruling. `subject` names the argument that `name:args` patterns see, if there is one. */
+/** Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. */
 export function callSubjects(call: { tool: string; args: JsonObject; subject?: string }): CallSubjects {
   let whole: GlobSubject | undefined;
   const fields = new Map<string, GlobSubject>();
@@ -105,7 +102,7 @@ export function callSubjects(call: { tool: string; args: JsonObject; subject?: s
   const field = (name: string): GlobSubject => {
     const known = fields.get(name);
     if (known !== undefined) return known;
-    // Own properties only: `constructor` and its like are no arguments.
+    // Own properties only: `constructor` and the like are not arguments.
     const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
     const made = value === undefined ? { problem: `argument '${name}' is missing` } : valueSubject(value);
     fields.set(name, made);

@@ -1,4 +1,4 @@
-/** minimatch, loaded without chance; the order of these imports is what does it. */
+/** minimatch, loaded without using randomness; the order of these imports matters. */
 import { giveRandomBack } from './without-randomness.ts';
 import { Minimatch } from 'minimatch';
 

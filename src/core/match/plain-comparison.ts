@@ -1,14 +1,14 @@
 /**
- * The commonest condition compares one argument with a constant: `args.amount > 100`. CEL's library takes twenty times
- * as long for that as comparing takes, so it is asked only where the argument is missing or of another type. A property
- * test holds both together.
+ * The most common condition compares one argument with a constant: `args.amount > 100`. For this, CEL's library takes
+ * twenty times as long as the comparison, so it is used only if the argument is missing or of another type. A property
+ * test checks that both agree.
  */
 import { isCelMap, type CelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './condition-budget.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 type Constant = string | number;
-/** Undefined where only the library can say, which then pays. */
+/** Undefined if only the library can decide; the library then pays. */
 export type PlainComparison = (args: CelMap, budget: ConditionBudget) => boolean | undefined;
 
 const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>([
@@ -45,7 +45,7 @@ function cost(value: Constant): number {
   return typeof value === 'string' ? value.length / 1_000 : 0;
 }
 
-/** A text, a double, or a whole number that a double holds exactly. */
+/** A string, a double, or an integer that a double holds exactly. */
 function constantOf({ exprKind }: Expression): Constant | undefined {
   if (exprKind.case !== 'constExpr') return undefined;
   const { case: kind, value } = exprKind.value.constantKind;
@@ -68,7 +68,7 @@ function valueAt(args: CelMap, path: readonly string[]): CelValue | undefined {
     for (const field of path) value = isCelMap(value) ? value.get(field) : undefined;
     return value;
   } catch {
-    // Not every value can be converted: one with a field named `constructor` cannot.
+    // Some values cannot be converted, such as one with a field named `constructor`.
     return undefined;
   }
 }

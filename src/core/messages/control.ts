@@ -1,6 +1,6 @@
 /**
- * What else may be sent to a running run: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (contract section 1).
- * Each reader is total: any value gives a message or one sentence (I4).
+ * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (docs/wire.md). Their
+ * readers never throw: any value gives a message or one sentence (I4).
  */
 import {
   isObject,
@@ -14,11 +14,11 @@ import { modes, type Mode } from '../policy/modes.ts';
 import type { Problem } from '../base/problem.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** Who sends it: `by` is claimed like a decision's `reviewerId`. Messages are kept as they came: signatures cover them. */
+/** The sender. `by` is claimed, like a decision's `reviewerId`. Fields stay as received, as signatures cover them. */
 export interface Signed {
   by?: string;
   reason?: string;
-  /** Makes a retry harmless: the same id and content again changes nothing and gives the first receipt. */
+  /** Makes a retry safe: the same id and content again changes nothing and gives the first receipt. */
   messageId?: string;
   signature?: MessageSignature;
 }
@@ -49,11 +49,11 @@ export type CloseMessage = Pick<Signed, 'by' | 'reason' | 'messageId'>;
 type Read<Message> = { message: Message } | { problem: Problem };
 
 const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
-/** How the ids begin that are made of signatures: no message takes one of these for its own. */
+/** Prefix of ids that are made from signatures: no message may use it in an id of its own. */
 const bySignature = 'signature:';
 const maxRevoked = 100;
 const longestGrantId = 100;
-/** Characters of JSON: it passes an activity, is kept with the run, and is carried by continue-as-new. */
+/** Characters of JSON: an activity reads it, the run keeps it, and continue-as-new carries it. */
 const longestPolicy = 400_000;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
@@ -114,7 +114,7 @@ function isListOfIds(value: unknown): value is string[] {
   return isBounded && value.every((id) => typeof id === 'string' && id.length <= longestGrantId);
 }
 
-/** The fields that are there, texts within bounds; an unknown one is refused, never ignored. */
+/** The fields that are present, with texts within limits. An unknown field is refused, never ignored. */
 function readFields(value: unknown, what: string, own: readonly string[]): Read<Record<string, unknown>> {
   if (!isObject(value)) return invalid(`${what} is an object, not ${kindOf(value)}`);
   const message: Record<string, unknown> = {};
@@ -145,8 +145,8 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
 const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
 
 /**
- * The id under which a message is known: its `messageId`, else one made of its signature's value, to which none can be
- * added; undefined for an unsigned one without an id.
+ * The id of a message: its `messageId`, else one made from the value of its signature, since nobody can add an id to a
+ * signed message; undefined for an unsigned message without an id.
  *
  * @example
  * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
@@ -155,10 +155,10 @@ export function messageIdOf({ messageId, signature }: Pick<Signed, 'messageId' |
   return messageId ?? (signature === undefined ? undefined : `${bySignature}${signature.value}`);
 }
 
-/** Milliseconds since 1970 of an ISO 8601 instant in UTC; undefined if it is none. */
+/** Milliseconds since 1970 of an ISO 8601 instant in UTC; undefined for anything else. */
 export function instantMs(value: unknown): number | undefined {
   if (typeof value !== 'string' || !instantShape.test(value)) return undefined;
-  // oxlint-disable-next-line no-restricted-globals -- a calendar, not a clock: the instant is given
+  // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? undefined : atMs;
 }

@@ -5,18 +5,18 @@ import { grantKinds, type GrantKind } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 
-/** What an "always" wishes to leave behind; the rule that asked may narrow it (contract section 2). */
+/** The grant that an "always" requests; the rule that asked may narrow it. */
 export interface RequestedScope {
   kind: GrantKind;
-  /** Globs by argument, for kind `arguments`. */
+  /** Globs by argument name, for kind `arguments`. */
   match?: Record<string, string>;
-  /** A duration such as `1h`; absent: until the run ends. */
+  /** A duration such as `1h`. Default: until the run ends. */
   expiresIn?: string;
-  /** Absent: any number of times. */
+  /** Absent: unlimited uses. */
   uses?: number;
 }
 
-/** Who says that a message is theirs: `value` is Ed25519 over the message, in base64 (docs/wire.md). */
+/** Who signed a message: `value` is Ed25519 over the message, in base64. See docs/wire.md. */
 export interface MessageSignature {
   keyId: string;
   signedAt: string;
@@ -27,38 +27,41 @@ export interface MessageSignature {
 export interface ParsedDecision {
   requestId: string;
   approved: boolean;
-  /** Approved: also what comes; denied: nor what comes. `true` is the tool, or this call where that would be too wide. */
+  /**
+   * Also decides future matching calls of this run. `true`: all calls of the tool, but only the same call for
+   * destructive tools and shell subjects.
+   */
   always?: boolean | RequestedScope;
   reason?: string;
-  /** With `approved: true`: the whole arguments that are to run in the place of those shown (I9). */
+  /** With `approved: true`: the complete arguments that run instead of those shown. */
   modifiedArguments?: JsonObject;
-  /** With `approved: false`: what the model gets in the place of the tool's result. */
+  /** With `approved: false`: what the model gets instead of the tool's result. */
   response?: Json;
   reviewerId?: string;
-  /** Checked against the request's digest when present (I8). */
+  /** Checked against the request's digest if present. */
   digest?: string;
-  /** Makes a retry harmless: same id and content again gives the original receipt. */
+  /** Makes a retry safe: the same id and content again gives the original receipt. */
   decisionId?: string;
   signature?: MessageSignature;
 }
 
-/** Longest texts a decision may carry, in characters; longer ones are `too_large`. */
+/** Maximum length of a decision's texts, in characters; longer ones are `too_large`. */
 const longestText = { reason: 2_000, reviewerId: 200, decisionId: 200, digest: 64 } as const;
-/** Longest JSON of these, in characters. */
+/** Maximum length of their JSON, in characters. */
 const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
-/** Decisions in one signal or update; more are refused whole. */
+/** Maximum number of decisions in one signal or update; a longer list is refused as a whole. */
 export const maxDecisions = 100;
 const maxUses = 1_000_000;
 const maxMatches = 20;
-/** So that a grant fits the memo, in which the journal may have to ride. */
+/** Keeps a grant small enough for the memo, which may have to carry the journal. */
 const longestName = 200;
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
 /**
- * Checks one decision as it came over the wire. Total: any value gives a decision or one sentence (I4).
- * Unknown fields are refused, never ignored: a reviewer must not believe that one counted.
+ * Checks one decision as it was received. Never throws: any value gives a decision or one sentence (I4). Unknown fields
+ * are refused, never ignored: a reviewer must not believe that one counted.
  */
 export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {
   if (!isObject(value)) return invalid(`a decision is an object { requestId, approved }, not ${kindOf(value)}`);
@@ -84,19 +87,19 @@ export function parseDecision(value: unknown): { decision: ParsedDecision } | { 
   return { decision: decision as unknown as ParsedDecision };
 }
 
-/** True when both say the same: what a retry under one decision id must do to be harmless. */
+/** True if both have the same content, as a retry under the same decision id must have. */
 export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolean {
   return canonicalJson(one as unknown as Json) === canonicalJson(other as unknown as Json);
 }
 
-/** The shape of an id of ours; anything else names no request. */
+/** Whether a value has the form of a request id. */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && requestIdShape.test(value);
 }
 
 export const requestIdSentence = `'requestId' must be the 32 hex characters of the request`;
 
-/** Why `field` cannot stand under `key` in a decision, or undefined. */
+/** Why `field` is not valid under `key` in a decision; undefined if it is. */
 function fieldProblem(key: string, field: unknown): Problem | undefined {
   switch (key) {
     case 'requestId':
@@ -185,7 +188,7 @@ function matchProblem(match: unknown): Problem | undefined {
   return undefined;
 }
 
-/** Checks the form only; whether it is true is `verifySignature`'s to say. */
+/** Checks only the form; `verifySignature` checks the signature itself. */
 export function signatureProblem(signature: unknown): Problem | undefined {
   const sentence = `'signature' must be { keyId, signedAt, value }, all texts`;
   if (!isObject(signature)) return invalid(sentence).problem;

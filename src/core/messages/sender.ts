@@ -1,11 +1,11 @@
-/** Who sent a message: nobody who says so, somebody by their own word, or somebody by their signature. */
+/** Who sent a message: nobody named, a claimed name, or a verified signer. */
 import { personOf, type Directory } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 
-/** A message whose form has been checked. `reviewerId` in a decision, `by` in the others. */
+/** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
 export interface Sent {
   reviewerId?: string;
   by?: string;
@@ -14,14 +14,14 @@ export interface Sent {
 
 export interface Sender {
   voter: Voter;
-  /** True: signed with a key of the operator's, which may loosen what the ceiling allows to be changed (I10). */
+  /** True: signed with an operator's key, which may loosen what the ceiling allows to be changed (I10). */
   operator: boolean;
 }
 
 /**
- * Who sent it, or why that cannot be believed. Keys are the ceiling's, and so is the word on whose they are: a run's own
- * policy makes nobody verified. A message with a signature that does not hold is refused, whoever it says it is from;
- * it is never taken as an unsigned one. An operator's key need not be anybody's to change a policy or revoke grants.
+ * Who sent a message, or why the sender cannot be verified. Keys and their owners come from the ceiling: a run's own
+ * policy verifies nobody. A message whose signature is not valid is refused, whoever it names; it is never treated as
+ * unsigned. An operator's key needs no owner to change a policy or to revoke grants.
  */
 export function verifiedSender(
   sent: Addressed & { message: Sent },
@@ -36,7 +36,7 @@ export function verifiedSender(
   return refused(`the signature is not that of key '${keyId}' over this message to '${workflowId}' in '${namespace}'`);
 }
 
-/** Who sent it if its signature holds: everything but the one check that costs something. */
+/** The sender, provided that the signature is valid: every check except the costly one. */
 export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: Sent },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
@@ -62,7 +62,7 @@ export function claimedSender(
   return { voter, operator: key.operator };
 }
 
-/** In NFC. Undefined where it is nobody's, or would be several people's. */
+/** The owner of a key, in NFC. Undefined if the key has no owner, or several. */
 function ownerOf(directory: Directory | undefined, keyId: string): string | undefined {
   const owners = Object.keys(directory?.people ?? {}).filter((id) => personOf(directory, id)?.keys.includes(keyId));
   return owners.length === 1 ? owners[0]?.normalize('NFC') : undefined;

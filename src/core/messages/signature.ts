@@ -1,7 +1,8 @@
 /**
- * What a reviewer's signature says: this message, to this run, in this namespace. What is signed is the RFC 8785 text of
- * the message without `signature.value`, with `action`, `namespace` and `workflowId` beside its fields (docs/wire.md).
- * The request id in it is single-use, so a signature dies with its request; nothing here reads a clock.
+ * What a reviewer's signature covers: this message, to this run, in this namespace. The signed text is the RFC 8785
+ * text of the message without `signature.value`, with `action`, `namespace` and `workflowId` beside its fields
+ * (docs/wire.md). The request id in it is single-use, so a signature expires with its request; nothing here reads a
+ * clock.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { bytesFromBase64 } from '../base/base64.ts';
@@ -11,7 +12,7 @@ import { isSignedBy } from '../base/ed25519.ts';
 /** The name of the signal or update that carries the message. */
 export type SignedAction = 'decide' | 'setPolicy' | 'revoke' | 'extend' | 'delegate';
 
-/** A message on its way to a run: as it was received, field by field, not as it was read. */
+/** A message to a run, with its fields as received, not as parsed. */
 export interface Addressed {
   action: SignedAction;
   message: object;
@@ -22,7 +23,7 @@ export interface Addressed {
 const ours = ['action', 'namespace', 'workflowId'] as const;
 
 /**
- * The text that is signed. Throws a `ProblemError` (`arguments_invalid`) for what has no canonical JSON.
+ * The text that is signed. Throws a `ProblemError` (`arguments_invalid`) for a message without canonical JSON.
  *
  * @example
  * const to = { action: 'revoke', namespace: 'default', workflowId: 'w', message: { grants: 'all', signature: { keyId: 'k' } } };
@@ -35,13 +36,13 @@ export function signedText({ message, action, namespace, workflowId }: Addressed
 }
 
 /**
- * Whether `message.signature.value` is the signature of that key (32 bytes in base64) over the message, here. Total:
- * false for everything else. Costs 1 to 2 ms, and 30 more once for each worker thread.
+ * Whether `message.signature.value` is the signature of that key (32 bytes in base64) over this message. Never throws:
+ * false for everything else. Costs 1 to 2 ms, and 30 ms more once for each worker thread.
  */
 export function verifySignature({ publicKey, ...addressed }: Addressed & { publicKey: string }): boolean {
   try {
     const { signature, ...fields } = addressed.message as { signature?: { value?: unknown } };
-    // A field of the message must not pass for one of ours.
+    // A field of the message must not pass for one of these.
     if (ours.some((name) => Object.hasOwn(fields, name))) return false;
     const value = signature?.value;
     const bytes = typeof value === 'string' ? bytesFromBase64(value) : undefined;

@@ -28,10 +28,7 @@ export function isOneOf(directory: Directory | undefined, personId: string, name
   });
 }
 
-/**
- * Every person that `names` includes, once each, in NFC: people named directly, known or not, and known members of
- * groups.
- */
+/** Every person in `names`, once each, in NFC: people named directly, known or not, and known members of groups. */
 export function membersOf(directory: Directory | undefined, names: readonly string[]): string[] {
   const named = names.filter((name) => groupOf(name) === undefined);
   const known = Object.keys(directory?.people ?? {}).filter((id) => isOneOf(directory, id, names));

@@ -28,7 +28,7 @@ export interface SeatedRequirement {
   /** Approvals needed from these reviewers, 1 or more. */
   quorum: number;
   oneOfEach: readonly string[];
-  /** The ceiling's for a requirement of the ceiling; for one of the run's side its own, else the ceiling's. */
+  /** The directory of the requirement's own layer, else that of the nearest layer above which has one. */
   directory: Directory | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { notYetSupported, policyShape } from './shape.ts';
 
-/** What is wrong at one place of a policy document; `part: 'key'` when it is the key, not its value. */
+/** A problem at one place of a policy document; `part: 'key'` if it is about the key, not its value. */
 export interface ShapeProblem {
   path: readonly PropertyKey[];
   message: string;
@@ -17,7 +17,7 @@ const kinds: Record<string, string> = {
   boolean: 'true or false',
 };
 
-/** Says in our words what zod found: one problem for each unknown key, else one. */
+/** Words an issue of zod as problems: one for each unknown key, else one. */
 export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
@@ -30,14 +30,14 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
   if (issue.code === 'invalid_union') {
-    // Of the branches, the one for values of this kind says more.
+    // Of the branches, the one that accepts this kind of value says more.
     const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
     if (closest !== undefined) {
       return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
     }
   }
   if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
-  // Where policyShape has its own sentence, that one stands.
+  // If policyShape has its own sentence, use that.
   if (
     issue.code === 'invalid_type' &&
     issue.message.startsWith('Invalid input') &&
@@ -52,7 +52,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   return [{ path, message: `${name} ${issue.message}` }];
 }
 
-/** The value at a path, by own properties only. */
+/** The value at a path; reads own properties only. */
 export function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
   let value = document;
   for (const key of path) {
@@ -78,7 +78,7 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   return [found, ...(found.def.options ?? [])].flatMap((each) => Object.keys(each.shape ?? {}));
 }
 
-/** What zod's schemas have in common that is needed here. */
+/** The parts of zod's schemas that are used here. */
 interface Shape {
   shape?: Record<string, Shape>;
   def: { innerType?: Shape; element?: Shape; valueType?: Shape; options?: Shape[] };

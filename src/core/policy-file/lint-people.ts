@@ -2,7 +2,7 @@ import { groupOf, membersOf, personOf } from '../people/directory.ts';
 import type { PolicyWarning } from './policy-warning.ts';
 import type { Policy } from '../policy/policy.ts';
 
-/** Warnings about who is asked: people and groups that the directory does not know, keys with which nobody can sign. */
+/** Warnings about reviewers: people and groups that the directory lacks, and keys with which nobody can sign. */
 export function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
   const { directory, reviewerKeys = {} } = policy;
   const people = Object.entries(directory?.people ?? {});
@@ -26,7 +26,7 @@ export function lintPeople(policy: Policy, idOf: (index: number) => string, isCe
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
 
-  /** Another policy's directory may know the groups of a run's side that has none. */
+  /** If a run's side has no directory, another policy's may resolve its groups. */
   function whyNobody(name: string): string | undefined {
     const group = groupOf(name);
     if (directory === undefined) {

@@ -1,4 +1,4 @@
-/** What is allowed in a policy and still looks like a mistake. */
+/** Finds what is valid in a policy and still looks like a mistake. */
 import { compilePolicy, type CompiledRule } from '../policy/compiled-policy.ts';
 import { globMatches, type Glob } from '../match/glob.ts';
 import { lintPeople } from './lint-people.ts';
@@ -6,9 +6,9 @@ import type { Policy, Rule } from '../policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
 
 /**
- * Warnings about a policy that loads: rules that a later rule overrides in every case, grants they offer in vain,
- * people and groups that its directory does not know, time-outs that allow, and, in an agent's policy (`of: 'agent'`),
- * denies that a run can lift.
+ * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, people and
+ * groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
+ * can lift.
  *
  * @example
  * const { policy } = parsePolicy({ rules: [{ pattern: 'rm', action: 'deny' }, { pattern: '*', action: 'allow' }] });
@@ -47,7 +47,7 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
   return `rule ${rule.id} can never decide: rule ${over.id} matches all it matches, and comes later`;
 }
 
-/** Whether `wide` surely matches every call that `narrow` does. Where that is hard to say, no. */
+/** Whether `wide` certainly matches every call that `narrow` matches. False in doubt. */
 function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
   if ('problem' in one || 'problem' in other) return false;
   if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;
@@ -60,8 +60,8 @@ function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { patt
 }
 
 /**
- * A glob of literals and `*` covers another if it matches that one's text, in which each wildcard is a character that
- * nobody writes: so a literal never matches across one.
+ * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by a
+ * character that nobody writes, so that no literal matches across one.
  */
 function globCovers(wide: Glob, narrow: Glob): boolean {
   if (wide.source === narrow.source) return true;

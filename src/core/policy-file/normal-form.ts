@@ -3,7 +3,7 @@ import { parseDuration } from '../base/parse-duration.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import type { ApprovalSettings, AskSettings, Policy, Rule } from '../policy/policy.ts';
 
-/** The normal form of a document that `policyShape` let in. Keys that were not written are absent. */
+/** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
   const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory } = document;
   const { reviewer_keys: reviewerKeys } = document;
@@ -22,7 +22,7 @@ export function normalForm(document: PolicyDocument): Policy {
   };
 }
 
-/** With all names in NFC. */
+/** The directory, with all names in NFC. */
 export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
   const persons = Object.entries(people).map(([name, { groups = [], keys = [] }]) => [
     name.normalize('NFC'),
@@ -39,7 +39,7 @@ function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable
   return Object.fromEntries(entries);
 }
 
-/** Every rule in the order of the normal form, and where it stands in the document. */
+/** Every rule in the order of the normal form, with its path in the document. */
 export function placedRules({
   rules = [],
   agents = {},
@@ -52,13 +52,13 @@ export function placedRules({
   ];
 }
 
-/** Milliseconds of a duration that the shape has checked; null is `never`. */
+/** Milliseconds of a duration that `policyShape` has checked; null for `never`. */
 export function milliseconds(duration: string): number | null {
   const parsed = parseDuration(duration);
   return 'durationMs' in parsed ? parsed.durationMs : 0;
 }
 
-/** Of one that cannot be `never`. */
+/** For a duration that cannot be `never`. */
 function finiteMs(duration: string | undefined): number | undefined {
   return duration === undefined ? undefined : (milliseconds(duration) ?? undefined);
 }
@@ -99,7 +99,7 @@ function settingsOf(approval: NonNullable<PolicyDocument['approval']>): Approval
   });
 }
 
-/** Without the keys whose value is undefined, as JSON would have it. */
+/** Drops the keys whose value is undefined, as JSON does. */
 function written<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
 }

@@ -8,16 +8,16 @@ import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
 import { defaultMaxTimeoutMs, type Policy } from '../policy/policy.ts';
 import { exampleProblems } from './rule-examples.ts';
 
-/** What is wrong with a policy, and where. */
+/** A problem in a policy, with its place. */
 export interface PolicyProblem {
   /** As given in the options. */
   file?: string;
-  /** Line and column from 1; absent for a policy that was given as an object. */
+  /** Line and column from 1; absent for a policy given as an object. */
   line?: number;
   column?: number;
   /** Names the key and what it must be. */
   message: string;
-  /** Such as `rules[0].pattern`; empty for the whole. */
+  /** Such as `rules[0].pattern`; empty for the whole policy. */
   path: string;
 }
 
@@ -27,29 +27,29 @@ export interface ParsePolicyOptions {
   /** True for the operator's policy, the only one that may hold `max_timeout` and `reviewer_keys`. Default false. */
   ceiling?: boolean;
   /**
-   * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`. A time-out over it, or over 24 hours where it
-   * is shorter, is refused; when a run asks, the smaller of what the layers say applies. Default 24 hours.
+   * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`; null: no limit. A longer time-out is refused,
+   * but one of up to 24 hours never is. In a run, the smallest time-out of all layers applies. Default 24 hours.
    */
   maxTimeoutMs?: number | null;
   /**
-   * What happens to keys that a run does not serve yet, such as reviewers. `refuse`, the default, is for whoever starts
-   * a run or a worker: no policy says more than it does. `accept` is for reading, explaining and trying policies.
+   * How to treat keys that runs do not support yet, such as `redact`. `refuse`, the default, is for starting runs and
+   * workers, so that no policy says more than it does. `accept` is for reading, explaining and trying policies.
    */
   unserved?: 'refuse' | 'accept';
 }
 
 export interface ParsedPolicy {
   policy: Policy;
-  /** The line of each of `policy.rules`, from 1; absent for a policy that was given as an object. */
+  /** The line of each of `policy.rules`, from 1; absent for a policy given as an object. */
   lines?: number[];
 }
 
-/** More than anybody reads; a hostile document could have a million. */
+/** More than anybody reads. A hostile document could have a million. */
 const mostProblems = 100;
 
 /**
- * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key
- * is a problem, and so is a key of the language that this version does not serve. Total: never throws.
+ * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key is
+ * a problem, and so is a key that this version does not support. Never throws.
  *
  * @example
  * const parsed = parsePolicy("rules: [{ pattern: 'search_*', action: allow }]");
@@ -81,7 +81,7 @@ export function parsePolicy(
         ...exampleProblems(shaped.data),
       ]
     : shaped.error.issues.flatMap((issue) => explainShape(issue, document));
-  // What stands under a key that is refused is not worth a word.
+  // Problems under a refused key are left out.
   const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
   if (shaped.success && found.length === 0) {
     const lines = text && placedRules(shaped.data).map(({ path }) => text.placeOf(path).line);
@@ -94,7 +94,7 @@ export function parsePolicy(
 }
 
 /**
- * One line a problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` where there was no text.
+ * One line per problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` for a policy given as an object.
  *
  * @example
  * const { problems } = parsePolicy({ mode: 'yolo' , rules: 5 });
@@ -109,7 +109,7 @@ export function formatProblems(file: string, problems: readonly PolicyProblem[])
     .join('\n');
 }
 
-/** Keys that a run does not serve, and names that no map of ours may hold: zod's maps drop `__proto__` in silence. */
+/** Finds keys that a run does not support, and `__proto__`, which zod's maps drop silently. */
 function keyProblems(
   value: unknown,
   unserved: ReadonlyMap<PropertyKey, string[][]>,
@@ -131,7 +131,7 @@ function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): b
   return path.length >= outer.length && outer.every((key, index) => key === path[index]);
 }
 
-/** By the last key, so that nearly every key of a document is looked up once and found to be served. */
+/** Grouped by the last key, so that nearly every key of a document needs only one lookup. */
 function byLastKey(unserved: readonly string[]): Map<PropertyKey, string[][]> {
   const paths = unserved.map((each) => each.split('.'));
   return Map.groupBy(paths, (path) => path.at(-1)!);

@@ -1,11 +1,11 @@
-/** Where a policy asks people who are not there: found when it loads, before a request waits for them. */
+/** Finds rules that need reviewers who do not exist, when the policy loads and before a request waits for them. */
 import { groupOf, membersOf, isOneOf, type Directory } from '../people/directory.ts';
 import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../people/max-matching.ts';
 import { directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 
-/** Of a document whose shape is right. What groups are is known where the policy itself has a directory. */
+/** For a document whose shape is valid. Group members are known only if the policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
   const { reviewer_keys: keys, directory: written } = document;
   if (keys !== undefined && !ceiling) {
@@ -24,7 +24,7 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 
-/** Names that look alike are one name: the directory would lose a person. */
+/** Names that differ only in Unicode form are one name: the directory would lose a person. */
 function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
   const seen = new Set<string>();
   return Object.keys(people).flatMap((name): ShapeProblem[] => {
@@ -36,7 +36,7 @@ function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
   });
 }
 
-/** `known`: absent where the policy cannot know, for the keys are the ceiling's. */
+/** `known`: absent if the policy cannot know, because the keys are in the ceiling. */
 function keyProblems({ people }: DirectoryDocument, known: object | undefined): ShapeProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(people).flatMap(([name, { keys = [] }]) =>
@@ -53,7 +53,7 @@ function keyProblems({ people }: DirectoryDocument, known: object | undefined): 
   );
 }
 
-/** Whether the approvals that a rule needs can come at all, of those it names and those it adds in time. */
+/** Whether a rule's approvals are possible, by the reviewers that it names and those that escalation adds. */
 function quorumProblems(
   ask: NonNullable<RuleDocument['ask']>,
   path: readonly PropertyKey[],
@@ -70,7 +70,7 @@ function quorumProblems(
   }
   const each = membersOf(directory, oneOfEach);
   const placed = maxMatching(oneOfEach, each, (name, person) => isOneOf(directory, person, [name]));
-  // A group without anybody may be another policy's to fill, or a warning of its own.
+  // Another policy may fill an empty group; otherwise the linter warns about it.
   const isFilled = oneOfEach.every((name) => membersOf(directory, [name]).length > 0);
   if (isFilled && placed < oneOfEach.length) {
     const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;

@@ -1,6 +1,6 @@
-/** What is odd about a policy that loads. */
+/** Something odd about a valid policy. */
 export interface PolicyWarning {
-  /** Index in `policy.rules`; absent where no rule is meant. */
+  /** Index in `policy.rules`; absent if the warning is not about a rule. */
   index?: number;
   /** Id of that rule. */
   rule?: string;

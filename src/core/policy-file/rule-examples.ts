@@ -7,7 +7,7 @@ import type { JsonObject } from '../base/tool-call.ts';
 
 /**
  * Checks the `examples` of all rules. An example is a map, the arguments of a call, or a text, the value of the tool's
- * subject. The tool's name counts as matched; its risk is `write`, and the run has done nothing yet.
+ * subject. The tool's name counts as matched; its risk is `write`, and the counts of the run are zero.
  */
 export function exampleProblems(document: PolicyDocument): ShapeProblem[] {
   return placedRules(document).flatMap(({ rule, agent, path }) => {

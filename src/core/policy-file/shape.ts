@@ -12,8 +12,8 @@ import { severities } from '../base/tool-call.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 
 /**
- * The form of a policy file, and what schema/policy.schema.json is made of. Messages continue the name of the key:
- * `'max_pending' must be …`. `policyShape` is strict: a key that is not here is a problem.
+ * The form of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:
+ * `'max_pending' must be …`. `policyShape` is strict: an unknown key is a problem.
  */
 const text = (longest: number) =>
   z
@@ -84,7 +84,7 @@ const examples = z.array(example).max(100, 'must have at most 100 items').option
 
 const rule = z
   .strictObject({
-    // What is reported for a rule without an id must not be claimed by one that has one.
+    // An id must not look like the one that reports use for a rule without an id.
     id: text(100)
       .refine(
         (id) => !/^(ceiling|agent|run)(\..*)?#\d+$/su.test(id),
@@ -124,7 +124,7 @@ const assessRule = z.strictObject({
   requires_approval: z.boolean().optional(),
 });
 
-/** RE2 itself says whether it is one. */
+/** RE2 itself decides whether a text is an expression. */
 const isExpression = compileCondition('args.text.matches(args.expression)');
 const expression = text(500).refine(
   (value) =>
@@ -231,13 +231,13 @@ export const policyShape = z.strictObject({
 export type PolicyDocument = z.infer<typeof policyShape>;
 export type RuleDocument = z.infer<typeof rule>;
 
-/** Keys of the language that no part of this version knows, by the path of the map they stand in. */
+/** Keys of the language that no part of this version supports, by the path of the map that holds them. */
 export const notYetSupported: Record<string, readonly string[]> = {
   '': ['channels', 'advisor', 'limits', 'mcp'],
 };
 
 /**
- * Keys that this version reads, checks, explains and lints, but that a run does not serve yet: for a run they are
- * refused, never ignored. `*` is any item or name. A key leaves this list in the change that serves it.
+ * Keys that this version reads, checks, explains and lints, but that a run does not support yet: a run refuses them and
+ * never ignores them. `*` is any item or name. A key leaves this list in the change that supports it.
  */
 export const notYetServed: readonly string[] = ['redact', 'approval.redact'];

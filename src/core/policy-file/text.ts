@@ -7,7 +7,7 @@ export interface Place {
   column: number;
 }
 
-/** A policy file's text, read: its value, and where the value, or with `'key'` the key, at a path stands. */
+/** The text of a policy file, read: its value, and the place of the value (or, with `'key'`, the key) at a path. */
 export interface PolicyText {
   value: Json;
   placeOf: (path: readonly PropertyKey[], part?: 'key' | 'value') => Place;
@@ -15,12 +15,12 @@ export interface PolicyText {
 
 export type TextProblem = Place & { message: string };
 
-/** Deepest nesting of a policy document. The YAML parser recurses, and overflowing its stack can end the process. */
+/** Maximum nesting of a policy document. The YAML parser recurses, and a stack overflow can end the process. */
 export const maxDocumentDepth = 50;
 const aliasSentence = 'anchors and aliases are not part of a policy: put a text that begins with * or & in quotes';
 const longestText = 1_000_000;
 
-/** Reads YAML 1.2 or JSON: one document, text keys, no key twice, no anchors, aliases or tags. Total. */
+/** Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws. */
 export function readPolicyText(text: string): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
@@ -96,11 +96,11 @@ function read(node: Node | null, problems: Misplaced[], key?: number): Json {
       entries.set(keyNode.value, read(value, problems, keyOffset));
     }
   }
-  // Never through `object[key] = …`, which `__proto__` would turn into something else.
+  // Not `object[key] = …`, which `__proto__` would turn into something else.
   return Object.fromEntries(entries);
 }
 
-/** Of the value, or its key, at a path of a document that has been read; undefined if nothing stands there. */
+/** The offset of the value, or of its key, at a path of a document that has been read; undefined if there is none. */
 function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
   let node = contents;
   let key: number | undefined;

@@ -12,9 +12,7 @@ import type { Json, Risk, Severity } from '../base/tool-call.ts';
 
 /** One rule's demand for approvals. A request has to meet each of its requirements separately. */
 export interface Requirement {
-  /**
-   * The layer whose directory resolves the groups: a run's own directory must not fill a group that its ceiling names.
-   */
+  /** The layer whose directory resolves groups: a run's directory must not fill a group that its ceiling names. */
   layer: 'ceiling' | 'parent' | 'run';
   /** For layer `parent`: the index in `parents`, from 0. */
   parent?: number;
@@ -107,10 +105,7 @@ export function sameDemands(one: AskTerms, other: AskTerms): boolean {
   return demands(one) === demands(other);
 }
 
-/**
- * True if all terms that apply to a waiting request are equal. The time-out is ignored: the deadline was set on
- * opening.
- */
+/** True if all terms of a waiting request are equal, except for the time-out: its deadline was set when it opened. */
 export function sameTerms(one: AskTerms, other: AskTerms): boolean {
   const whileWaiting = (terms: AskTerms): string => canonicalJson({ ...terms, timeoutMs: null } as unknown as Json);
   return whileWaiting(one) === whileWaiting(other);
@@ -122,10 +117,7 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;
 }
 
-/**
- * The distinct requirements that demand something; a plain one is met whenever another is. A rule that asks about
- * several parts of a command counts once.
- */
+/** Requirements that demand something, each once (a command has parts). One that takes any approval adds nothing. */
 function requirementsOf(asking: Asking): Requirement[] {
   const all = asking.map(
     ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({

@@ -62,9 +62,7 @@ export interface RuleFacts {
   agent: string | undefined;
   variables: () => ConditionVariables;
   budget: ConditionBudget;
-  /**
-   * Results of conditions in this ruling, which are the same for every part of a command. Absent if there are no parts.
-   */
+  /** Results of conditions in this ruling, the same for every part of a command. Absent if there are no parts. */
   held?: Map<CompiledRule, boolean | Problem>;
 }
 

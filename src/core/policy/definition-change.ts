@@ -24,9 +24,7 @@ export function definitionChange(before: ToolDefinition, after: ToolDefinition):
   return `Tool '${after.name}' has changed since this call passed the gate: ${shortened(text, longestSentence)}.`;
 }
 
-/**
- * The model's error for a tool whose definition changes from one start to the next, as while two versions are deployed.
- */
+/** The model's error if a tool's definition changes from one start to the next, as while two versions are deployed. */
 export function changesTooOften(tool: string): string {
   return `Error: tool '${tool}' was not started: its definition changed ${mostDefinitionChanges + 1} times, so its workers have different versions of it`;
 }

@@ -16,10 +16,7 @@ export interface GateWish {
   gated: GatedDefinition[];
 }
 
-/**
- * The policies and declarations of a user's workflow, recorded in its history once: a deploy or an edited file changes
- * neither (I12).
- */
+/** Policies and declarations of a user's workflow, recorded once: no deploy and no edited file changes them (I12). */
 export interface GateConfig {
   agent: string;
   /** The operator's policy, as the worker loaded it (I10). */

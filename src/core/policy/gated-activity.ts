@@ -22,9 +22,7 @@ export interface GatedActivity {
    * matches, and the call is asked about unless another rule answers.
    */
   subject?: string | { argument: string; shell: true };
-  /**
-   * True: the activity may be retried after an unknown outcome, by its own retry options. Default false: one attempt.
-   */
+  /** True: may be retried after an unknown outcome, by its own retry options. Default false: one attempt. */
   idempotent?: boolean;
   /**
    * Heartbeat time-out: how soon a killed worker is noticed. Applies if the activity's options set none; default 30 s.

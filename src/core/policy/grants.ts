@@ -8,7 +8,7 @@ import type { Risk } from '../base/tool-call.ts';
 export interface Grant {
   grantId: string;
   tool: string;
-  /** False: a standing denial. It changes no ruling: a call that it fits is asked about, and denied by it. */
+  /** False: a standing denial. `evaluate` ignores it; the run denies each call that it fits, even an allowed one. */
   approved: boolean;
   scope: GrantScope;
   reason?: string;
@@ -27,9 +27,7 @@ export interface Grant {
   grantedAt?: string;
 }
 
-/**
- * `call`: the same digest. `arguments`: every glob matches, and there is at least one. `tool`: any call of the tool.
- */
+/** `call`: the same digest. `arguments`: every glob matches, at least one exists. `tool`: any call of the tool. */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
 
@@ -69,8 +67,8 @@ export function standingDenial(grants: readonly Grant[], call: GrantedCall): Gra
 }
 
 /**
- * Whether a grant is valid for the current definition of its tool: reviewers approved the one they saw (I8). A denial
- * always is.
+ * Whether a grant is valid for the tool's current definition: reviewers approved what they saw (I8). Denials always
+ * are.
  */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
   return !approved || definition === undefined || now === undefined || definition === now;

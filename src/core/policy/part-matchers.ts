@@ -85,10 +85,7 @@ function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string 
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
-/**
- * Whether each name, such as `sudo` or `find -exec`, is written in words before the first wildcard, with or without a
- * path.
- */
+/** Whether each name, such as `sudo` or `find -exec`, stands in words before the first wildcard, path or not. */
 function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
   const written = new Set(words.map((word) => word.split(separator).at(-1)));

@@ -4,10 +4,7 @@ import type { Action } from './action.ts';
 import type { Mode } from './modes.ts';
 import type { Risk } from '../base/tool-call.ts';
 
-/**
- * What a reviewer's "always" may leave behind, from narrow to wide: the same call, matching calls, any call of the
- * tool.
- */
+/** What a reviewer's "always" may leave, from narrow to wide: the same call, matching calls, any call of the tool. */
 export const grantKinds = ['call', 'arguments', 'tool'] as const;
 export type GrantKind = (typeof grantKinds)[number];
 /** The widest grant that a rule admits; false admits none. */
@@ -52,9 +49,7 @@ export interface AskSettings {
   /** Adds the reviewers `to`, `afterMs` after the request was opened. */
   escalate?: { afterMs: number; to: string[] }[];
   onTimeout?: 'deny' | 'allow';
-  /**
-   * The widest grant that an approval may leave. Default `tool`, but `call` for destructive tools and shell subjects.
-   */
+  /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
 }
 
@@ -108,10 +103,7 @@ export interface Policy {
 /** The policies that bind a run. A layer without a policy gives no answer. */
 export interface PolicyLayers {
   ceiling?: Policy;
-  /**
-   * For a nested run: what binds the runs above it besides the ceiling, the root's first. Each acts as a further
-   * ceiling.
-   */
+  /** For a nested run: what binds the runs above besides the ceiling, the root's first. Each is a further ceiling. */
   parents?: readonly Policy[];
   run?: Policy;
 }

@@ -23,9 +23,7 @@ export interface AgentConfig {
 export interface RunConfig extends AgentConfig {
   /** The operator's policy, as the worker loaded it; the starter of a run cannot set it (I1, I10). */
   ceiling?: Policy;
-  /**
-   * For a nested run: the policies that bind the runs above it, the root's first, except those equal to this ceiling.
-   */
+  /** For a nested run: policies that bind the runs above it, the root's first, without those equal to the ceiling. */
   parents?: Policy[];
   /** The other agents that this run may be handed to, directly or through one another. */
   handoffs?: AgentConfig[];

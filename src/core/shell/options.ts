@@ -1,18 +1,18 @@
 import type { ShellWord } from './words.ts';
 import type { Wrapper } from './wrappers.ts';
 
-/** A wrapper's options, read as its author would. */
+/** A wrapper's options, read as the program itself would read them. */
 export interface ReadOptions {
   /** Values of the options that take shell text. */
   scripts: string[];
-  /** Letters and long names that were given. */
+  /** Letters and long names of the options that were given. */
   given: Set<string>;
   operands: ShellWord[];
-  /** Index of the word with an option that the table does not know: nothing behind it is read. */
+  /** Index of the word with an option that is not in the table; nothing after it is read. */
   unknownAt?: number;
 }
 
-/** Reads `words`, without the program; `permuted`: options may stand behind operands, as GNU programs have it. */
+/** Reads `words`, without the program. `permuted`: options may follow operands, as in GNU programs. */
 export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permuted: boolean): ReadOptions {
   const scriptOptions = (wrapper.scripts ?? '').split(' ');
   const long = (wrapper.long ?? '').split(' ');
@@ -73,8 +73,9 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
 }
 
 /**
- * Whether a word is the option, or could be: a long one also shortened and with its value (`--checkpoint-act=x`), a
- * single letter also among others (`-xIf`). What has no dash (`SHELL=`, `+`, `run`) must be how the word begins.
+ * Whether a word is the option, or could be. A long option may be shortened and have a value (`--checkpoint-act=x`); a
+ * single letter may be among others (`-xIf`). An option without a dash (`SHELL=`, `+`, `run`) has to be the start of
+ * the word.
  */
 export function isOption(word: string, option: string): boolean {
   if (option.startsWith('--')) {

@@ -11,10 +11,10 @@ import { lastSegment, unwrap } from './unwrap.ts';
 import { shellWord, type ShellWord } from './words.ts';
 import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
-/** How deep shell text may stand inside shell text (`bash -c "bash -c …"`). */
+/** Maximum nesting of shell text in shell text (`bash -c "bash -c …"`). */
 const maxDepth = 16;
 
-/** What a piece of syntax says about the whole, wherever it stands. */
+/** The doubt that a piece of syntax raises about the whole command, wherever it occurs. */
 const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
   CommandExpansion: 'substitution',
   ArithmeticCommandExpansion: 'substitution',
@@ -37,12 +37,12 @@ const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
 };
 
 /**
- * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, also inside groups, loops,
- * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure and total: whatever it
- * cannot tell is a reason in `uncertain`, and a command within the bounds never loses a part without one.
+ * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, including those in groups, loops,
+ * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure; never throws. Anything
+ * that it cannot decide is a reason in `uncertain`; without one, a command within the limits never loses a part.
  *
- * `splitShell('cd /srv && sudo rm -rf old')` has the parts `cd /srv`, `sudo rm -rf old` and, within the second,
- * `rm -rf old`; it is uncertain because of a `wrapper program`.
+ * `splitShell('cd /srv && sudo rm -rf old')` has the parts `cd /srv`, `sudo rm -rf old` and, within the second, `rm -rf
+ * old`; it is uncertain because of a `wrapper program`.
  */
 export function splitShell(command: string): ShellSplit {
   if (command.length > maxShellLength) return { parts: [], uncertain: ['too long'] };
@@ -55,7 +55,7 @@ class Splitter {
   readonly #parts: ShellPart[] = [];
   readonly #uncertain = new Set<Uncertainty>();
   #length = 0;
-  /** A bound was met: nothing further is looked at. */
+  /** A limit was reached: nothing more is read. */
   #full = false;
 
   result(): ShellSplit {
@@ -66,7 +66,7 @@ class Splitter {
   script(text: string, depth: number, within?: number): void {
     if (depth > maxDepth || text.length > maxShellLength) this.#stop();
     if (this.#full) return;
-    // eslint-disable-next-line no-control-regex -- that is what is looked for
+    // eslint-disable-next-line no-control-regex -- control characters are what it looks for
     if (/[\0-\x08\x0b-\x1f\x7f]/.test(text)) this.#uncertain.add('control character');
     try {
       this.#visit(parse(text), depth, within);
@@ -126,7 +126,7 @@ class Splitter {
     if (quoted.length > 0) this.#substitutions(quoted.join('\n'), depth, within);
   }
 
-  /** Only the substitutions in a text: those of a here-document are all that means anything there. */
+  /** Visits the substitutions in a text, by reading it as a here-document, where nothing else has a meaning. */
   #substitutions(text: string, depth: number, within: number | undefined): void {
     let end = 'END';
     while (text.includes(end)) end += '_';
@@ -135,7 +135,7 @@ class Splitter {
     for (const redirect of command.redirects) this.#visit(redirect, depth, within);
   }
 
-  /** Adds a part and gives its index. */
+  /** Adds a part and returns its index. */
   #add(words: ShellWord[], name: string, own: string | undefined, within: number | undefined): number {
     const texts = words.map((word) => word.text);
     const text = wholeText(texts);
@@ -162,7 +162,7 @@ class Splitter {
   }
 }
 
-/** `$'\ud800'` would make half a character. */
+/** `$'\ud800'` would give half a surrogate pair. */
 function wholeText(words: string[]): string {
   return words.join(' ').replace(/\p{Surrogate}/gu, '\uFFFD');
 }

@@ -2,24 +2,24 @@ import { isOption, readOptions } from './options.ts';
 import { plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 
-/** What a command starts, where its program is a wrapper. */
+/** What a command starts if its program is a wrapper. */
 export interface Unwrapped {
   /**
-   * The program as it was written, without its path; behind it, where only that makes it a wrapper, its option or
-   * subcommand: `find -exec`, `git -c`. A pattern that is to allow what it runs writes out all of it.
+   * The program as written, without its path, followed by its option or subcommand if only that makes it a wrapper:
+   * `find -exec`, `git -c`. A pattern that is to allow what it runs has to hold all of it.
    */
   wrapper: string;
   commands: ShellWord[][];
-  /** Shell text, to be parsed again. */
+  /** Shell text, to be split in turn. */
   scripts: string[];
-  /** True: an option is not known, and `commands` and `scripts` are every place that one could begin at. */
+  /** True: an option is unknown, and `commands` and `scripts` are every place where a command could begin. */
   unknownOption: boolean;
 }
 
-/** How many places are tried behind an unknown option. */
+/** Maximum number of places tried after an unknown option. */
 const maxGuesses = 16;
 
-/** Looks into a command's words; undefined: an ordinary program. */
+/** Finds what a command starts; undefined for an ordinary program. */
 export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   const wrapper = lastSegment(words[0]!.text);
   const form = wrappers.get(tableName(wrapper));
@@ -31,7 +31,7 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   return { commands: [], scripts: [], unknownOption: false, ...contents, wrapper: name };
 }
 
-/** Without version number and `.exe`, in lower case: some file systems do not tell cases apart. */
+/** Without version number and `.exe`, in lower case: some file systems ignore case. */
 function tableName(program: string): string {
   const name = program.toLowerCase().replace(/\.exe$/, '');
   return wrappers.has(name) ? name : name.replace(/[-.]?[0-9][0-9.]*$/, '');
@@ -67,7 +67,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
     case 'script':
       return { scripts: [...scripts, ...appended(form, beforeSources(rest)).map(joined)] };
     default:
-      // `flock FILE -c TEXT`, and what `env -S TEXT` puts in front of the rest.
+      // `flock FILE -c TEXT`; and `env -S TEXT`, which puts its text before the other words.
       if (rest[0]?.text === '-c') return { scripts: [...scripts, ...texts(rest.slice(1, 2))] };
       if (scripts.length > 0) return { scripts: scripts.map((script) => joined([plainWord(script), ...rest])) };
       return { commands: appended(form, rest) };
@@ -94,7 +94,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by };
 }
 
-/** `uv run pytest`, `docker exec -it box rm`: where options follow, the command may begin at any word behind them. */
+/** `uv run pytest`, `docker exec -it box rm`: if options follow, the command may begin at any word after them. */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const at = args.findIndex(({ text }) => form.subcommands!.split(' ').includes(text));
   if (at === -1) return undefined;
@@ -108,7 +108,7 @@ function upToEnd(words: ShellWord[]): ShellWord[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** Both what may be an option's value: behind its `=`, or the next word. tar writes `--checkpoint-action=exec=TEXT`. */
+/** A possible value of an option: the text after its `=`, or the next word. tar has `--checkpoint-action=exec=TEXT`. */
 function optionValue(args: ShellWord[], at: number): string[] {
   const own = args[at]!.text;
   if (own.includes('=')) return [own.slice(own.indexOf('=') + 1).replace(/^exec=/, '')];
@@ -140,7 +140,7 @@ function configured(settings: string[]): string[] {
   return settings.map((setting) => setting.replace(/^[\w.-]+=/, '').replace(/^!/, ''));
 }
 
-/** Behind an unknown option: every word that is no option may be where the command begins. */
+/** After an unknown option, the command may begin at any word that is not an option. */
 function guess(form: Wrapper, rest: ShellWord[], scripts: string[], program?: ShellWord): Contents {
   const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [rest.slice(index)]));
   const commands = places.slice(0, maxGuesses).map((words) => (program === undefined ? words : [program, ...words]));
@@ -152,7 +152,7 @@ function guess(form: Wrapper, rest: ShellWord[], scripts: string[], program?: Sh
   };
 }
 
-/** Further words come at run time: a rule for `rm` and one for `rm *` both see it. */
+/** More words are added at run time: a rule for `rm` and one for `rm *` both see it. */
 function appended(form: Wrapper, words: ShellWord[]): ShellWord[][] {
   if (words.length === 0) return [];
   return form.appends && !words.some(({ text }) => text.includes('{}'))
@@ -160,7 +160,7 @@ function appended(form: Wrapper, words: ShellWord[]): ShellWord[][] {
     : [words];
 }
 
-/** `parallel rm ::: a b` */
+/** Drops the input sources: `parallel rm ::: a b`. */
 function beforeSources(words: ShellWord[]): ShellWord[] {
   const end = words.findIndex(({ text }) => text.startsWith(':::'));
   return end === -1 ? words : words.slice(0, end);

@@ -2,11 +2,11 @@ import type { Assignment, Word, WordPart } from 'unbash';
 
 /** One word of a command, as far as it is known before the command runs. */
 export interface ShellWord {
-  /** After quote removal; what the shell would replace stands as it was written. */
+  /** After quote removal. What the shell would replace stays as written. */
   text: string;
-  /** The shell replaces some of it: parameters, substitutions, globs, braces. */
+  /** The shell replaces part of it: parameters, substitutions, globs, braces. */
   dynamic: boolean;
-  /** It begins with a glob, so that a file's name may make an option of it. */
+  /** It begins with a glob, so a file's name may turn it into an option. */
   wild: boolean;
 }
 
@@ -23,7 +23,7 @@ export function shellWord(node: Word | Assignment): ShellWord {
   return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true, wild: false };
 }
 
-/** A word that somebody wrote into another word, such as the arguments in `find -exec`. */
+/** A word without expansions that `unwrap` adds to a command. */
 export function plainWord(text: string): ShellWord {
   return { text, dynamic: false, wild: false };
 }

@@ -1,20 +1,22 @@
 /**
  * Programs that start other programs or run code, as data. Names are lower-case, without path and version number.
- * Options that are not listed are unknown: the split is then uncertain and looks at every place a command could be at.
+ * Options that are not listed are unknown: the split is then uncertain and tries every place where a command could
+ * begin.
  */
 export interface Wrapper {
   /**
-   * What runs, once options and `operands` are passed over:
+   * What runs after the options and `operands`:
+   *
    * - `words`: the rest is a command;
    * - `script`: the rest, joined by blanks, is shell text;
-   * - `shell`: the first operand is shell text if `-c` is given, else there is a file or standard input;
+   * - `shell`: with `-c`, the first operand is shell text; otherwise it runs a file or standard input;
    * - `first`: the first operand is shell text;
    * - `definitions`: each operand's text after `=` is shell text;
-   * - `options`: only the values of `scripts` are shell text, wherever they stand;
-   * - `find`: the words after each word that `onlyWith` found, up to `;` or `{} +`;
+   * - `options`: only the values of `scripts` are shell text, in any position;
+   * - `find`: the words after each word that `onlyWith` matches, up to `;` or `{} +`;
    * - `git`: global options, then a subcommand;
-   * - `code`: what cannot be seen here: another language, a file, standard input. The values of the options that
-   *   `onlyWith` found are taken for shell text.
+   * - `code`: code that cannot be read here: another language, a file, standard input. The values of the options that
+   *   `onlyWith` matches are read as shell text.
    */
   runs: 'words' | 'script' | 'shell' | 'first' | 'definitions' | 'options' | 'find' | 'git' | 'code';
   /** Letters of options without a value. */
@@ -25,21 +27,21 @@ export interface Wrapper {
   attached?: string;
   /** Long options, separated by blanks; `name=` takes a value, `name` may take one in the same word. */
   long?: string;
-  /** Options whose value is shell text, written as they are: `-c --command`. */
+  /** Options whose value is shell text, with their dashes: `-c --command`. */
   scripts?: string;
-  /** How many operands stand before the command. */
+  /** Number of operands before the command. */
   operands?: number;
-  /** `NAME=value` words stand before the command. */
+  /** `NAME=value` words may precede the command. */
   assignments?: true;
-  /** The command gets further words at run time. */
+  /** More words are added to the command at run time. */
   appends?: true;
-  /** It is an ordinary program where its first word is a file's name. */
+  /** An ordinary program if its first word is a file's name. */
   unlessFile?: true;
-  /** It is an ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
+  /** An ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
   onlyWith?: string;
-  /** It is an ordinary program unless one of these words, separated by blanks, is among its own; the command follows. */
+  /** An ordinary program unless its arguments hold one of these words (separated by blanks); the command follows it. */
   subcommands?: string;
-  /** Its first word holds option letters without a dash, too. */
+  /** The first word may hold option letters without a dash. */
   bundled?: true;
 }
 
@@ -202,7 +204,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries(table).flatMap(([names, wrapper]) => names.split(' ').map((name) => [name, wrapper] as const)),
 );
 
-/** Subcommands of git that run a command: it is the value of one of these options, or follows one of these words. */
+/** Git subcommands that run a command, which is the value of one of these options or follows one of these words. */
 export const gitSubcommands: ReadonlyMap<string, string> = new Map([
   ['bisect', 'run'],
   ['submodule', 'foreach'],
@@ -220,14 +222,14 @@ export const gitSubcommands: ReadonlyMap<string, string> = new Map([
   ['archive', '--exec'],
 ]);
 
-/** Builtins that change what later commands are: variables, functions, the table of commands. */
+/** Builtins that change the meaning of later commands: variables, functions, the table of commands. */
 export const assigningBuiltins: ReadonlySet<string> = new Set(
   (
     'export declare typeset local readonly read mapfile readarray getopts let hash enable unset unalias bind complete ' +
     'compgen compopt fc history'
   ).split(' '),
 );
-/** Builtins that run the substitutions in an argument although it is quoted: `test -v 'a[$(rm x)]'`. */
+/** Builtins that run the substitutions in an argument even if it is quoted: `test -v 'a[$(rm x)]'`. */
 export const evaluatingBuiltins: ReadonlySet<string> = new Set(
   'test [ let printf unset read declare typeset local export readonly mapfile readarray getopts wait'.split(' '),
 );

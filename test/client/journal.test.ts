@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
+
+/** `client.journal` reads what a run decided from history alone, with no worker. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ rollOver: { historyEvents: 20 } });
+}, 60_000);
+afterAll(() => world.close());
+
+test('the journal of a run over several executions, without a worker', async () => {
+  const pay = (amount: number) => ({ calls: [{ tool: 'pay', args: { to: 'journal', amount } }] });
+  const run = await world.start([pay(1), pay(2), { text: 'done' }]);
+  const [first] = await run.open();
+  await world.client.decide({ requestId: first!.requestId, approved: true, reviewerId: 'ann' });
+  const [second] = await run.open();
+  await world.client.decide({ requestId: second!.requestId, approved: false, reason: 'Too much' });
+  await run.result();
+  await world.stopWorker();
+  const { entries, requests, outcomes, refusals, gaps, missing } = await world.client.journal(run.workflowId);
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
+  expect(requests).toMatchObject([
+    { requestId: first!.requestId, toolName: 'pay', outcome: 'approved', reviewerId: 'ann' },
+    { requestId: second!.requestId, toolName: 'pay', outcome: 'denied', reason: 'Too much' },
+  ]);
+  expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([
+    ['approved', 'yes'],
+    ['denied', 'no'],
+  ]);
+  expect({ refusals, gaps, missing }).toEqual({ refusals: 0, gaps: [] });
+});
+
+test('a run that does not exist', async () => {
+  await expect(world.client.journal('no-such-run')).rejects.toMatchObject({ code: 'run_not_found' });
+});
