@@ -31,7 +31,7 @@ const schema = JSON.parse(read('test/fixtures/compose-spec/compose-spec.json')) 
 const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
 
 describe('docker-compose.yml', () => {
-  test('fits the schema of the Compose Specification, which refuses what is wrong', () => {
+  test('matches the schema of the Compose Specification, which refuses errors', () => {
     expect({ valid: validate(compose), errors: validate.errors }).toEqual({ valid: true, errors: null });
     expect(validate({ services: { worker: { imaeg: 'countersign' } } })).toBe(false);
     expect(validate({ services: { worker: { healthcheck: { interval: 5 } } } })).toBe(false);
@@ -43,7 +43,7 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  test.each(services)('%s: an image at one version', (_name, { image }) => {
+  test.each(services)('%s: an image with a fixed version', (_name, { image }) => {
     expect(image).toMatch(/^[\w./-]+:\d+\.\d+[\w.-]*$/);
   });
 
@@ -53,12 +53,12 @@ describe('docker-compose.yml', () => {
     expect(service.healthcheck?.test?.[0]).toMatch(/^CMD/);
   });
 
-  test.each(services.filter(([, { restart }]) => restart === 'no'))('%s: a job whose end is waited for', (name) => {
+  test.each(services.filter(([, { restart }]) => restart === 'no'))('%s: a job that others wait for', (name) => {
     const conditions = services.map(([, { depends_on }]) => depends_on?.[name]?.condition);
     expect(conditions).toContain('service_completed_successfully');
   });
 
-  test.each(services)('%s: waits for things in the way they can be waited for', (_name, { depends_on = {} }) => {
+  test.each(services)('%s: waits for each dependency with a valid condition', (_name, { depends_on = {} }) => {
     for (const [other, { condition }] of Object.entries(depends_on)) {
       const isJob = compose.services[other]?.restart === 'no';
       expect(condition).toBe(isJob ? 'service_completed_successfully' : 'service_healthy');
@@ -69,7 +69,7 @@ describe('docker-compose.yml', () => {
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test('no password that has a value unless somebody gives one', () => {
+  test('no password has a default', () => {
     const passwords = services.flatMap(([, { environment = {} }]) =>
       Object.entries(environment).filter(([name]) => /PASSWORD|PWD|SECRET|TOKEN|KEY/.test(name)),
     );
@@ -91,7 +91,7 @@ describe('docker-compose.yml', () => {
     expect(namespace?.command?.join()).toContain(`--retention ${30 * 24}h`);
   });
 
-  test("its Temporal server is the one that the tests' dev server has inside", () => {
+  test("its Temporal server has the version of the tests' dev server", () => {
     const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('tools/temporal/go.mod'))?.[1];
     expect(compose.services.temporal?.image).toBe(`temporalio/server:${pinned}`);
     expect(compose.services.schema?.image).toBe(`temporalio/admin-tools:${pinned}`);
@@ -109,7 +109,7 @@ describe('Dockerfile', () => {
   const dockerfile = read('Dockerfile');
   const lines = dockerfile.split('\n');
 
-  test('builds on the Node that the npm scripts use, at one version, and runs as a user without rights', () => {
+  test('builds on the Node version of the npm scripts, with a fixed version, and runs as an unprivileged user', () => {
     const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } };
     const bases = lines.filter((line) => line.startsWith('FROM '));
     expect(bases).toHaveLength(2);
@@ -117,7 +117,7 @@ describe('Dockerfile', () => {
     expect(lines.filter((line) => line.startsWith('USER ')).at(-1)).toBe('USER node');
   });
 
-  test('copies what exists and what .dockerignore lets through', () => {
+  test('copies only files that exist and that .dockerignore admits', () => {
     const copied = lines
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
       .flatMap((line) => line.split(' ').slice(1, -1));

@@ -18,7 +18,7 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** A history of these events, a second apart; each may name others by their number. */
+/** A history of these events, one second apart. Attributes may refer to other events by number. */
 function history(...events: (Kind | [Kind, Record<string, unknown>])[]): HistoryEvent[] {
   return events.map((event, index) => {
     const [kind, attributes] = typeof event === 'string' ? [event, {}] : event;
@@ -65,12 +65,12 @@ const short = (events: HistoryEvent[]): string[] =>
 const named = (events: HistoryEvent[], kind: Kind): HistoryEvent[] =>
   events.filter(({ eventType }) => eventType === `EVENT_TYPE_${kinds[kind]}`);
 
-test('a history without a change stays as it is', () => {
+test('a history without a change stays the same', () => {
   expect(placeEmptyTasks(recorded, () => unchanged)).toEqual(recorded);
 });
 
-describe('an empty task more', () => {
-  test('follows the commands of the task before, and takes nothing', () => {
+describe('an additional empty task', () => {
+  test('follows the commands of the previous task, and takes nothing', () => {
     expect(short(placedAt(0, { inserted: 1 })).slice(3, 12)).toEqual(
       'taskCompleted activity activity task taskStarted taskCompleted activityStarted activityCompleted task'.split(
         ' ',
@@ -78,7 +78,7 @@ describe('an empty task more', () => {
     );
   });
 
-  test('moves the numbers of what follows, and all references to them', () => {
+  test('shifts the numbers of later events, and all references to them', () => {
     const placed = placedAt(1, { inserted: 1 });
     expect(placed.map(({ eventId }) => Number(eventId))).toEqual(placed.map((_event, index) => index + 1));
     expect(named(placed, 'taskCompleted').map(attributesOf)).toEqual([
@@ -106,7 +106,7 @@ describe('an empty task more', () => {
     expect(placedAt(3, { inserted: 2 })).toEqual(recorded);
   });
 
-  test('is not legal where it brings a run over the length at which it continues as new', () => {
+  test('is not legal if it moves a run past the length at which it continues as new', () => {
     const insert = (historyEvents: number): unknown =>
       placeEmptyTasks(recorded, (_task, index) => ({ ...unchanged, inserted: index === 1 ? 1 : 0 }), { historyEvents });
     // The two tasks after it start at events 14 and 18, and at 17 and 21 with the empty task.
@@ -116,17 +116,17 @@ describe('an empty task more', () => {
 });
 
 describe('a task before its events', () => {
-  test('is scheduled first, and takes them all the same', () => {
+  test('is scheduled first, and still takes them', () => {
     const placed = placedAt(2, { isEarly: true });
     expect(short(placed).slice(10, 15)).toEqual(['taskCompleted', 'task', 'signal', 'taskStarted', 'taskCompleted']);
     expect(attributesOf(placed[13]!)).toEqual({ scheduledEventId: '12' });
   });
 
-  test('never is the first one', () => {
+  test('is never the first one', () => {
     expect(placedAt(0, { isEarly: true })).toEqual(recorded);
   });
 
-  test('never is one that follows a failed attempt', () => {
+  test('is never one that follows a failed attempt', () => {
     const failed = history(
       'started',
       'task',
@@ -143,8 +143,8 @@ describe('a task before its events', () => {
   });
 });
 
-describe('an empty task less', () => {
-  test('what it took comes with the next', () => {
+describe('one empty task less', () => {
+  test('its events come with the next task', () => {
     expect(short(placedAt(1, { isDropped: true })).slice(6, 12)).toEqual(
       'activityStarted activityCompleted signal task taskStarted taskCompleted'.split(' '),
     );
@@ -167,7 +167,7 @@ describe('an empty task less', () => {
   });
 });
 
-test('placements of a history are all different from it and from one another, and a seed repeats its own', () => {
+test('placements of a history all differ from it and from each other, and a seed repeats its own', () => {
   const made = placementsOf(recorded, [1, 2, 3]);
   expect(new Set([recorded, ...made.map(({ events }) => events)].map((each) => JSON.stringify(each))).size).toBe(
     made.length + 1,

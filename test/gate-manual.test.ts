@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
-/** The code in docs/gate.md, and what README.md shows of it, is that of the examples, which the tests run. */
+/** The code in docs/gate.md and README.md is that of the examples, which the tests run. */
 
 const root = new URL('../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -10,17 +10,17 @@ const blocks = [...`${manual}\n${read('README.md')}`.matchAll(/^```ts\n\/\/ (\S+
   ([, file = '', code = '']) => [file, code] as const,
 );
 
-/** Without indentation: a block may be a piece of what stands deeper. */
+/** Without indentation: a block may be an excerpt from a deeper level. */
 const flat = (text: string): string => text.replaceAll(/^ +/gm, '');
 
-test('each block of code says whose it is', () => {
+test('each block of code names its file', () => {
   expect(blocks).toHaveLength(manual.match(/^```ts$/gm)!.length + 1);
   expect(new Set(blocks.map(([file]) => file.split('/')[1]))).toEqual(new Set(['order', 'ai-sdk', 'openai-agents']));
 });
 
-describe('a block is written so in its file', () => {
+describe('a block matches its file', () => {
   test.each(blocks)('%s', (file, code) => {
-    // A reader imports the package, the examples its sources.
+    // A reader imports the package; the examples import its sources.
     const written = read(file).replaceAll('../../src/workflow.ts', 'countersign/workflow');
     expect(flat(written)).toContain(flat(code));
   });

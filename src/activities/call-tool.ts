@@ -45,7 +45,7 @@ function toolContext(context: Context, { workflowId, callId, agent, caller }: Pe
 
 function checked(name: string, result: unknown, maxResultBytes: number): unknown {
   const json = JSON.stringify(result ?? null);
-  if (json === undefined) throw new TypeError(`tool '${name}' returned what is not JSON`);
+  if (json === undefined) throw new TypeError(`tool '${name}' returned a value that is not JSON`);
   const bytes = Buffer.byteLength(json);
   if (bytes <= maxResultBytes) return result ?? null;
   // Do not truncate the result silently: the tool ran, and its author must return less.

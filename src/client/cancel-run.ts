@@ -12,7 +12,7 @@ export async function cancelRun(session: Session, workflowId: string): Promise<v
       if (status.name !== 'RUNNING') {
         throw new ProblemError({
           code: 'run_closed',
-          message: `Run '${workflowId}' is closed: nothing is left to cancel.`,
+          message: `Run '${workflowId}' is closed already.`,
         });
       }
       await handle.cancel();

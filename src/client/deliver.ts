@@ -125,6 +125,6 @@ function payloadOf(messages: readonly unknown[]): unknown {
 export function runClosed(workflowId: string): ProblemError {
   return new ProblemError({
     code: 'run_closed',
-    message: `Run '${workflowId}' is closed: nothing reaches it any more.`,
+    message: `Run '${workflowId}' is closed and takes no more messages.`,
   });
 }

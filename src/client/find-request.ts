@@ -38,7 +38,7 @@ export async function findRequest(session: Session, requestId: string): Promise<
   });
   if (known?.length === 1) return known[0]!;
   if (known !== undefined) throw ambiguous(requestId, known);
-  const carriers = strangers.length === 0 ? '' : ` ${named(strangers)} carries its id and does not have it.`;
+  const carriers = strangers.length === 0 ? '' : ` ${named(strangers)} lists its id but does not have it.`;
   throw new ProblemError({
     code: 'unknown_request',
     message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.${carriers}`,

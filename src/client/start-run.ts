@@ -58,7 +58,7 @@ export async function startRun(
         throw new ProblemError(
           {
             code: 'already_started',
-            message: `There is a run '${workflowId}' already: choose another id, or look at it with \`countersign show\`.`,
+            message: `Run '${workflowId}' exists already: choose another id, or look at it with \`countersign show\`.`,
           },
           { cause: error },
         );

@@ -39,7 +39,7 @@ const full: Assessment = {
   recommendations: ['Wait for Monday.'],
   requiresApproval: true,
 };
-/** What the run records of it: whose texts those are. */
+/** What the run records: which texts come from the worker's assessor. */
 const recorded: Assessment = { ...full, fromWorker: [...full.reasons, ...full.recommendations] };
 const high = (reason: string): Assessment => ({
   severity: 'high',
@@ -50,7 +50,7 @@ const high = (reason: string): Assessment => ({
   requiresApproval: true,
 });
 
-describe('what an assessor gives', () => {
+describe('the result of an assessor', () => {
   const freeze: Assessor = () => 'soon' as never;
   test.each<[string, Assessor, Assessment | undefined]>([
     ['nothing', () => undefined, undefined],
@@ -118,7 +118,7 @@ test('an assessor gets the call, and a copy of its arguments', async () => {
   expect(result).toEqual({ ...call, args: { target: 'production' } });
 });
 
-test('assessors and the built-in ones are joined, for each call on its own', async () => {
+test('assessments are joined with the built-in ones, for each call separately', async () => {
   const calls: ModelCall[] = [
     { id: 'a', tool: 'delete_file', args: { path: 'x' } },
     { id: 'b', tool: 'deploy', args: { target: 'staging' } },

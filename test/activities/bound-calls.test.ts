@@ -3,7 +3,7 @@ import { boundCalls } from '../../src/activities/bound-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
 import { inlineLimits, storedLimits } from '../../src/core/base/size-limits.ts';
 
-/** A call whose arguments have so many bytes of JSON. */
+/** A call with arguments of `bytes` bytes of JSON. */
 const callOf = (bytes: number, index = 0): ModelCall => ({
   id: `c${index}`,
   tool: 'publish',
@@ -47,7 +47,7 @@ describe('boundCalls', () => {
     expect(stands(bound(sizes, options))).toEqual(expected);
   });
 
-  test('a refused call says how large it is, and keeps the start of its arguments', () => {
+  test('a refused call states its size, and keeps the start of its arguments', () => {
     const [, refused] = bound([900_000, 900_000]);
     expect(refused).toEqual({
       id: 'c1',
@@ -58,7 +58,7 @@ describe('boundCalls', () => {
     });
   });
 
-  test('whatever is asked for, the turn stays within its limit', () => {
+  test('the turn stays within its limit, whatever the calls', () => {
     for (const sizes of [
       Array<number>(128).fill(11_700),
       Array<number>(128).fill(20_000),

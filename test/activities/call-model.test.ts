@@ -79,7 +79,7 @@ const failureOf = async (running: Promise<unknown>): Promise<ApplicationFailure>
 };
 
 describe('a turn', () => {
-  test('comes back parsed and validated, with what was recorded for the run sent to the model', async () => {
+  test('is returned parsed and validated, from what was recorded for the run', async () => {
     server.answer((response) => {
       const stream = startStream(response);
       stream.send(
@@ -111,14 +111,14 @@ describe('a turn', () => {
     });
   });
 
-  test("finds only the run's own tools, not another agent's and none that this worker lost", async () => {
+  test("finds only the run's own tools, not those of another agent or those that this worker lacks", async () => {
     const model = scriptedModel([{ calls: [{ tool: 'wipe', args: { path: '/' } }, { tool: 'gone' }] }]);
     const gone = { name: 'gone', description: '', schema: { type: 'object' } };
     const { calls } = await run({ tools: [...input.tools, gone] }, { model });
     expect(calls.map((call) => call.problem)).toEqual(["Error: tool 'wipe' not found", "Error: tool 'gone' not found"]);
   });
 
-  test('carries what assessors say of its calls, before anybody rules on them', async () => {
+  test('has its calls assessed before anybody rules on them', async () => {
     const model = scriptedModel([{ calls: [{ tool: 'read', args: { path: '~/.ssh/id_rsa' } }] }]);
     const assessors: Assessor[] = [({ agent, tool }) => ({ severity: 'critical', reasons: [`${agent} used ${tool}`] })];
     const { calls }: CallModelResult = await activityOf({}).run(callModel(model, { assessors }), input);
@@ -129,14 +129,14 @@ describe('a turn', () => {
     });
   });
 
-  test('has whole characters only', async () => {
+  test('contains only whole characters', async () => {
     const { text } = await run({}, { model: scriptedModel([{ text: 'a\ud83d' }]) });
     expect(text).toBe('a\ufffd');
   });
 });
 
 describe('while the model works', () => {
-  test('the activity heartbeats, several times in its heartbeat time-out', async () => {
+  test('the activity heartbeats several times per heartbeat timeout', async () => {
     const environment = activityOf({ heartbeatTimeoutMs: 60 });
     let beats = 0;
     const beaten = new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ describe('while the model works', () => {
     await closed;
   });
 
-  test('a cancellation ends the activity also where the model pays no heed', async () => {
+  test('a cancellation ends the activity even if the model ignores it', async () => {
     const environment = activityOf({});
     const deaf: LanguageModelV4 = {
       ...scriptedModel([]),
@@ -208,13 +208,13 @@ describe('a failure', () => {
     [4, false],
     [5, true],
     [6, true],
-  ])('nonsense at attempt %d: last one is %p', async (attempt, nonRetryable) => {
+  ])('an invalid answer at attempt %d: last one is %p', async (attempt, nonRetryable) => {
     cut();
     const environment = activityOf({ attempt });
     expect(await failureOf(run({}, { environment }))).toMatchObject({ type: 'model_output_invalid', nonRetryable });
   });
 
-  test('an outage is retried however often it was', async () => {
+  test('an outage is retried regardless of the number of attempts', async () => {
     server.answer((response) => reply(response, 503, {}));
     const environment = activityOf({ attempt: 1_000 });
     expect(await failureOf(run({}, { environment }))).toMatchObject({ type: 'model_unavailable', nonRetryable: false });
@@ -245,7 +245,7 @@ describe('a failure', () => {
     expect(await failureOf(run({}, { model }))).toMatchObject({ type: 'model_output_invalid', message });
   });
 
-  test('60 calls in one turn are not too many', async () => {
+  test('60 calls in one turn are allowed', async () => {
     const turn = { calls: Array.from({ length: 60 }, () => ({ tool: 'read', args: { path: 'a' } })) };
     expect((await run({}, { model: scriptedModel([turn]) })).calls).toHaveLength(60);
   });
@@ -298,7 +298,7 @@ describe('a failure', () => {
     expect(await failureOf(run({}, { model }))).toMatchObject(expected);
   });
 
-  test('an agent that this worker does not have may be on the next one', async () => {
+  test('an agent that this worker lacks is retried: the next worker may have it', async () => {
     expect(await failureOf(run({ agent: 'toString' }))).toMatchObject({
       type: 'agent_unknown',
       nonRetryable: false,

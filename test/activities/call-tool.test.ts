@@ -15,7 +15,7 @@ const permit: Permit = {
   agent: 'tester',
 };
 
-/** How often the activity of a tool that takes 60 ms sends a heartbeat. */
+/** How many heartbeats the activity sends for a tool that takes 60 ms. */
 async function heartbeats(heartbeatTimeoutMs: number): Promise<number> {
   const environment = new MockActivityEnvironment({ heartbeatTimeoutMs });
   let count = 0;
@@ -26,7 +26,7 @@ async function heartbeats(heartbeatTimeoutMs: number): Promise<number> {
   return count;
 }
 
-test('an activity with a heartbeat time-out sends heartbeats', async () => {
+test('an activity with a heartbeat timeout sends heartbeats', async () => {
   expect(await heartbeats(30)).toBeGreaterThan(0);
 });
 

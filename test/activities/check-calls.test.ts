@@ -75,7 +75,7 @@ describe('checkCalls', () => {
   });
 
   test.each([['length'], ['content-filter'], ['other']])(
-    'does not take an answer that ended by %s for a call without arguments',
+    'does not treat an answer that ended by %s as a call without arguments',
     async (finishReason) => {
       const problem = `Error: arguments: expected an object; the answer was cut off (${finishReason})`;
       expect(await check('list', '', finishReason)).toEqual({ id: 'c', tool: 'list', raw: {}, problem });
@@ -83,7 +83,7 @@ describe('checkCalls', () => {
     },
   );
 
-  test('keeps no more of a bad call than a reader needs', async () => {
+  test('truncates a bad call to what a reader needs', async () => {
     const call = await check('x'.repeat(5_000), `{"path":${'['.repeat(200_000)}`);
     expect(JSON.stringify(call).length).toBeLessThan(3_000);
     expect(call?.problem).toBe(`Error: tool '${'x'.repeat(128)}…' not found`);
@@ -91,7 +91,7 @@ describe('checkCalls', () => {
     expect(emoji?.raw).toBe(`[${'😀'.repeat(999)}…`);
   });
 
-  test('gives each call of a turn an id of its own, in order', async () => {
+  test('gives each call of a turn its own id, in order', async () => {
     const ids = ['a', '', 'a', '', 'a-2', 'a'];
     const calls = ids.map((id) => ({ id, tool: 'list', arguments: '{}' }));
     const checked = await checkCalls({ calls, finishReason: 'tool-calls' }, toolNamed);

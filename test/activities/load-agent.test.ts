@@ -10,7 +10,7 @@ import type { Policy } from '../../src/core/policy/policy.ts';
 import type { RunConfig } from '../../src/core/policy/run-config.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
-/** What a run records of its agent, of those it may be handed over to, and of what is above it. */
+/** What a run records of its agent, of the agents it may be handed over to, and of the runs above it. */
 
 const agentNamed = (name: string, more: Partial<AgentOptions> = {}): Agent =>
   defineAgent({ name, instructions: `You are ${name}.`, model: scriptedModel([]), ...more });
@@ -51,7 +51,7 @@ describe('a nested run', () => {
     expect(digest).toBe(policyDigest({ ...(ceiling && { ceiling }), ...(parents && { parents }) }));
   });
 
-  test('a policy that a newer version wrote stays as it is', async () => {
+  test('keeps a policy from a newer version unchanged', async () => {
     const newer = { ...policy('newer'), somethingNew: { of: 'it' } };
     expect((await load([agentNamed('a')], parent(newer))).parents).toEqual([newer]);
   });
@@ -65,7 +65,7 @@ describe('handoffs', () => {
   const lawyer = agentNamed('lawyer');
   const billing: Agent = agentNamed('billing', { handoffs: [front, lawyer], maxTurns: 7 });
 
-  test('all that can be reached are recorded once, each with its own policy; nested agents are not', async () => {
+  test('all reachable agents are recorded once, each with its own policy; nested agents are not', async () => {
     const own = { front: policy('front'), billing: policy('billing') };
     const input = { policy: { version: 1, rules: [{ id: 'input', pattern: 'x', action: 'ask' }] } };
     const config = await load([front], input, { own });
@@ -85,11 +85,11 @@ describe('handoffs', () => {
     expect(recorded.tools.map(({ name }) => name)).toEqual(['transfer_to_front', 'transfer_to_lawyer']);
   });
 
-  test('without any there is nothing to record', async () => {
+  test('without handoffs there is nothing to record', async () => {
     expect(await load([agentNamed('a')], {})).not.toHaveProperty('handoffs');
   });
 
-  test('definitions that a run could not carry are refused', async () => {
+  test('definitions that are too large for a run are refused', async () => {
     const instructions = 'x'.repeat(600_000);
     const agents = [agentNamed('a', { instructions, handoffs: [agentNamed('b', { instructions })] })];
     await expect(load(agents, {})).rejects.toThrow(

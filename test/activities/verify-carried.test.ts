@@ -3,7 +3,10 @@ import proto from '@temporalio/proto';
 import type { RecordedPast } from '../../src/activities/verify-carried.ts';
 import { pastProblem } from '../../src/activities/verify-carried.ts';
 
-/** What the server recorded of an execution and the one before it, and what follows; the rest in workflows/forged-past. */
+/**
+ * The verdict on what the server recorded of an execution and the one before it. For the rest, see
+ * workflows/forged-past.
+ */
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const inputOf = (data: string) => ({ payloads: [{ metadata: { encoding: bytes('json/plain') }, data: bytes(data) }] });
@@ -20,7 +23,7 @@ const begun = { workflowType: { name: 'agentRun' }, taskQueue: { name: 'counters
 const continued = { newExecutionRunId: 'second', input: inputOf('{}') };
 const genuine = { runId: 'second', started: start, before: { started: begun, continued } } satisfies RecordedPast;
 
-test('an execution that the one before it continued as, with the same bytes: no problem', () => {
+test('an execution that the previous one continued as, with the same bytes: no problem', () => {
   expect(pastProblem(genuine)).toBeUndefined();
   const buffer = { payloads: [{ data: Buffer.from('{}'), metadata: { encoding: Buffer.from('json/plain') } }] };
   expect(pastProblem({ ...genuine, started: { ...start, input: buffer } })).toBeUndefined();

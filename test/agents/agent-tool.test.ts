@@ -27,11 +27,11 @@ describe('agentTool', () => {
     [{ input: 'find it' }, { args: { input: 'find it' } }],
     [{ input: '' }, { problem: expect.stringMatching(/^arguments\.input: /) }],
     [{}, { problem: expect.stringMatching(/^arguments\.input: /) }],
-  ])('takes a text: %j', async (args, expected) => {
+  ])('accepts a text: %j', async (args, expected) => {
     expect(await validateArguments(agentTool(agentNamed('a')), args)).toEqual(expected);
   });
 
-  test('is what its options say', () => {
+  test('follows its options', () => {
     expect(agentTool(agentNamed('a'), { name: 'ask', description: 'Asks.', risk: 'destructive' })).toMatchObject({
       name: 'ask',
       description: 'Asks.',
@@ -62,12 +62,12 @@ describe('what a worker finds', () => {
   });
   const registry = createRegistry({ agents: [front] });
 
-  test('agents that agents call or hand over to, however deep and in circles', () => {
+  test('agents that agents call or hand over to, at any depth and in cycles', () => {
     expect(registry.agents.map(({ name }) => name)).toEqual(['front', 'researcher', 'clerk', 'billing']);
     expect(registry.agents.every(isAgent)).toBe(true);
   });
 
-  test('a tool for each, handoffs last; one agent may be called by several', () => {
+  test('a tool for each, handoffs last; several agents may call the same agent', () => {
     const names = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);
     expect(names(registry.tools)).toEqual(['researcher', 'clerk', 'transfer_to_billing', 'transfer_to_front']);
     expect(names(registry.toolsOf(front))).toEqual(['researcher', 'clerk', 'transfer_to_billing']);
@@ -78,7 +78,7 @@ describe('what a worker finds', () => {
     });
   });
 
-  test('what an agent is good for is told where it can take over', () => {
+  test('handoff tools carry the description of their agent', () => {
     const helper = agentNamed('helper', { description: 'Knows prices.' });
     const made = createRegistry({ agents: [agentNamed('a', { handoffs: [helper] })] });
     expect(made.tool('transfer_to_helper')?.description).toBe(
@@ -127,7 +127,7 @@ describe('what a worker finds', () => {
     expect(() => createRegistry({ agents: agents() })).toThrow(sentence);
   });
 
-  test('refuses an agent as a tool that no agent has', () => {
+  test('refuses an agent tool that no agent has', () => {
     expect(() => createRegistry({ agents: [], tools: [agentTool(clerk)] })).toThrow(
       'tools must be a list of what defineTool returned',
     );

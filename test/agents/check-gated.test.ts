@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { checkGated } from '../../src/agents/check-gated.ts';
 
-test('what was declared, by name', () => {
+test('returns the declarations by name', () => {
   const gated = checkGated({ refund: { risk: 'destructive', arguments: ['orderId'], subject: 'orderId' }, order: {} });
   expect([...gated.keys()]).toEqual(['refund', 'order']);
   expect(gated.get('refund')).toMatchObject({ risk: 'destructive', argumentNames: ['orderId'], subject: 'orderId' });
@@ -30,6 +30,6 @@ test.each<[string, unknown, RegExp]>([
     { refund: { heartbeat: { timeoutMs: 0 } } },
     /heartbeat\.timeoutMs: expected a whole number/,
   ],
-])('%s: told in one sentence', (_name, gated, message) => {
+])('%s: reported in one sentence', (_name, gated, message) => {
   expect(() => checkGated(gated as never)).toThrow(message);
 });

@@ -9,12 +9,12 @@ const options: AgentOptions = { name: 'tidy', instructions: 'Tidy up.', model: s
 const define = (overrides: object): unknown => defineAgent({ ...options, ...overrides });
 
 describe('defineAgent', () => {
-  test('fills in what is not said', () => {
+  test('fills in defaults', () => {
     expect(defineAgent(options)).toMatchObject({ name: 'tidy', tools: [], maxTurns: 50 });
     expect(defineAgent(options)).not.toHaveProperty('policy');
   });
 
-  test('holds tools of different arguments', () => {
+  test('accepts tools with different arguments', () => {
     const input = z.object({ path: z.string() });
     const read = defineTool({ name: 'read', description: '', input, execute: ({ path }) => path.length });
     const agent = defineAgent({ ...options, tools: [read, toolNamed('list')], policy: 'rules: []', maxTurns: 3 });
@@ -23,7 +23,7 @@ describe('defineAgent', () => {
   });
 
   test.each([['a'], ['Research Assistant'], ['deploy_agent'], ['Zoë'], ['x'.repeat(64)]])(
-    'takes the name %p',
+    'accepts the name %p',
     (name) => {
       expect(defineAgent({ ...options, name }).name).toBe(name);
     },

@@ -12,12 +12,12 @@ const options = {
   execute: ({ from, to }: { from: string; to: string }) => `${from} → ${to}`,
 };
 
-/** What a caller without types could pass. */
+/** What an untyped caller could pass. */
 const define = (overrides: object): unknown =>
   defineTool({ ...options, ...overrides } as unknown as ToolOptions<ToolSchema>);
 
 describe('defineTool', () => {
-  test('fills in what is not said', () => {
+  test('fills in defaults', () => {
     const tool = defineTool(options);
     expect(tool).toMatchObject({ risk: 'write', idempotent: false, heartbeatTimeoutMs: 30_000, timeoutMs: 600_000 });
     expect(tool).not.toHaveProperty('subject');
@@ -25,7 +25,7 @@ describe('defineTool', () => {
     expect(isTool({ ...options })).toBe(false);
   });
 
-  test('keeps what is said', () => {
+  test('keeps explicit values', () => {
     const tool = defineTool({
       ...options,
       risk: 'destructive',
@@ -39,19 +39,19 @@ describe('defineTool', () => {
     expect(defineTool({ ...options, heartbeat: false }).heartbeatTimeoutMs).toBeNull();
   });
 
-  test('takes a shell subject', () => {
+  test('accepts a shell subject', () => {
     const tool = defineTool({ ...options, subject: { argument: 'from', shell: true } });
     expect(tool).toMatchObject({ subject: 'from', shellSubject: true });
     expect(defineTool({ ...options, subject: 'from' })).not.toHaveProperty('shellSubject');
   });
 
-  test('gives the model the JSON Schema of what goes in', () => {
+  test('gives the model the JSON Schema of the input', () => {
     const { schema } = defineTool(options);
     expect(schema).toEqual(z.toJSONSchema(options.input, { io: 'input' }));
     expect(schema['required']).toEqual(['from', 'to']);
   });
 
-  test('takes schemas of zod/mini', () => {
+  test('accepts zod/mini schemas', () => {
     const tool = defineTool({
       name: 'a',
       description: '',
@@ -62,7 +62,7 @@ describe('defineTool', () => {
   });
 
   test.each([['a'], ['read_file'], ['A-1'], ['x'.repeat(64)], ['Default'], ['prototype']])(
-    'takes the name %p',
+    'accepts the name %p',
     (name) => {
       expect(defineTool({ ...options, name }).name).toBe(name);
     },

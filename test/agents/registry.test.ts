@@ -17,7 +17,7 @@ describe('createRegistry', () => {
   const write = toolNamed('write');
   const registry = createRegistry({ agents: [agentNamed('one', read), agentNamed('two', read)], tools: [write, read] });
 
-  test('finds what was defined, each once', () => {
+  test('finds each definition once', () => {
     expect(registry.tools).toEqual([read, write]);
     expect(registry.agents.map((agent) => agent.name)).toEqual(['one', 'two']);
     expect(registry.tool('read')).toBe(read);
@@ -63,7 +63,7 @@ describe('createRegistry', () => {
 });
 
 describe('definitionOf', () => {
-  test('is JSON, and says all of a tool but its code', () => {
+  test('is JSON, and contains everything about a tool except its code', () => {
     const definition = definitionOf(toolNamed('read', 'Reads'));
     expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
     const { schema } = toolNamed('read');
@@ -80,7 +80,7 @@ describe('definitionOf', () => {
     });
   });
 
-  test('says of a shell subject that it is one', () => {
+  test('marks a shell subject', () => {
     const tool = defineTool({
       name: 'bash',
       description: '',

@@ -21,13 +21,13 @@ describe('jsonSchemaOf', () => {
     ['a union, a tuple and a record', z.object({ a: z.union([z.tuple([z.int()]), z.record(z.string(), z.null())]) })],
     ['a narrowing pipe', z.object({ a: z.string().pipe(z.email()) })],
     ['recursion', z.object({ root: folder })],
-  ])('takes %s', (_case, schema) => {
+  ])('accepts %s', (_case, schema) => {
     const json = jsonSchemaOf('x', schema);
     expect(json).toMatchObject({ type: 'object' });
     expect(JSON.parse(JSON.stringify(json))).toEqual(json);
   });
 
-  // JSON Schema shows only one side of the last four: without a look at what lies between, they would pass.
+  // JSON Schema shows only one side of the last four; without a check of the steps between, they would pass.
   test.each<[string, z.ZodType]>([
     ['a transform', z.string().transform((text) => text.length)],
     ['a date', z.date()],
@@ -65,7 +65,7 @@ describe('jsonSchemaOf', () => {
     ['JSON Schema', { type: 'object' }],
     ['nothing', undefined],
     ['something odd', { _zod: null }],
-  ])('refuses %s in the place of an object schema', (_case, schema) => {
+  ])('refuses %s instead of an object schema', (_case, schema) => {
     expect(() => jsonSchemaOf('x', schema)).toThrow('x: expected a zod object schema');
   });
 });

@@ -27,7 +27,7 @@ describe('validateArguments', () => {
       { path: 'a', target: { id: 1, more: 2 } },
       { path: 'a', mode: 'keep', target: { id: 1 } },
     ],
-  ])('%j becomes %j, and stays what it became', async (args, expected) => {
+  ])('%j becomes %j, and validates to the same value again', async (args, expected) => {
     expect(await validateArguments(tool, args)).toEqual({ args: expected });
     expect(await validateArguments(tool, expected)).toEqual({ args: expected });
   });
@@ -46,11 +46,11 @@ describe('validateArguments', () => {
       { path: 1, times: 4 },
       'arguments.path: expected string, received number; arguments.times: Too big: expected number to be <=3',
     ],
-  ])('%j is told as %j', async (args, problem) => {
+  ])('%j is reported as %j', async (args, problem) => {
     expect(await validateArguments(tool, args)).toEqual({ problem });
   });
 
-  test('awaits a check that takes its time', async () => {
+  test('awaits an asynchronous check', async () => {
     const slow = toolOf(z.object({ a: z.string().refine(async (text) => text === 'good', 'expected good') }));
     expect(await validateArguments(slow, { a: 'good' })).toEqual({ args: { a: 'good' } });
     expect(await validateArguments(slow, { a: 'bad' })).toEqual({ problem: 'arguments.a: expected good' });
@@ -69,7 +69,7 @@ describe('validateArguments', () => {
     });
   });
 
-  test('gives JSON, whatever an author fills in', async () => {
+  test("returns JSON, whatever the schema's defaults are", async () => {
     const dated = toolOf(z.object({ a: z.unknown().default(() => new Date(0)), b: z.unknown().optional() }));
     expect(await validateArguments(dated, {})).toEqual({ args: { a: '1970-01-01T00:00:00.000Z' } });
   });

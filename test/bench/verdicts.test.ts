@@ -17,12 +17,12 @@ const good: RunsMeasured = {
 const missed = (measured: RunsMeasured): string[] =>
   verdictsOf(measured).flatMap(({ budget, kept }) => (kept ? [] : [budget]));
 
-test('what meets its budget exactly keeps it; what has none is not judged', () => {
+test('a measurement equal to its budget keeps it; one without a budget is not judged', () => {
   expect(verdictsOf(good).map(({ budget }) => budget)).toEqual(['B1', 'B2', 'B3', 'B5', 'B5', 'B6', 'B7']);
   expect(missed(good)).toEqual([]);
 });
 
-describe('what is beyond its budget is missed', () => {
+describe('a measurement above its budget is missed', () => {
   test.each<[string, RunsMeasured]>([
     ['B1', { ...good, events: { rows: [{ name: '1 allowed', addedTotal: 1, budget: 0 }] } }],
     ['B2', { ...good, events: { rows: [{ name: '1 asked', addedTotal: 11, budget: 10 }] } }],

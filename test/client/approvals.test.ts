@@ -10,7 +10,7 @@ let world: World;
 const started: RunInTest[] = [];
 const worlds: World[] = [];
 
-/** Eight people can wait at once; each request has its own amount. */
+/** Starts a run that opens `count` requests, each with its own amount. */
 async function startAsking(count: number, input: { policy?: object } = {}): Promise<RunInTest> {
   const calls = Array.from({ length: count }, (_, index) => ({
     tool: 'pay',
@@ -22,7 +22,7 @@ async function startAsking(count: number, input: { policy?: object } = {}): Prom
   return run;
 }
 
-/** The inbox once it lists `count` requests of the runs of this test. */
+/** The inbox once it lists `count` requests of this test's runs. */
 function listed(count: number, filter: object = {}): Promise<ApprovalList> {
   return eventually(`${count} rows in the inbox`, async () => {
     const list = await world.client.approvals.list(filter);
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe('approvals.list', () => {
-  test('lists the open requests of all runs with no worker alive, earliest deadline first, and no argument values', async () => {
+  test('lists the open requests of all runs without a worker, earliest deadline first, without argument values', async () => {
     const late = await startAsking(1, { policy: { version: 1, rules: [], approval: { timeout: '2h' } } });
     const soon = await startAsking(2);
     await world.stopWorker();
@@ -60,7 +60,7 @@ describe('approvals.list', () => {
     expect(JSON.stringify(approvals)).not.toContain('p0');
   });
 
-  test('filters, and counts what the limit leaves out', async () => {
+  test('filters, and counts what the limit omits', async () => {
     const one = await startAsking(3);
     await startAsking(1);
     await listed(4);
@@ -80,7 +80,7 @@ describe('approvals.list', () => {
     await listed(0);
   });
 
-  test('a memo that cannot be decoded hides nothing', async () => {
+  test('an undecodable memo does not hide other rows', async () => {
     const run = await startAsking(1);
     const { connection, namespace, client } = world.client.session;
     const payload = (encoding: string, data: string, metadata = {}) => ({
@@ -112,14 +112,14 @@ describe('approvals.list', () => {
     };
     const undecodable = { approvals: payload('json/plain', '{bad'), other: payload('binary/encrypted', 'x') };
     const foreign = await startForeign(undecodable);
-    // What makes Temporal's own list throw, whatever converter it has (docs/security.md).
+    // A payload on which Temporal's own list throws, with any converter (docs/security.md).
     const messageType = Buffer.from('temporal.api.sdk.v1.ExternalStorageReference');
     await startForeign({ approvals: payload('json/protobuf', '{}', { messageType }) });
     expect((await listed(1)).approvals[0]?.workflowId).toBe(run.workflowId);
     await expect(world.client.show(foreign)).resolves.toMatchObject({ status: 'running', open: [] });
   });
 
-  test('a memo that is no memo of ours hides nothing', async () => {
+  test('a memo of another format does not hide other rows', async () => {
     const run = await startAsking(1);
     const [row] = (await listed(1)).approvals;
     const rows = [{ requestId: 7 }, { ...row, argumentNames: 'all' }, { ...row, lineage: 'above' }];
@@ -138,7 +138,7 @@ describe('approvals.list', () => {
 });
 
 describe('approvals.get', () => {
-  test('finds a request by its id alone, with its full arguments; settled ones say how', async () => {
+  test('finds a request by its id alone, with full arguments; a settled request includes its settlement', async () => {
     const run = await startAsking(1);
     const [request] = await run.open();
     const requestId = request?.requestId ?? '';
@@ -153,7 +153,7 @@ describe('approvals.get', () => {
     });
   });
 
-  test('an id that no run has is looked for 3 seconds, then unknown', async () => {
+  test('an id without a run is unknown after 3 seconds of searching', async () => {
     const requestId = randomUUID().replaceAll('-', '');
     const before = Date.now();
     await expect(world.client.approvals.get(requestId)).rejects.toMatchObject({
@@ -164,7 +164,7 @@ describe('approvals.get', () => {
   });
 
   test.each(['', 'x', `${'0'.repeat(31)}G`, `${'0'.repeat(32)}" OR "" = "`, 'A'.repeat(32)])(
-    '%j is no id: unknown at once',
+    '%j is not an id: unknown at once',
     async (requestId) => {
       await expect(world.client.approvals.get(requestId)).rejects.toMatchObject({
         code: 'unknown_request',
@@ -173,7 +173,7 @@ describe('approvals.get', () => {
     },
   );
 
-  test('an id of another run: unknown there', async () => {
+  test("the id of another run's request is unknown", async () => {
     const run = await startAsking(1);
     await expect(world.client.approvals.get('0'.repeat(32), { workflowId: run.workflowId })).rejects.toMatchObject({
       code: 'unknown_request',
@@ -181,7 +181,7 @@ describe('approvals.get', () => {
     });
   });
 
-  test('without a worker the arguments cannot be shown: no_worker', async () => {
+  test('without a worker, arguments cannot be shown: no_worker', async () => {
     const run = await startAsking(1);
     const [request] = await run.open();
     await world.stopWorker();

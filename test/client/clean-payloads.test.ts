@@ -12,7 +12,7 @@ import { keepFile, placeOf } from '../../src/payload-folder/payload-files.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { type World, openWorld } from '../support/world.ts';
 
-/** What no history names is removed, and a run that waits keeps what it needs. */
+/** Payload files that no history references are removed; a waiting run keeps its files. */
 
 const args = { body: randomBytes(150_000).toString('hex') };
 const publish = defineTool({
@@ -45,7 +45,7 @@ const age = (place: string, hours: number): void => {
   utimesSync(place, then, then);
 };
 
-test('unnamed old files go; named, young and foreign ones stay; a waiting run goes on', async () => {
+test('old unreferenced files are removed; referenced, recent and foreign files stay; a waiting run continues', async () => {
   const run = await world.start([], { agent: 'publisher', input: 'go' });
   const [request] = await run.open();
   const named = all();
@@ -74,7 +74,7 @@ test('unnamed old files go; named, young and foreign ones stay; a waiting run go
   expect((await run.result()).output).toBe('published 300000');
 });
 
-test('another namespace keeps its own', async () => {
+test('files of another namespace stay', async () => {
   const { path } = await openPayloadFolder(folder, 'other');
   const name = await keepFile(path, Buffer.from(randomUUID()));
   age(placeOf(path, name), 30);

@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /**
- * A client that is closed while the SDK waits to repeat a call. In a process of its own, since what goes wrong is an
- * error that a timer throws and nobody can catch.
+ * Closes a client while the SDK waits to retry a call. Runs in its own process, because a failure would be an
+ * uncatchable error thrown by a timer.
  */
 const script = `
 import { createServer, connect } from 'node:net';
@@ -29,7 +29,7 @@ await client.close();
 for (const { reason } of await asked) console.log(reason.code);
 `;
 
-test('a client that is closed while a call is being repeated ends that call, and the process in peace', () => {
+test('closing a client while a call is being retried ends the call, and the process exits cleanly', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--input-type=module', '--eval', script, sharedAddress()],

@@ -15,7 +15,7 @@ describe('connect', () => {
     });
   });
 
-  test('something that listens and is no Temporal server', async () => {
+  test('a listener that is not a Temporal server', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -23,7 +23,7 @@ describe('connect', () => {
     silent.close();
   });
 
-  test('what is no address at all', async () => {
+  test('an invalid address', async () => {
     await expect(connect({ address: 'http://a b:1' })).rejects.toMatchObject({
       code: 'server_unreachable',
       message: "'http://a b:1' is not an address: write HOST:PORT, such as 127.0.0.1:7233.",
@@ -39,7 +39,7 @@ describe('connect', () => {
       { largePayloads: { folder: 'payloads', thresholdBytes: 5 } },
       'largePayloads.thresholdBytes must be a whole number from 65536 to 1000000.',
     ],
-  ])('%j: said before any server is asked', async (options, message) => {
+  ])('%j: reported before any server is contacted', async (options, message) => {
     await expect(connect({ address: '127.0.0.1:1', connectTimeoutMs: 300, ...options })).rejects.toMatchObject({
       code: 'internal',
       message,
@@ -54,7 +54,7 @@ describe('connect', () => {
     await client.close();
   });
 
-  test('a connection of the caller is used, and stays open', async () => {
+  test('a connection given by the caller is used and stays open', async () => {
     const own = await connect({ address: sharedAddress() });
     const client = await createClient({ connection: own.connection });
     await expect(client.show('run-x')).rejects.toMatchObject({ code: 'run_not_found' });

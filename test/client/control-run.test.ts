@@ -38,7 +38,7 @@ const later = ({ requests }: Waiting, ms = 60_000): string =>
   new Date(Date.parse(requests[0]!.deadline!) + ms).toISOString();
 
 describe('decide, in all its forms', () => {
-  test('always: the receipt names the grant and what it settled; grants lists it; revoke takes it away', async () => {
+  test('always: the receipt names the grant and what it settled; grants lists it; revoke removes it', async () => {
     const { run, workflowId, requests, requestId } = await waiting(undefined, 2);
     const always = { kind: 'arguments', match: { to: 'p*' }, expiresIn: '1h', uses: 3 } as const;
     const receipt = await world.client.decide({ requestId, approved: true, always, reviewerId: 'ann' });
@@ -59,11 +59,11 @@ describe('decide, in all its forms', () => {
       },
     ]);
     await run.result();
-    // The run has ended; what it holds is still there to be read.
+    // The run has ended; its grants can still be read.
     expect(await world.client.grants(workflowId)).toHaveLength(1);
   });
 
-  test('edited arguments run, and the model is told; the same decision again gives its receipt', async () => {
+  test('edited arguments run, and the model is told; the same decision again returns its receipt', async () => {
     const { run, workflowId, requestId } = await waiting();
     const edited = { requestId, approved: true, modifiedArguments: { to: 'eve', amount: 3 }, decisionId: randomUUID() };
     const receipt = await world.client.decide(edited, { workflowId });
@@ -73,7 +73,7 @@ describe('decide, in all its forms', () => {
     expect(output).toMatch(/^A reviewer changed the arguments .*paid 3 to eve$/s);
   });
 
-  test('edited arguments that the tool does not take: refused, and the request stays open', async () => {
+  test('edited arguments that the tool does not accept are refused, and the request stays open', async () => {
     const { run, workflowId, requestId } = await waiting();
     await expect(
       world.client.decide({ requestId, approved: true, modifiedArguments: { to: 7 } }, { workflowId }),
@@ -81,14 +81,14 @@ describe('decide, in all its forms', () => {
     expect(await run.open()).toHaveLength(1);
   });
 
-  test("a response in the tool's place", async () => {
+  test("a response instead of the tool's result", async () => {
     const { run, requestId } = await waiting();
     const receipt = await world.client.decide({ requestId, approved: false, response: 'pretend it is paid' });
     expect(receipt).toMatchObject({ outcome: 'responded' });
     expect(await run.result()).toMatchObject({ output: 'pretend it is paid' });
   });
 
-  test('votes: each receipt says how many are there; who may not vote is told', async () => {
+  test('votes: each receipt counts them; a person who may not vote is told so', async () => {
     const { run, workflowId, requestId } = await waiting(reviewed);
     const vote = (reviewerId: string) => world.client.decide({ requestId, approved: true, reviewerId }, { workflowId });
     await expect(vote('mallory')).rejects.toMatchObject({ code: 'not_entitled' });
@@ -104,7 +104,7 @@ describe('decide, in all its forms', () => {
 });
 
 describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () => {
-  test('extend: the deadline moves; no later than the ceiling allows, and never back', async () => {
+  test('extend: the deadline moves, but not past the ceiling and not back', async () => {
     const asked = await waiting();
     const { run, requestId } = asked;
     const until = later(asked);
@@ -120,7 +120,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
     ).rejects.toMatchObject({ code: 'not_permitted_by_ceiling' });
   });
 
-  test('delegate: the other decides', async () => {
+  test('delegate: the delegate decides', async () => {
     const { run, workflowId, requestId } = await waiting({
       version: 1,
       rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }],
@@ -138,7 +138,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
     await run.result();
   });
 
-  test('revoke: by id, all, and one that is not there', async () => {
+  test('revoke: by id, all, and an unknown grant', async () => {
     const { workflowId, requests } = await waiting(
       { version: 1, rules: [{ pattern: 'pay', action: 'ask', ask: { always: 'call' } }] },
       3,
@@ -159,7 +159,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
     expect(await world.client.grants(workflowId)).toEqual([]);
   });
 
-  test('setPolicy: what is open is ruled on again, and named', async () => {
+  test('setPolicy: open requests are evaluated again and named', async () => {
     const { run, workflowId, requestId } = await waiting();
     await expect(
       world.client.setPolicy(workflowId, { policy: { version: 1, rules: [{ pattern: 'pay' }] } }),
@@ -173,7 +173,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
     await expect(world.client.setPolicy(workflowId, { mode: 'plan' })).rejects.toMatchObject({ code: 'run_closed' });
   });
 
-  test('closeRun: what is open is cancelled, and the run ends as closed; once', async () => {
+  test('closeRun: open requests are cancelled, and the run ends as closed, once', async () => {
     const { run, workflowId, requestId } = await waiting();
     expect(await world.client.closeRun(workflowId, { by: 'ann', reason: 'enough' })).toMatchObject({ accepted: true });
     expect(await run.result()).toMatchObject({
@@ -183,7 +183,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
     await expect(world.client.closeRun(workflowId)).rejects.toMatchObject({ code: 'run_closed' });
   });
 
-  test('the same message id again gives the original receipt, also when the run is over', async () => {
+  test('the same message id again returns the original receipt, also after the run has ended', async () => {
     const asked = await waiting();
     const { run, workflowId, requestId } = asked;
     const message = { requestId, until: later(asked), messageId: randomUUID() };
@@ -198,7 +198,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
   });
 });
 
-describe('what is wrong is told before anything is sent', () => {
+describe('errors are reported before anything is sent', () => {
   const requestId = '0'.repeat(32);
   const to = { workflowId: 'run-nowhere' };
   test.each<[string, () => Promise<unknown>, object]>([
@@ -241,7 +241,7 @@ describe('what is wrong is told before anything is sent', () => {
   });
 });
 
-test('with no worker: recorded, not yet applied; a worker applies each once; a repetition gives its receipt', async () => {
+test('without a worker: recorded, not yet applied; a worker applies each once; a repetition returns its receipt', async () => {
   const asked = await waiting(reviewed);
   const granted = await waiting(undefined, 2);
   const closing = await waiting();
@@ -278,6 +278,6 @@ test('with no worker: recorded, not yet applied; a worker applies each once; a r
     expect(receipt).toMatchObject({ accepted: true });
     expect(receipt.recorded).toBeUndefined();
   }
-  // What the abandoned updates brought late counted for nothing, and was not counted as refused either.
+  // The late effects of the abandoned updates changed nothing and were not counted as refused.
   expect((await asked.run.status()).refused.total).toBe(0);
 });

@@ -41,7 +41,7 @@ describe('decide, with a worker', () => {
     await expect(run.result()).resolves.toMatchObject({ output: 'Denied: not today' });
   });
 
-  test('a second decision is refused, whatever it says, and names who was first', async () => {
+  test('a second decision is refused, whatever it says, and names the first reviewer', async () => {
     const { ids, workflowId, run } = await startAsking(2);
     const requestId = ids[0]!;
     await world.client.decide({ requestId, approved: true, reviewerId: 'ann' }, { workflowId });
@@ -58,7 +58,7 @@ describe('decide, with a worker', () => {
     });
   });
 
-  test('the same decision again gives the receipt again, also when the run is over; a changed one under its id does not', async () => {
+  test('the same decision again returns the receipt, also after the run has ended; a changed one under its id does not', async () => {
     const { ids, workflowId, run } = await startAsking();
     const decision = { requestId: ids[0]!, approved: true, decisionId: randomUUID() };
     const first = await world.client.decide(decision, { workflowId });
@@ -70,7 +70,7 @@ describe('decide, with a worker', () => {
     });
   });
 
-  test("a digest that is not the request's: refused, and the request stays open", async () => {
+  test('a digest of something else: refused, and the request stays open', async () => {
     const { ids, workflowId, run } = await startAsking();
     const requestId = ids[0]!;
     await expect(
@@ -103,7 +103,7 @@ describe('decide, with a worker', () => {
 });
 
 describe('decide several', () => {
-  test('receipts in order, over several runs; what is refused hurts no other', async () => {
+  test('receipts in order, across several runs; a refusal does not affect the others', async () => {
     const one = await startAsking(2);
     const two = await startAsking(1);
     const decisions = [
@@ -126,25 +126,25 @@ describe('decide several', () => {
     await Promise.all([one.run.result(), two.run.result()]);
   });
 
-  test('thirty at once, each by itself: more updates than the server lets wait in one run; each counts, once', async () => {
+  test('thirty at once, each on its own: more updates than the server admits per run; each counts once', async () => {
     const policy = { version: 1, rules: [], approval: { max_pending: 30 } };
     const { run, ids, workflowId } = await startAsking(30, { policy });
     const receipts = await Promise.all(
       ids.map((requestId) => world.client.decide({ requestId, approved: true }, { workflowId })),
     );
-    // On a busy machine some may have no answer in time: they are recorded, and count as well.
+    // On a busy machine some may not be answered in time: these are recorded and count too.
     expect(receipts.map(({ accepted }) => accepted)).toEqual(ids.map(() => true));
     const { outcomes } = await run.result();
     expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual(ids.map(() => ['approved', 'yes']));
     expect((await run.status()).refused.total).toBe(0);
   });
 
-  test('none gives none', async () => {
+  test('an empty list returns an empty list', async () => {
     await expect(world.client.decide([])).resolves.toEqual([]);
   });
 });
 
-describe('decide, with no worker', () => {
+describe('decide, without a worker', () => {
   test('recorded, not yet applied; a worker applies it, and a repetition changes nothing', async () => {
     const { ids, workflowId, run } = await startAsking();
     const paid = (): number => world.ran().filter((line) => line === 'pay p0 0').length;
@@ -169,7 +169,7 @@ describe('decide, with no worker', () => {
     await run.handle.terminate('enough');
     await expect(world.client.decide({ requestId: ids[0]!, approved: true }, { workflowId })).rejects.toMatchObject({
       code: 'run_closed',
-      message: `Run '${workflowId}' is closed: nothing reaches it any more.`,
+      message: `Run '${workflowId}' is closed and takes no more messages.`,
     });
   });
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('all links of a run that continued as new, oldest first, each from its start to its end', async () => {
+test('returns all executions of a continued run, oldest first, each complete', async () => {
   const look = { calls: [{ tool: 'look', args: { what: 'x' } }] };
   const run = await world.start([look, look, look, look, { text: 'done' }]);
   await run.result();
@@ -30,7 +30,7 @@ test('all links of a run that continued as new, oldest first, each from its star
   }
 });
 
-test('a link of more than 4 MB', async () => {
+test('an execution with a history of more than 4 MB', async () => {
   const long = await openWorld();
   const look = { calls: [{ tool: 'look', args: { what: 'sea' } }] };
   const padding = { text: 'x'.repeat(350_000) };

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
-/** Without a worker decisions wait in history. Whoever sends a second one is told of the first, which will be applied before it. */
+/**
+ * Without a worker, decisions wait in history. The sender of a second decision is told about the first, which is
+ * applied before it.
+ */
 
 jest.setTimeout(60_000);
 
@@ -50,7 +53,7 @@ test('approve, then deny: the second is recorded and names the first, which wins
   });
 });
 
-test('the same decision again is no earlier one, whoever else signals what cannot be read', async () => {
+test('the same decision again is not an earlier one, even among undecodable signals', async () => {
   const requestId = ids[0]!;
   const decision = { requestId, approved: false, decisionId: 'mine' };
   await run.handle.signal('decide', 'nonsense');
@@ -62,7 +65,7 @@ test('the same decision again is no earlier one, whoever else signals what canno
   await world.startWorker();
 });
 
-test('what somebody signals without this client is named as well', async () => {
+test('a signal sent without this client is named too', async () => {
   const requestId = ids[0]!;
   await run.handle.signal('decide', [{ requestId, approved: false }]);
   expect(await world.client.decide({ requestId, approved: true })).toMatchObject({

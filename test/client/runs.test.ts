@@ -26,12 +26,12 @@ describe('start', () => {
     });
   });
 
-  test('an id is used once, also after the run has ended', async () => {
+  test('an id is used once, even after the run has ended', async () => {
     const workflowId = randomUUID();
     await (await world.client.start('tester', talk, { workflowId })).result();
     await expect(world.client.start('tester', talk, { workflowId })).rejects.toMatchObject({
       code: 'already_started',
-      message: expect.stringContaining(`There is a run '${workflowId}' already`),
+      message: expect.stringContaining(`Run '${workflowId}' exists already`),
     });
   });
 
@@ -55,7 +55,7 @@ describe('start', () => {
     await expect(run.result()).resolves.toMatchObject({ status: 'cancelled' });
   });
 
-  test('an unknown agent: the run fails, and the result says why in one sentence', async () => {
+  test('an unknown agent: the run fails, and the result gives the reason in one sentence', async () => {
     const run = await world.client.start('nobody', talk);
     await expect(run.result()).rejects.toMatchObject({
       code: 'agent_unknown',
@@ -64,7 +64,7 @@ describe('start', () => {
   });
 });
 
-describe('a run that does not exist, or is over', () => {
+describe('a run that does not exist or has ended', () => {
   test.each([
     ['result', () => world.client.run('run-nowhere').result()],
     ['status', () => world.client.run('run-nowhere').status()],
@@ -89,7 +89,7 @@ describe('a run that does not exist, or is over', () => {
 });
 
 describe('show', () => {
-  test('a waiting run, with its worker and without', async () => {
+  test('a waiting run, with and without its worker', async () => {
     const run = await world.start(JSON.parse(ask));
     const [request] = await run.open();
     const seen = await world.client.show(run.workflowId);

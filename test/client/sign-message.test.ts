@@ -26,19 +26,19 @@ const identityOf = (action: SignedAction, message: object, at = place): string =
   return 'voter' in found ? found.voter.identity : found.problem.code;
 };
 
-test('a signed decision is its signer’s, in its run', () => {
+test('a signed decision identifies its signer, in its own run only', () => {
   const signed = signDecision({ requestId: 'r', approved: true, reviewerId: 'ann' }, options);
   expect(identityOf('decide', signed)).toBe('verified');
   expect(identityOf('decide', signed, { ...place, workflowId: 'w2' })).toBe('unverified_reviewer');
   expect(identityOf('extend', signed)).toBe('unverified_reviewer');
 });
 
-test('nothing needs to be added to it: it has a decision id, its own if it had one', () => {
+test('it is complete: its own decision id is kept, or one is added', () => {
   expect(signDecision({ requestId: 'r', approved: true }, options).decisionId).toMatch(/^[0-9a-f-]{36}$/);
   expect(signDecision({ requestId: 'r', approved: true, decisionId: 'mine' }, options).decisionId).toBe('mine');
 });
 
-test('the same message, key and time give the same signature; the time is now unless given', () => {
+test('the same message, key and time give the same signature; the default time is now', () => {
   const signedAt = '2030-01-31T12:00:00.000Z';
   const message = { grants: 'all', messageId: 'm1' };
   const once = signMessage('revoke', message, { ...options, signedAt });
@@ -54,14 +54,14 @@ test.each(['setPolicy', 'revoke', 'extend', 'delegate'] as const)('%s', (action)
   expect(message).toMatchObject({ by: 'ann', messageId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
 });
 
-test('a key that is made serves: PEM, and the policy’s text for it', () => {
+test('a created key works: PEM, and its public key for the policy', () => {
   const key = createReviewerKey();
   expect(publicKeyOf(key.privateKey)).toBe(key.publicKey);
   expect(parsePolicy({ reviewer_keys: { k1: key.publicKey } }, { ceiling: true })).toHaveProperty('policy');
   expect(createReviewerKey().publicKey).not.toBe(key.publicKey);
 });
 
-test('a seed, with a line break at its end as files have', () => expect(publicKeyOf(`${seed}\n`)).toBe(publicKey));
+test('a seed with a trailing line break, as in files', () => expect(publicKeyOf(`${seed}\n`)).toBe(publicKey));
 
 describe('refused', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -84,7 +84,7 @@ describe('refused', () => {
     expect(() => signDecision(signed, options)).toThrow('signed already');
   });
 
-  test('a signed decision without an id of its own, before anything is sent: the client adds one to every other', async () => {
+  test('a signed decision without an id, before anything is sent: the client adds an id to all other decisions', async () => {
     const { decisionId: _, ...signed } = signDecision({ requestId: '0'.repeat(32), approved: true }, options);
     const nothing = {} as Session;
     await expect(decideMany(nothing, [signed], { workflowId: 'w1' })).resolves.toEqual([

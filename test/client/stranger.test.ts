@@ -8,8 +8,8 @@ import { type ForeignWorker, startForeignWorker } from '../support/foreign-worke
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 /**
- * Whoever may start a workflow can write any search attributes and any memo, but not under the workflow id of another.
- * No row in visibility may take a decision away from the run that asks.
+ * Anybody who may start a workflow can write any search attributes and any memo, but not under another run's workflow
+ * id. No row in visibility may divert a decision from the run that asks.
  */
 
 jest.setTimeout(90_000);
@@ -37,13 +37,13 @@ beforeEach(async () => {
 
 interface Row {
   memo?: (approvals: ApprovalMemo, workflowId: string) => unknown;
-  /** True: the id stands in the tags, as one that was settled. */
+  /** True: the tags list the id as that of a settled request. */
   isSettled?: boolean;
-  /** Default: one that no worker polls. */
+  /** Default: a task queue without a worker. */
   taskQueue?: string;
 }
 
-/** A workflow of somebody else whose row carries the request's id, once visibility has it. */
+/** Starts another workflow whose visibility row carries the request's id, and waits for the row. */
 async function stranger({ memo, isSettled, taskQueue = `nobody-${randomUUID()}` }: Row = {}): Promise<WorkflowHandle> {
   const { workflow } = world.client.session.client;
   const workflowId = `stranger-${randomUUID()}`;
@@ -82,7 +82,7 @@ const both = (one: string, other: string): unknown =>
     ),
   );
 
-describe('with no worker', () => {
+describe('without a worker', () => {
   let isStopped = false;
   beforeEach(async () => {
     await world.stopWorker();
@@ -123,7 +123,7 @@ describe('with no worker', () => {
     await expect(run.result()).resolves.toMatchObject({ outcomes: [{ outcome: 'approved', ran: 'yes' }] });
   });
 
-  test('only a stranger carries the id: unknown, and the decision is sent to nobody', async () => {
+  test('only another workflow carries the id: unknown, and nothing is sent', async () => {
     const { workflow } = world.client.session.client;
     const nobodys = randomUUID().replaceAll('-', '');
     const carrier = await workflow.start('refuses', {
@@ -135,12 +135,12 @@ describe('with no worker', () => {
     await eventually('its row', async () => (await workflow.count(`ApprovalIds = "${nobodys}"`)).count === 1);
     await expect(world.client.decide({ requestId: nobodys, approved: true })).rejects.toMatchObject({
       code: 'unknown_request',
-      message: expect.stringContaining(`'${carrier.workflowId}' carries its id and does not have it`),
+      message: expect.stringContaining(`'${carrier.workflowId}' lists its id but does not have it`),
     });
     expect(await signalsIn(carrier)).toBe(0);
   });
 
-  test('a run that is named and does not list the request: recorded there, and the doubt is told', async () => {
+  test('a named run that does not list the request: recorded there, and the receipt expresses the doubt', async () => {
     const other = await stranger({ memo: copied });
     const { workflowId } = other;
     const doubt = `It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
@@ -149,7 +149,7 @@ describe('with no worker', () => {
     expect(await world.client.delegate({ requestId, to: 'bob' }, { workflowId })).toMatchObject(recorded);
   });
 
-  test('a request that its run had no room for in the memo is found, and the doubt is told', async () => {
+  test("a request that did not fit into its run's memo is found, and the receipt expresses the doubt", async () => {
     await world.startWorker();
     const calls = Array.from({ length: 45 }, (_, index) => ({ tool: 'pay', args: { to: `p${index}`, amount: index } }));
     const large = await world.start([{ calls }, { text: 'done' }], {
@@ -163,7 +163,7 @@ describe('with no worker', () => {
     await large.handle.terminate();
   });
 
-  test('the command line says the same', async () => {
+  test('the command line reports the same', async () => {
     const other = await stranger({ memo: forged });
     const ambiguous = await cli(['approve', requestId]);
     expect(ambiguous).toMatchObject({ code: 3, stdout: '', stderr: both(run.workflowId, other.workflowId) });
@@ -178,14 +178,14 @@ describe('with workers', () => {
     ['a copy of the memo', { memo: copied }],
     ['a forged memo', { memo: forged }],
     ['the tag of a settled request', { isSettled: true }],
-  ])('a row with %s, whose workflow does not have the request: the run that asks is found', async (_what, row) => {
+  ])('a row with %s, whose workflow lacks the request: the run that asks is found', async (_what, row) => {
     const other = await stranger({ ...row, taskQueue: foreign.taskQueue });
     expect(await world.client.decide({ requestId, approved: true })).toMatchObject({ outcome: 'approved' });
     expect(await other.query('asked')).toBe(0);
     await expect(run.result()).resolves.toMatchObject({ outcomes: [{ outcome: 'approved', ran: 'yes' }] });
   });
 
-  test('the inbox shows a request with the run that asks it alone', async () => {
+  test('the inbox shows the request only with the run that asks', async () => {
     const other = await stranger({ memo: copied });
     const { approvals } = await world.client.approvals.list();
     expect(approvals.filter((row) => row.requestId === requestId).map(({ workflowId }) => workflowId)).toEqual([

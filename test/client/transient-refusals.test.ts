@@ -6,8 +6,8 @@ import { type ForeignWorker, startForeignWorker } from '../support/foreign-worke
 import { sharedAddress } from '../support/shared-server.ts';
 
 /**
- * The server answers a known update id with the old result and does not ask the run. A refusal that says "repeat it"
- * must not be repeated by the server: the run looks at the message again. Any other refusal stays.
+ * For a known update id the server returns the old result without asking the run. A refusal that asks for a repetition
+ * must reach the run when it is repeated, so that the run evaluates the message again. Every other refusal is final.
  */
 
 let worker: ForeignWorker;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await worker.close();
 });
 
-/** A workflow that refuses so many messages with this code, and takes those after them. */
+/** Starts a workflow that refuses the first `times` messages with this code and accepts the following ones. */
 async function refusing(times: number, code: ProblemCode) {
   const workflowId = `refusing-${randomUUID()}`;
   const { taskQueue } = worker;
@@ -33,7 +33,7 @@ const decisionFor = (requestId = '1'.repeat(32)) => ({ requestId, approved: true
 const codes = ['rate_limited', 'internal', 'denied_by_policy', 'arguments_invalid'] as const;
 const isTransient = (code: ProblemCode): boolean => code === 'rate_limited' || code === 'internal';
 
-test.each(codes)('a decision refused with %s, and the same again', async (code) => {
+test.each(codes)('a decision refused with %s, sent again', async (code) => {
   const { workflowId, asked, end } = await refusing(2, code);
   await expect(client.decide(decisionFor(), { workflowId })).rejects.toMatchObject({ code });
   expect(await asked()).toBe(isTransient(code) ? 2 : 1);
@@ -44,11 +44,11 @@ test.each(codes)('a decision refused with %s, and the same again', async (code) 
   await end();
 });
 
-test.each(codes)('one of a list refused with %s, and the list again', async (code) => {
+test.each(codes)('a list with an item refused with %s, sent again', async (code) => {
   const { workflowId, asked, end } = await refusing(2, code);
   const list = ['1', '2', '3'].map((digit) => ({ ...decisionFor(digit.repeat(32)), decisionId: digit }));
   const first = await client.decide(list, { workflowId });
-  // Once more at once, so that the first list that the run sees is not the only one.
+  // Repeats at once, so that the run sees more lists than the first.
   expect(first.map(({ accepted }) => accepted)).toEqual(isTransient(code) ? [true, true, true] : [false, false, true]);
   expect(await asked()).toBe(isTransient(code) ? 5 : 3);
   expect((await client.decide(list, { workflowId })).map(({ code: found }) => found)).toEqual(
@@ -57,14 +57,14 @@ test.each(codes)('one of a list refused with %s, and the list again', async (cod
   await end();
 });
 
-test('a list of which the run knew nothing yet is sent again, and the run looks at it', async () => {
+test('a list whose requests the run does not know yet is sent again and evaluated', async () => {
   const { workflowId, end } = await refusing(2, 'unknown_request');
   const list = ['1', '2'].map((digit) => ({ ...decisionFor(digit.repeat(32)), decisionId: digit }));
   expect(await client.decide(list, { workflowId })).toMatchObject([{ accepted: true }, { accepted: true }]);
   await end();
 });
 
-test('a change of the policy that could not be read, sent again under its id', async () => {
+test('a policy change that could not be read, sent again under its id', async () => {
   const { workflowId, end } = await refusing(2, 'internal');
   const message = { mode: 'plan', messageId: 'one' } as const;
   await expect(client.setPolicy(workflowId, message)).rejects.toMatchObject({ code: 'internal' });

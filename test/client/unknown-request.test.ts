@@ -6,7 +6,7 @@ import type { Session } from '../../src/client/connect.ts';
 import { decideMany } from '../../src/client/decide.ts';
 import { type World, openWorld } from '../support/world.ts';
 
-/** `unknown_request` is repeated for three seconds, also where the run is known: a query may know more than the run. */
+/** `unknown_request` is retried for three seconds, even if the run is known: a query may be ahead of the run. */
 
 let world: World;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const asking = async () => {
 };
 const nobodys = (): string => randomUUID().replaceAll('-', '');
 
-test('an id that the run does not have is asked for during 3 seconds, and costs the run nothing', async () => {
+test('an unknown id is retried for 3 seconds and costs the run nothing', async () => {
   const { run, requestId, workflowId } = await asking();
   const before = (await run.handle.describe()).historyLength;
   const since = Date.now();
@@ -29,13 +29,13 @@ test('an id that the run does not have is asked for during 3 seconds, and costs 
     code: 'unknown_request',
   });
   expect(Date.now() - since).toBeGreaterThanOrEqual(3_000);
-  // A refused update leaves an empty workflow task behind now and then; fifteen of them would leave fifteen.
+  // A refused update occasionally leaves an empty workflow task; fifteen of them would leave fifteen.
   expect((await run.handle.describe()).historyLength - before).toBeLessThanOrEqual(3);
   await world.client.decide({ requestId, approved: true }, { workflowId });
   await run.result();
 });
 
-test('beside one that it has: that one is decided at once, and the other is sent once only', async () => {
+test('next to a known id: the known one is decided at once, and the unknown one is sent only once', async () => {
   const { run, requestId, workflowId } = await asking();
   const other = nobodys();
   const decisions = [other, requestId].map((id) => ({ requestId: id, approved: true }));
@@ -47,7 +47,7 @@ test('beside one that it has: that one is decided at once, and the other is sent
   expect((await run.status()).refused.total).toBe(1);
 });
 
-/** The moment itself cannot be made to order: the first answer is given here, all others by the run. */
+/** This moment cannot be produced on purpose: the first answer is simulated here, the run gives all others. */
 function forgetfulOnce(session: Session): Session {
   let answered = false;
   const workflow = Object.create(session.client.workflow, {
@@ -67,7 +67,7 @@ function forgetfulOnce(session: Session): Session {
   return { ...session, client: Object.create(session.client, { workflow: { value: workflow } }) as Session['client'] };
 }
 
-test('a run that does not know the request yet is told again', async () => {
+test('a run that does not know the request yet is asked again', async () => {
   const { run, requestId, workflowId } = await asking();
   const [receipt] = await decideMany(forgetfulOnce(world.client.session), [{ requestId, approved: true }], {
     workflowId,

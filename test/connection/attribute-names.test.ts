@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { type World, openWorld } from '../support/world.ts';
 
-describe('what COUNTERSIGN_ATTRIBUTES says', () => {
+describe('the value of COUNTERSIGN_ATTRIBUTES', () => {
   const read = (text: string) => attributeNamesOf(undefined, { COUNTERSIGN_ATTRIBUTES: text });
 
   test.each([
@@ -57,7 +57,7 @@ describe('a namespace with other names, and no tags', () => {
     await client.close();
   });
 
-  test('setup registers these and no others', async () => {
+  test('setup registers exactly these', async () => {
     const { customAttributes } = await client.session.connection.operatorService.listSearchAttributes({ namespace });
     expect(
       Object.keys(customAttributes ?? {})
@@ -73,7 +73,7 @@ describe('a namespace with other names, and no tags', () => {
     });
   });
 
-  test('a request is listed, found by its id, carried along, decided, and out of the list', async () => {
+  test('a request is listed, found by its id, carried along, decided, and removed from the list', async () => {
     const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: 'done' }]);
     const requestId = await eventually('it is listed', async () => {
       const { approvals } = await client.approvals.list();
@@ -86,7 +86,7 @@ describe('a namespace with other names, and no tags', () => {
       await run.handle.signal('noise');
       return (await run.status()).links >= 2;
     });
-    // A worker with other wishes takes the run over: what the run recorded stays.
+    // A worker with other attribute names takes over the run, which keeps the names that it recorded.
     await world.stopWorker();
     const plain = await createClient({ address: sharedAddress(), namespace, attributes: {} });
     await plain.setUp();
@@ -96,7 +96,7 @@ describe('a namespace with other names, and no tags', () => {
     await client.decide({ requestId, approved: true });
     expect((await run.result()).outcomes).toMatchObject([{ outcome: 'approved', ran: 'yes' }]);
     await eventually('it is not listed', async () => (await client.approvals.list()).approvals.length === 0);
-    // Settled ids are tags, and there are none here: with the run's id it is found all the same.
+    // Settled ids are tags, which are off here; the request is still found by its run's id.
     expect(await client.approvals.get(requestId, { workflowId: run.workflowId })).toMatchObject({
       settled: { outcome: 'approved' },
     });

@@ -19,25 +19,25 @@ afterEach(() => {
 });
 
 describe('connectionSettings', () => {
-  test('without anything: the server of `countersign server`', () => {
+  test('without settings: the server of `countersign server`', () => {
     expect(connectionSettings()).toEqual({ address: '127.0.0.1:7233', namespace: 'default' });
   });
 
-  test("takes Temporal's environment variables", () => {
+  test("uses Temporal's environment variables", () => {
     process.env['TEMPORAL_ADDRESS'] = 'env.example:1';
     process.env['TEMPORAL_NAMESPACE'] = 'env';
     process.env['TEMPORAL_API_KEY'] = 'key';
     expect(connectionSettings()).toEqual({ address: 'env.example:1', namespace: 'env', apiKey: 'key', tls: true });
   });
 
-  test('takes the profile file, below the variables', () => {
+  test('uses the profile file, below the variables', () => {
     process.env['TEMPORAL_CONFIG_FILE'] = join(folder, 'temporal.toml');
     writeFileSync(join(folder, 'temporal.toml'), '[profile.default]\naddress = "file.example:2"\nnamespace = "file"\n');
     process.env['TEMPORAL_NAMESPACE'] = 'env';
     expect(connectionSettings()).toEqual({ address: 'file.example:2', namespace: 'env' });
   });
 
-  test('explicit options stand above both, and leave the rest', () => {
+  test('explicit options override both, and keep the rest', () => {
     process.env['TEMPORAL_ADDRESS'] = 'env.example:1';
     process.env['TEMPORAL_API_KEY'] = 'key';
     expect(connectionSettings({ address: 'own.example:3', namespace: 'own' })).toEqual({
@@ -48,11 +48,11 @@ describe('connectionSettings', () => {
     });
   });
 
-  test('an address without a port has 7233', () => {
+  test('the default port of an address is 7233', () => {
     expect(connectionSettings({ address: 'own.example' }).address).toBe('own.example:7233');
   });
 
-  test.each(['', '# nothing yet\n'])('a profile file without a profile (%j) wishes nothing', (content) => {
+  test.each(['', '# nothing yet\n'])('a profile file without a profile (%j) changes nothing', (content) => {
     process.env['TEMPORAL_CONFIG_FILE'] = join(folder, 'empty.toml');
     process.env['TEMPORAL_NAMESPACE'] = 'env';
     writeFileSync(join(folder, 'empty.toml'), content);
@@ -61,7 +61,7 @@ describe('connectionSettings', () => {
     expect(() => connectionSettings()).toThrow(/cannot be read/);
   });
 
-  test('a profile file that cannot be read is one sentence', () => {
+  test('an unreadable profile file is reported in one sentence', () => {
     process.env['TEMPORAL_CONFIG_FILE'] = join(folder, 'bad.toml');
     writeFileSync(join(folder, 'bad.toml'), 'profile = [');
     expect(() => connectionSettings()).toThrow(/^Temporal's environment configuration cannot be read: .+$/);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => connection.close());
 
-/** A new namespace with nothing registered but `attributes`, ready to be used. */
+/** Creates a namespace with only `attributes` registered and waits until it is usable. */
 async function namespaceWith(attributes: Record<string, number> = {}): Promise<string> {
   const namespace = `attributes-${randomUUID()}`;
   await connection.workflowService.registerNamespace({
@@ -36,7 +36,7 @@ async function namespaceWith(attributes: Record<string, number> = {}): Promise<s
   return namespace;
 }
 
-/** The frontend learns of a new namespace after a moment. */
+/** Retries, because the frontend learns about a new namespace with a delay. */
 async function retried<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -49,7 +49,7 @@ async function retried<T>(call: () => Promise<T>): Promise<T> {
 }
 
 describe('search attributes', () => {
-  test('a namespace without them lacks all three, and none after registering', async () => {
+  test('a new namespace lacks all three; after registering, none is missing', async () => {
     const namespace = await namespaceWith();
     const all = ['ApprovalIds', 'ApprovalTags', 'ApprovalDue'];
     expect(await missingSearchAttributes(connection, namespace)).toEqual(all);
@@ -78,7 +78,7 @@ describe('search attributes', () => {
     });
   });
 
-  test('an attribute of another type is named with both types', async () => {
+  test('an attribute of another type is reported with both types', async () => {
     const namespace = await namespaceWith({ ApprovalIds: keyword });
     const refusal = {
       code: 'internal',
@@ -98,7 +98,7 @@ describe('search attributes', () => {
     });
   });
 
-  test('a server that leaves registering to its operator says whom to ask', async () => {
+  test('if only its operator can register attributes, the error says so', async () => {
     const namespace = await namespaceWith();
     const permissionDenied = 7;
     const refusing = {

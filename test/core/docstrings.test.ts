@@ -1,4 +1,4 @@
-/** The examples in docstrings run: what stands behind `// =>` is what the expression before it gives. */
+/** Runs the examples in docstrings: each expression must give the value after `// =>`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
@@ -13,7 +13,10 @@ const examples = readdirSync(core, { recursive: true, encoding: 'utf8' })
     ),
   );
 
-/** Runs the example in a realm of its own, with the names of the library and its file; gives what came out and what is written. */
+/**
+ * Runs the example in a new realm with the names of the library and of its file. Returns pairs of the actual and the
+ * documented value.
+ */
 async function outcomes(text: string, file: string): Promise<[unknown, unknown][]> {
   const checked = text.replaceAll(/^(.*?);? \/\/ => (.*)$/gm, 'pairs.push([($1), ($2)]);');
   const pairs: [unknown, unknown][] = [];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Grant } from '../../src/core/policy/grants.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 
-/** Stands for the call's digest: what a grant of kind `call` compares. */
+/** Stands in for the call's digest, which a grant of kind `call` compares. */
 export function digestFor({ tool, args }: RuledCall): string {
   return JSON.stringify([tool, Object.keys(args).length]);
 }

@@ -1,4 +1,4 @@
-/** Random policies and calls that meet often: few tools, few arguments, overlapping patterns. */
+/** Random policies and calls that often match: few tools, few arguments, overlapping patterns. */
 import fc from 'fast-check';
 import { modes } from '../../src/core/policy/modes.ts';
 import { grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src/core/policy/policy.ts';
@@ -10,7 +10,7 @@ const action = fc.constantFrom(...actions);
 const name = fc.constantFrom('read', 'send', 'send_mail', 'drop', '*', 'send*', '*_mail', 'd*p', 'se*d*');
 const args = fc.constantFrom('', '*', 'a', 'a*', '*b', 'a/*', '*"x":1*', '{*}', 'true', '{"to":"*');
 
-/** Conditions, and what they mean: true, false, or undefined where one cannot be evaluated. */
+/** Conditions and their meaning: true, false, or undefined if the condition cannot be evaluated. */
 export const conditions: Record<string, (call: RuledCall, agent: string) => boolean | undefined> = {
   'args.x == 1': ({ args }) => (Object.hasOwn(args, 'x') ? args['x'] === 1 : undefined),
   'has(args.to) && risk == "write"': ({ args, risk }) => Object.hasOwn(args, 'to') && risk === 'write',

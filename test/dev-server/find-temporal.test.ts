@@ -53,7 +53,7 @@ function temporal(path: string, version = usable): string {
   return program(path, `echo '${version}'`);
 }
 
-/** A compiler that takes its time and writes a temporal to where it is told; each build leaves a line in `builds`. */
+/** A slow compiler that writes a temporal to its output path. Each build adds a line to `builds`. */
 function compiler(...before: string[]): void {
   temporal(join(folder, 'built'));
   for (const tool of ['cat', 'chmod', 'sleep']) link(tool);
@@ -86,7 +86,7 @@ function cached(): string[] {
 const find = (signal?: AbortSignal): Promise<string> =>
   findTemporal({ env, log: (line) => lines.push(line), ...(signal && { signal }) });
 
-describe('what is there is taken, in this order', () => {
+describe('an existing binary is used, in this order', () => {
   test('the binary that the environment names', async () => {
     temporal(join(bin, 'temporal'));
     env.COUNTERSIGN_TEMPORAL_BINARY = temporal(join(folder, 'mine'));
@@ -106,14 +106,14 @@ describe('what is there is taken, in this order', () => {
     ['temporal version 0.13.2 (Server 1.24.2, UI 2.28.0)', 'is too old (Server 1.24.2; 1.28 or newer is needed)'],
     ['temporal version 0.9.0 (Server 0.31.0, UI 2.28.0)', 'is too old (Server 0.31.0; 1.28 or newer is needed)'],
     ['something else 2.0', 'is not the temporal CLI'],
-  ])('not a temporal on PATH that says "%s"', async (version, why) => {
+  ])('not a temporal on PATH that prints "%s"', async (version, why) => {
     compiler();
     temporal(join(bin, 'temporal'), version);
     expect(await find()).toContain(join(folder, 'cache'));
     expect(lines[0]).toBe(`Passing over ${join(bin, 'temporal')}, which ${why}.`);
   });
 
-  test('the cache: what was built once is not built again', async () => {
+  test('the cache: a finished build is not repeated', async () => {
     compiler();
     const first = await find();
     expect(builds()).toHaveLength(1);
@@ -136,7 +136,7 @@ describe('the download', () => {
     for (const tool of ['tar', 'gzip']) link(tool);
   });
 
-  test('is asked for the pinned release once, and kept', async () => {
+  test('fetches the pinned release once and keeps it', async () => {
     server = await serveRelease({ content: `#!/bin/sh\necho '${usable}'\n` });
     env.COUNTERSIGN_TEMPORAL_DOWNLOAD = server.url;
     const first = await find();
@@ -155,7 +155,7 @@ describe('the download', () => {
     ['names an option of tar', { file: '--to-command=sh' }, 'an archive of another shape'],
     ['sends no archive', { archive: Buffer.from('no archive') }, /tar/],
     ['breaks off', { breaksOff: true }, /terminated|aborted|closed/],
-  ])('that %s is passed over for a build', async (_case, release, why) => {
+  ])('that %s is skipped in favour of a build', async (_case, release, why) => {
     compiler();
     server = await serveRelease(release);
     env.COUNTERSIGN_TEMPORAL_DOWNLOAD = server.url;
@@ -169,7 +169,7 @@ describe('the download', () => {
     expect(cached()).toEqual(['temporal']);
   });
 
-  test('that sends another program is passed over', async () => {
+  test('that sends another program is skipped', async () => {
     server = await serveRelease({ content: '#!/bin/sh\necho hello\n' });
     env.COUNTERSIGN_TEMPORAL_DOWNLOAD = server.url;
     await expect(find()).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('the download', () => {
 });
 
 describe('the build', () => {
-  test('is shared by two that want it at once', async () => {
+  test('is shared by two concurrent callers', async () => {
     compiler('sleep 0.3');
     const [one, two] = await Promise.all([find(), find()]);
     expect(one).toBe(two);
@@ -188,7 +188,7 @@ describe('the build', () => {
     expect(lines).toContain(`Waiting for process ${process.pid}, which is getting the Temporal dev server.`);
   });
 
-  test('says what it does, and how long it has taken', async () => {
+  test('reports what it does and how long it took', async () => {
     compiler();
     await find();
     expect(lines).toEqual([
@@ -197,7 +197,7 @@ describe('the build', () => {
     ]);
   });
 
-  test('takes the lock of a process that died', async () => {
+  test('takes the lock of a dead process', async () => {
     compiler();
     const release = (await find()).replace(/[^/]+$/, '');
     const dead = spawn('/bin/sh', ['-c', 'exit 0']);
@@ -209,7 +209,7 @@ describe('the build', () => {
     expect(cached()).toEqual(['temporal']);
   });
 
-  test('ends with its compiler when it is called off, and leaves nothing', async () => {
+  test('ends with its compiler when it is aborted, and leaves nothing', async () => {
     compiler('sleep 600');
     const calledOff = new AbortController();
     const found = find(calledOff.signal);
@@ -224,14 +224,14 @@ describe('the build', () => {
     compiler('sleep 600');
     const finder = spawn(process.execPath, [join(import.meta.dirname, 'print-temporal.ts')], { env, stdio: 'ignore' });
     await until(() => builds().length === 1);
-    // The compiler's watchdog is started right after it: a process that dies between the two leaves a compiler.
+    // The watchdog starts right after the compiler; a process that dies between the two would leave a compiler.
     await until(async () => (await childrenOf(finder.pid!)).length === 2);
     finder.kill(signal);
     await until(async () => !(await isRunning(Number(builds()[0]))));
   });
 });
 
-describe('where nothing can be had, one sentence says what to install', () => {
+describe('if nothing is available, one sentence says what to install', () => {
   const unreachable = (message: string): object => ({ code: 'server_unreachable', message });
 
   test('no temporal, no network, no Go', async () => {

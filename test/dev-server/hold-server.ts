@@ -1,4 +1,4 @@
-/** A program of its own: starts a dev server, prints the server's process id, and waits until the server ends. */
+/** A separate program: starts a dev server, prints the server's process id, and waits until the server ends. */
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 
 const server = await startDevServer({ uiPort: null });

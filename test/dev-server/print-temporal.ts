@@ -1,4 +1,4 @@
-/** A program of its own: prints where the Temporal CLI is, getting it first if need be. */
+/** A separate program: prints the path of the Temporal CLI, after fetching it if necessary. */
 import { findTemporal } from '../../src/dev-server/find-temporal.ts';
 
 process.stdout.write(`${await findTemporal()}\n`);

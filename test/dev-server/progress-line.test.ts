@@ -22,7 +22,7 @@ describe('a progress line', () => {
     return startProgressLine('Building:', (line) => lines.push(line), terminal);
   }
 
-  test('elsewhere than on a terminal is a line at once and every 30 seconds, until it stops', () => {
+  test('without a terminal prints a line at once and every 30 seconds, until it stops', () => {
     const progress = start(false);
     progress.detail('12 packages compiled');
     jest.advanceTimersByTime(65_000);
@@ -36,7 +36,7 @@ describe('a progress line', () => {
     expect(written).toEqual([]);
   });
 
-  test('on a terminal is one line, written again each second, that ends with a new line', () => {
+  test('on a terminal is one line, rewritten each second, that ends with a line break', () => {
     const progress = start(true);
     jest.advanceTimersByTime(1_000);
     progress.detail('3 packages compiled');

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A place that gives releases out as Temporal's does: first where the archive is, then the archive. */
+/** Serves releases as Temporal does: first the location of the archive, then the archive. */
 export interface ReleaseServer {
   url: string;
   /** Path and query of each request so far. */
@@ -15,9 +15,9 @@ export interface ReleaseServer {
 }
 
 export interface Release {
-  /** What the archived `temporal` holds. */
+  /** The content of the archived `temporal`. */
   content?: string;
-  /** Replaces the name of the file to take out of the archive. */
+  /** Replaces the name of the file to extract from the archive. */
   file?: string;
   /** Replaces the archive. */
   archive?: Buffer;

@@ -42,7 +42,7 @@ async function withClient<T>(
 }
 
 describe('a dev server', () => {
-  test('answers on free loopback ports, with UI, namespace, search attributes and retention', async () => {
+  test('listens on free loopback ports, with UI, namespace, search attributes and retention', async () => {
     const server = await start({ namespace: 'trial', retentionDays: 7 });
     expect(server.address).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(server.uiUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -53,7 +53,7 @@ describe('a dev server', () => {
     });
   });
 
-  test('keeps a run and the signal that nobody has read over kill -9, on a database file in a new folder', async () => {
+  test('keeps a run and its unread signal across kill -9, with a database file in a new folder', async () => {
     const dbFile = join(folder, 'state', 'temporal.db');
     const first = await start({ uiPort: null, dbFile });
     expect(first.uiUrl).toBeNull();
@@ -94,7 +94,7 @@ describe('a dev server', () => {
   });
 });
 
-describe('a dev server that cannot start says so in one sentence', () => {
+describe('a dev server that cannot start reports it in one sentence', () => {
   test('port taken', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -108,7 +108,7 @@ describe('a dev server that cannot start says so in one sentence', () => {
     taken.close();
   });
 
-  test('database file in a place that is no folder', async () => {
+  test('database file below a path that is not a folder', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(start({ uiPort: null, dbFile: join(folder, 'file', 'temporal.db') })).rejects.toMatchObject({
       code: 'server_unreachable',
@@ -118,7 +118,7 @@ describe('a dev server that cannot start says so in one sentence', () => {
     });
   });
 
-  test('database file that is none', async () => {
+  test('database file that is not a database', async () => {
     const dbFile = join(folder, 'text.db');
     await writeFile(dbFile, 'this is text and no database at all, however long it may go on'.repeat(50));
     await expect(start({ uiPort: null, dbFile })).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe('a dev server that cannot start says so in one sentence', () => {
     });
   });
 
-  test('binary that is not there', async () => {
+  test('binary that does not exist', async () => {
     await expect(start({ binary: join(folder, 'missing') })).rejects.toMatchObject({
       code: 'server_unreachable',
       message: expect.stringMatching(/did not start: .*ENOENT/),

@@ -85,7 +85,7 @@ describe('a waiting request', () => {
     const { run, requestId } = await world.waiting('hold', 'terminated');
     await onWorkflow('terminate', run.handle);
     await expect(world.client.decide({ requestId, approved: true }, { workflowId: run.workflowId })).rejects.toThrow(
-      'nothing reaches it any more',
+      'takes no more messages',
     );
   });
 

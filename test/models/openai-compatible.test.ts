@@ -43,8 +43,8 @@ const failureOf = async (asked: Promise<unknown>): Promise<ModelFailure> =>
     (error: unknown) => toModelFailure(error, Date.now()),
   );
 
-describe('what is sent', () => {
-  test('is a chat completion with the key, and with tools and transcript where there are any', async () => {
+describe('the request', () => {
+  test('is a chat completion with the key, and with tools and transcript if there are any', async () => {
     server.answer(answerText('Hi'));
     const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     await askModel(
@@ -92,7 +92,7 @@ describe('what is sent', () => {
 });
 
 describe('an answer', () => {
-  test('of text arrives whole, with its tokens', async () => {
+  test('with text arrives whole, with its token counts', async () => {
     server.answer((response) => {
       const stream = startStream(response);
       stream.send(chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hel' }), chunk({ content: 'lo 😀' }));
@@ -107,7 +107,7 @@ describe('an answer', () => {
     });
   });
 
-  test('of parallel calls whose pieces are interleaved keeps each call apart, and its raw text as written', async () => {
+  test('with interleaved parallel calls keeps the calls apart, and their raw text unchanged', async () => {
     server.answer((response) => {
       const stream = startStream(response);
       stream.send(
@@ -265,7 +265,7 @@ describe('a failure', () => {
     expect(`${failure.stack} ${JSON.stringify(failure)} ${String(failure.cause)}`).not.toContain(apiKey);
   });
 
-  test('a server that is not there', async () => {
+  test('an unreachable server', async () => {
     const gone = await startChatServer();
     await gone.close();
     const failure = await failureOf(ask({ baseURL: gone.baseURL }));
@@ -275,7 +275,7 @@ describe('a failure', () => {
     );
   });
 
-  test('an answer without end is left, and its connection closed', async () => {
+  test('an endless answer is abandoned, and its connection closed', async () => {
     const closed = new Promise<void>((resolve) => {
       server.answer((response) => {
         const stream = startStream(response);
@@ -337,7 +337,7 @@ describe('modelFromEnvironment', () => {
     expect(modelFromEnvironment(environment)?.modelId).toBe(modelId);
   });
 
-  test('asks where it says, with the key it says', async () => {
+  test('uses the given address and key', async () => {
     server.answer(answerText('Hi'));
     const model = modelFromEnvironment({ OPENAI_API_KEY: `${apiKey} `, OPENAI_BASE_URL: server.baseURL });
     if (model === undefined) throw new Error('no model');

@@ -43,7 +43,7 @@ describe('parseArguments', () => {
     ['9007199254740993'],
     ['-9007199254740993'],
     ['12345678901234567890'],
-    // The double holds it, but writes it as 18446744073709552000, and another reader would take that.
+    // A double holds it, but writes it as 18446744073709552000, which another reader would take.
     ['18446744073709551616'],
     ['100000000000000000000000'],
     ['9'.repeat(400)],
@@ -101,11 +101,11 @@ describe('parseArguments', () => {
     ['{"a":1]'],
     ['rm -rf /'],
     ['\u0000'],
-  ])('says where %j breaks off, on one line', (text) => {
+  ])('reports where %j breaks off, on one line', (text) => {
     expect(parseArguments(text)).toEqual({ problem: expect.stringMatching(/^arguments: [^\p{C}]+ at position \d+/u) });
   });
 
-  test('refuses depth, and does not overflow on it', () => {
+  test('refuses deep nesting, without overflowing the stack', () => {
     const problem = `arguments: expected at most ${maxJsonDepth} levels of nesting`;
     expect(parseArguments(nested(maxJsonDepth))).toHaveProperty('args');
     expect(parseArguments(nested(maxJsonDepth + 1))).toEqual({ problem });
@@ -115,7 +115,7 @@ describe('parseArguments', () => {
     expect(parseArguments('['.repeat(200_000))).toEqual({ problem });
   });
 
-  test('refuses size, in bytes', () => {
+  test('refuses a size in bytes beyond the limit', () => {
     const ofBytes = (bytes: number): string => `{"a":"${'é'.repeat((bytes - 8) / 2)}"}`;
     const most = inlineLimits.argumentBytes;
     expect(parseArguments(ofBytes(most))).toHaveProperty('args');
@@ -124,11 +124,11 @@ describe('parseArguments', () => {
     expect(parseArguments(ofBytes(most + 2), most + 2)).toHaveProperty('args');
   });
 
-  test('reads what JSON.stringify writes', () => {
+  test('reads the output of JSON.stringify', () => {
     const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }));
     fc.assert(
       fc.property(json, (value) => {
-        // JSON.stringify rounds integers over 2^53 to digits that no double holds.
+        // JSON.stringify rounds integers beyond 2^53 to digits that no double holds.
         const text = JSON.stringify(value, (_key, part: unknown) =>
           Number.isInteger(part) && !Number.isSafeInteger(part) ? 0 : part,
         );

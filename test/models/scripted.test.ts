@@ -25,7 +25,7 @@ describe('a script', () => {
     { text: 'I was told: {{lastResult}}' },
   ];
 
-  test('is played by the number of answers in the conversation, the same each time', async () => {
+  test('is played by the number of answers in the conversation, with the same result each time', async () => {
     const first = {
       text: 'Looking',
       calls: [
@@ -41,16 +41,16 @@ describe('a script', () => {
     expect(second).toMatchObject({ text: 'I was told: Denied: $& no', calls: [], finishReason: 'stop' });
   });
 
-  test('says Done. after its end', async () => {
+  test('answers Done. after its end', async () => {
     expect(await play(script, [user, said('a'), said('b')])).toMatchObject({ text: 'Done.', calls: [] });
     expect(await play([], [user])).toMatchObject({ text: 'Done.', finishReason: 'stop' });
   });
 
-  test('without a result has nothing in its place', async () => {
+  test('without a result inserts nothing', async () => {
     expect(await play([{ text: '[{{lastResult}}]' }], [user])).toMatchObject({ text: '[]' });
   });
 
-  test('may write anything as arguments, under any id', async () => {
+  test('may use any arguments and any call id', async () => {
     const calls = [{ tool: 'a', rawArguments: '{"x":1,"x":2}', id: 'same' }];
     expect(await play([{ calls }], [user])).toMatchObject({
       text: '',
@@ -65,7 +65,7 @@ describe('a script', () => {
     expect(await play(scripts, [{ ...user, content: 'constructor' }])).toMatchObject({ text: 'other' });
   });
 
-  test('says the same without streaming', async () => {
+  test('gives the same answer without streaming', async () => {
     const streamed = await play(script, [user]);
     const model = { ...scriptedModel(script), doStream: undefined as never };
     const whole = await askModel(model, { prompt: toPrompt('', [user]) }, new AbortController().signal);
@@ -129,7 +129,7 @@ describe('a file', () => {
     expect(() => scriptedModel(path)).toThrow(path);
   });
 
-  test('that is not there is refused', () => {
+  test('that does not exist is refused', () => {
     expect(() => scriptedModel(join(folder, 'none.yaml'))).toThrow(
       /none\.yaml: cannot be read as a script \((Error: )?ENOENT/,
     );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { toPrompt } from '../../src/models/to-prompt.ts';
 
 describe('toPrompt', () => {
-  test('keeps order, and joins results that follow each other', () => {
+  test('keeps order, and joins adjacent results', () => {
     const prompt = toPrompt('Be brief.', [
       { role: 'user', content: 'Go' },
       {

@@ -6,7 +6,7 @@ const name = 'ab'.repeat(32);
 const whole = claimOf(key, name);
 
 describe('claims', () => {
-  test('names its file to who has the key', () => {
+  test('name their file only to holders of the key', () => {
     expect(fileNameIn(key, { ...whole })).toBe(name);
   });
 

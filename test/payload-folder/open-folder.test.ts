@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the payload folder', () => {
-  test('is made with a key, which all who open it at once share, and later ones find', async () => {
+  test('is created with a key, which concurrent openers share and later ones find', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => openPayloadFolder(join(folder, 'new'), 'default')));
     const keys = new Set(all.map(({ key }) => key.toString('hex')));
     expect(keys.size).toBe(1);
@@ -20,7 +20,7 @@ describe('the payload folder', () => {
   });
 
   test.each(['..', '.', 'a/../../b', '/etc', 'ä b'])(
-    'namespace %j has a folder of its own inside',
+    'namespace %j has its own folder inside',
     async (namespace) => {
       const { path } = await openPayloadFolder(folder, namespace);
       expect(path.startsWith(`${folder}/`)).toBe(true);
@@ -54,7 +54,7 @@ describe('the payload folder', () => {
     });
   });
 
-  test('the key is of this folder alone', async () => {
+  test('each folder has its own key', async () => {
     await openPayloadFolder(folder, 'one');
     await openPayloadFolder(folder, 'two');
     expect(readFileSync(join(folder, 'one', 'key'), 'utf8')).not.toBe(readFileSync(join(folder, 'two', 'key'), 'utf8'));

@@ -34,14 +34,14 @@ describe('payload files', () => {
     expect(statSync(placeOf(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  test('many writers of the same content leave one whole file and nothing unfinished', async () => {
+  test('many writers of the same content leave one complete file and no partial ones', async () => {
     const content = randomBytes(300_000);
     const names = await Promise.all(Array.from({ length: 8 }, () => keepFile(folder, content)));
     expect(new Set(names)).toEqual(new Set([sha256(content)]));
     expect(filesIn()).toEqual([names[0]]);
   });
 
-  test('what is written again counts as written now, and a damaged file is mended', async () => {
+  test('a rewritten file gets the current time, and a damaged file is repaired', async () => {
     const content = Buffer.from('content');
     const name = await keepFile(folder, content);
     const place = placeOf(folder, name);
@@ -58,20 +58,20 @@ describe('payload files', () => {
     ['half of the content', (place) => writeFileSync(place, 'con'), 'damaged'],
     ['nothing', (place) => writeFileSync(place, ''), 'damaged'],
     ['no file', (place) => rmSync(place), 'missing'],
-  ])('%s is told from the file', async (_name, harm, told) => {
+  ])('%s is detected from the file', async (_name, harm, told) => {
     const name = await keepFile(folder, Buffer.from('content'));
     harm(placeOf(folder, name));
     expect(await readKept(folder, name)).toBe(told);
   });
 
-  test('a file that appears while it is looked for is read', async () => {
+  test('a file that appears during the search is read', async () => {
     const content = Buffer.from('late');
     const reading = readKept(folder, sha256(content));
     await keepFile(folder, content);
     expect(await reading).toEqual(content);
   });
 
-  test('what cannot be written leaves nothing behind', async () => {
+  test('a failed write leaves nothing behind', async () => {
     writeFileSync(join(folder, sha256(Buffer.from('x')).slice(0, 2)), 'a file where a folder should be');
     await expect(keepFile(folder, Buffer.from('x'))).rejects.toThrow(/EEXIST|ENOTDIR/);
     expect(existsSync(join(folder, 'key'))).toBe(false);

@@ -3,10 +3,12 @@
  * On replay, the SDK merges some of these with the next task, so a workflow must make the same commands for each
  * placement (I12). A placement is legal if a live worker that sees its tasks makes the recorded commands. Legal
  * placements have:
+ *
  * - an additional empty task, left by a refused update;
  * - a task scheduled before the events that it takes, because a refused update came first;
  * - one empty task less: a task that took nothing, or only ends of what the workflow itself started. The next task
- * takes these events instead.
+ *   takes these events instead.
+ *
  * A task that took a signal, an update or a timer is not moved.
  */
 import { attributesOf, tasksOf, type HistoryEvent, type WorkflowTask } from './history-tasks.ts';

@@ -45,9 +45,10 @@ export interface ReplayReport {
 /**
  * Replays the histories of all executions of a server, open and closed, on a worker without a cache in its own process
  * (I12). Reads one history at a time. Call it while the server runs and after its workers have stopped:
- * const report = await replayServer({ address, bundles: [{ codePath }], keepIn: folder });
- * for (const line of replayLines(report)) log(line);
- * if (report.failed.length > 0) process.exitCode = 1;
+ *
+ *     const report = await replayServer({ address, bundles: [{ codePath }], keepIn: folder });
+ *     for (const line of replayLines(report)) log(line);
+ *     if (report.failed.length > 0) process.exitCode = 1;
  */
 export async function replayServer(options: ReplayOptions): Promise<ReplayReport> {
   const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));

@@ -11,7 +11,7 @@ const activation = bundledPath('interceptors');
 describe('a worker', () => {
   const options = { taskQueue: 'q', workflowsPath: 'workflows.ts' };
 
-  test('keeps its own activities and interceptors, and gets ours beside them', async () => {
+  test('keeps its own activities and interceptors, and gets ours too', async () => {
     const interceptor = () => ({});
     const configured = await countersignPlugin({ tools: [pay] }).configureWorker({
       ...options,
@@ -30,7 +30,7 @@ describe('a worker', () => {
     expect(configured.stickyQueueScheduleToStartTimeout).toBe('7s');
   });
 
-  test('with a bundle of its own gets no modules that would be ignored', async () => {
+  test('with its own bundle gets no modules, which would be ignored', async () => {
     const configured = await countersignPlugin().configureWorker({ taskQueue: 'q', workflowBundle: { code: '' } });
     expect(configured.interceptors!.workflowModules).toBeUndefined();
   });
@@ -86,6 +86,6 @@ test.each<[string, object, RegExp]>([
     { rollOver: { updates: 3 } },
     /rollOver.updates must be a whole number from 10 to 1900/,
   ],
-])('%s: told when the plugin is made', (_name, options, message) => {
+])('%s: reported when the plugin is created', (_name, options, message) => {
   expect(() => countersignPlugin(options)).toThrow(message);
 });

@@ -3,8 +3,8 @@ import { interceptors } from '../../src/workflows/interceptors.ts';
 import { activation } from '../../src/workflows/sandbox/activation.ts';
 
 /**
- * A refused update is a job that a replay does not find. What the run does must be the same without it (I12). On the
- * real server: refused-updates.test.ts and merged-tasks.test.ts.
+ * A refused update is a job that a replay does not see. The run must do the same without it (I12). On the real server:
+ * refused-updates.test.ts and merged-tasks.test.ts.
  */
 
 type Job = Record<string, object>;
@@ -14,11 +14,11 @@ const resolved: Job = { resolveActivity: { seq: 1 } };
 const timer: Job = { fireTimer: { seq: 2 } };
 const begun: Job = { initializeWorkflow: { workflowType: 'agentRun' } };
 
-// As within a run: its state is the run's (of-this-run.ts).
+// As within a run, which has its own state.
 Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: { info: { workflowType: 'agentRun' } } });
 const interceptor = interceptors().internals![0]!;
 
-/** What the SDK is handed, and whether the gate waits meanwhile and goes on afterwards. */
+/** The jobs that the SDK receives, and whether the gate waits meanwhile and continues afterwards. */
 function handed(jobs: Job[]): { names: string[]; waits: boolean } {
   let names: string[] = [];
   let isWaiting = false;

@@ -28,8 +28,8 @@ const update = (run: RunInTest, name: string, message: unknown): Promise<Receipt
 const receipt = (run: RunInTest, messageId: string): Promise<Receipt | null> =>
   run.handle.query<Receipt | null, [unknown]>('receipt', { messageId });
 
-describe('a message with an id changes something once', () => {
-  test('again, by update or by signal: the first receipt; another under its id is refused', async () => {
+describe('a message with an id takes effect once', () => {
+  test('again, by update or by signal: the first receipt; a different message under its id is refused', async () => {
     const { run, requestId, deadlineMs } = await waiting();
     const messageId = randomUUID();
     const until = new Date(deadlineMs + 60_000).toISOString();
@@ -46,7 +46,7 @@ describe('a message with an id changes something once', () => {
       cause: { type: 'invalid_decision' },
     });
     expect((await run.open())[0]!.deadline).toBe(until);
-    // What an update is refused leaves no trace; what a signal is refused is counted.
+    // A refused update leaves no trace; a refused signal is counted.
     expect((await run.status()).refused.total).toBe(0);
     await run.handle.signal('extend', other);
     await eventually('the signal is refused', async () => (await run.status()).refused.total > 0);
@@ -54,7 +54,7 @@ describe('a message with an id changes something once', () => {
     expect((await run.open())[0]!.deadline).toBe(until);
   });
 
-  test('two of the same id at once, where the answer takes an activity: applied once', async () => {
+  test('two with the same id at once, when the answer needs an activity: applied once', async () => {
     const { run } = await waiting();
     const message = { policy: { version: 1, rules: [] }, mode: 'confirm_all', messageId: randomUUID() };
     const receipts = await Promise.all([update(run, 'setPolicy', message), update(run, 'setPolicy', message)]);
@@ -67,7 +67,7 @@ describe('a message with an id changes something once', () => {
     expect(reads).toHaveLength(1);
   });
 
-  test('an update that was given up comes after later signals: the later policy stands', async () => {
+  test('an abandoned update that arrives after later signals: the later policy stands', async () => {
     const { run } = await waiting();
     await world.stopWorker();
     const older = { mode: 'bypassPermissions', messageId: randomUUID() };
@@ -89,7 +89,7 @@ describe('a message with an id changes something once', () => {
   });
 });
 
-test('half a surrogate pair, in a list too: refused before it is in history, and the run goes on', async () => {
+test('half a surrogate pair, also in a list: refused before it enters history, and the run continues', async () => {
   const { run, requestId } = await waiting();
   const half = '\ud800';
   const decision = { requestId, approved: true, reason: half };

@@ -4,11 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bundleWorkflows } from '../../src/worker.ts';
 
-/** What every worker loads for every run (B5): small, and without what must not be replayed. */
+/** What every worker loads for every run (B5): small, and only modules that may be replayed. */
 
 const maxBundleBytes = 2_500_000;
 const sourceMapComment = /^\/\/# sourceMappingURL=.*base64,(.*)$/m;
-/** Temporal's own, and what rules and digests need. A new one here is a decision: every run pays for it. */
+/**
+ * Temporal's own packages, and those that rules and digests need. Add a package deliberately: every run pays for it.
+ */
 const allowedPackages = [
   '@bufbuild/cel',
   '@bufbuild/cel-spec',
@@ -37,7 +39,7 @@ test('the bundle holds the workflow, the interceptors and the payload converter'
   for (const text of ['agentRun', 'countersign.reserved', 'countersign.undecodable']) expect(code).toContain(text);
 });
 
-test('the bundle is at most 2.5 MB, its source map included', () => {
+test('the bundle is at most 2.5 MB, including its source map', () => {
   const codeOnly = code.replace(sourceMapComment, '');
   process.stderr.write(`workflow bundle: ${code.length} bytes, ${codeOnly.length} of them code\n`);
   expect(codeOnly.length).toBeGreaterThan(100_000);
@@ -45,7 +47,7 @@ test('the bundle is at most 2.5 MB, its source map included', () => {
   expect(code.length).toBeLessThanOrEqual(maxBundleBytes);
 });
 
-test('comments do not travel, neither ours nor those of libraries', () => {
+test('comments are removed, ours and those of libraries', () => {
   for (const words of ['A plain error in workflow code', '@internal', '@param']) expect(code).not.toContain(words);
 });
 
@@ -64,32 +66,32 @@ test.each([
   expect([found.originalSource, written[found.originalLine]]).toEqual([path, expect.stringContaining(words)]);
 });
 
-/** Every module in it, by its path below `src` or `node_modules`. */
+/** Every module in the bundle, by its path below `src` or `node_modules`. */
 const modules = (): string[] => [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, path]) => path!);
 
-describe('what is in it', () => {
-  test('modules are found at all', () => {
+describe('contents of the bundle', () => {
+  test('modules are found', () => {
     expect(modules()).toContain('./src/workflows/agent/agent-run.ts');
   });
 
   test.each(['zod', 'yaml', 'commander', 'lossless-json', '@ai-sdk', '@temporalio/worker', '@temporalio/client'])(
-    '%s is not',
+    '%s is not included',
     (name) => expect(modules().filter((path) => path.includes(`node_modules/${name}/`))).toEqual([]),
   );
 
-  test('of ours, only core, the contract and the workflows', () => {
+  test('of our code, only core, the contract and the workflows', () => {
     const ours = modules().filter((path) => path.startsWith('./src/') && !path.includes('sync recursive'));
     expect(ours.filter((path) => !/^\.\/src\/(?:core|workflows)\/|^\.\/src\/contract\.ts$/.test(path))).toEqual([]);
     expect(ours.length).toBeGreaterThan(20);
   });
 
-  test('of others, nothing but the workflow SDK and a few pure libraries', () => {
+  test('of other packages, only the workflow SDK and a few pure libraries', () => {
     const packages = modules().flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(1) ?? []);
     expect([...new Set(packages)].toSorted()).toEqual(allowedPackages);
   });
 });
 
-test('a workflow that imports a Node built-in does not bundle, and the reason is told', async () => {
+test('a workflow that imports a Node built-in does not bundle, and the error gives the reason', async () => {
   const told: string[] = [];
   const write = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
   try {

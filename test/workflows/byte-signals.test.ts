@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { maxSignalBytes } from '../../src/workflows/sandbox/strict-payloads.ts';
 import { type World, openWorld } from '../support/world.ts';
 
-/** Signals whose payload is bytes are refused before each byte becomes a member of an object (I5). */
+/** Signals with byte payloads are refused before each byte becomes a member of an object (I5). */
 
 let world: World;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ test.each([
   ['decide', [1_900_000]],
   ['noise', [950_000, 950_000]],
 ])(
-  'twenty signals %s with megabytes of bytes, which come together, hold up nothing',
+  'twenty simultaneous signals %s with megabytes of bytes delay nothing',
   async (signalName, sizes) => {
     const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
     const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'done' }];
@@ -41,7 +41,7 @@ test.each([
   120_000,
 );
 
-test('36 signals with megabytes of JSON, which come together: the first are read, and all are refused', async () => {
+test('36 simultaneous signals with megabytes of JSON: the first are read, and all are refused', async () => {
   const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
   const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 2 } }] }, { text: 'done' }];
   const run = await world.start(turns, { policy });
@@ -60,7 +60,7 @@ test('36 signals with megabytes of JSON, which come together: the first are read
     });
   }
   await world.startWorker();
-  // An execution that has just continued as new counts none before it has verified what it carries.
+  // An execution that has just continued as new counts no refusals before it has verified its carried state.
   const { last } = await eventually('all are refused', async () => {
     const { refused } = await run.status();
     return refused.total === count && refused;

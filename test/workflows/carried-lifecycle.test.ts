@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** What a run carries when it continues as new while it waits: votes, seats, grants, denials, seen ids (I11). */
+/** What a waiting run carries when it continues as new: votes, seats, grants, denials, known message ids (I11). */
 
 let world: World;
 beforeAll(async () => {
@@ -64,7 +64,7 @@ test('votes, seats, deadline, grants, denial counts and receipts survive', async
     { grantId: 'grant-1', scope: { kind: 'arguments' } },
   ]);
   expect(await run.status()).toMatchObject({ counts: { denials: 1, open: 1 } });
-  // A vote under an id that was seen before is no second vote; the settled one's receipt comes again.
+  // A vote under a known id is not a second vote; a repeated decision on the settled request gets its receipt again.
   expect(await update('decide', vote)).toMatchObject({ accepted: true, votes: { have: 1, need: 2 } });
   const early = { requestId: first!.requestId, approved: false, reason: 'Too early', decisionId: 'early' };
   expect(await update('decide', early)).toMatchObject({ accepted: true, outcome: 'denied' });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** A run does not continue as new while it looks into a change of its policy, also with nothing open (I11). */
+/** A run does not continue as new while a policy change is in flight, even with no open request (I11). */
 
 let world: World;
 beforeAll(async () => {
@@ -10,12 +10,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-test('the change is made, and the next call is under the new policy', async () => {
+test('the change takes effect, and the new policy applies to the next call', async () => {
   const pay = (amount: number): object => ({ calls: [{ tool: 'pay', args: { to: 'rolled', amount } }] });
   const run = await world.start([pay(1), pay(2), { text: 'done' }] as never[]);
   const [request] = await run.open();
   await world.stopWorker();
-  // All of it comes at once: the turn ends, the link has grown enough, and the new policy has to be read.
+  // All of this arrives at once: the turn ends, the history has grown enough, and the new policy must be read.
   for (let noise = 0; noise < 20; noise++) await run.handle.signal('noise');
   await run.handle.signal('decide', { requestId: request!.requestId, approved: false });
   await run.handle.signal('setPolicy', { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
@@ -25,8 +25,8 @@ test('the change is made, and the next call is under the new policy', async () =
   expect((await run.status()).links).toBeGreaterThan(1);
 }, 60_000);
 
-test('a run that carries more, its input included, than continue-as-new takes goes on in its link', async () => {
-  // Six times in what goes along: as input, twice in the transcript, twice with the call, with its request.
+test('a run whose state and input are too large for continue-as-new stays in its execution', async () => {
+  // Carried six times: as input, twice in the transcript, twice with the call, once with its request.
   const turns = [{ calls: [{ tool: 'echo', args: { large: 'x'.repeat(370_000) } }] }, { text: 'done' }];
   const run = await world.start(turns);
   const [request] = await run.open();

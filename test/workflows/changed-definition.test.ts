@@ -10,7 +10,10 @@ import { eventually } from '../support/eventually.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
-/** What is approved is what runs (I8): a tool that changed after its call was admitted is not started unseen. */
+/**
+ * What is approved is what runs (I8): a tool that changed after its call was admitted does not start without another
+ * ruling.
+ */
 
 jest.setTimeout(120_000);
 
@@ -60,7 +63,7 @@ const deploy = async (version: keyof typeof versions): Promise<void> => {
 
 const pay = (to = 'ann') => ({ tool: 'pay', args: { to, amount: 1 } });
 
-/** Approves without a worker, so that the next version starts the call. */
+/** Approves while no worker runs, so that the next version starts the call. */
 async function approveAndDeploy(
   run: RunInTest,
   request: ApprovalRequest,
@@ -71,14 +74,14 @@ async function approveAndDeploy(
   await deploy(version);
 }
 
-/** The one request that stands in the place of another, since its tool changed. */
+/** The request that replaces another one because its tool changed. */
 const askedAgain = (run: RunInTest, { requestId }: ApprovalRequest): Promise<ApprovalRequest> =>
   eventually('a request about the changed tool', async () => {
     const open = await run.open();
     return open.find(({ replaces }) => replaces?.requestId === requestId && replaces.by === 'definition');
   });
 
-test('an approved call whose tool has changed is asked about again, with what changed, and runs as shown', async () => {
+test('an approved call whose tool has changed is asked about again, with the changes, and runs as shown', async () => {
   const run = await world.start([{ text: 'I pay Ann.', calls: [pay()] }, { text: '{{lastResult}}' }]);
   const [request] = await run.open();
   await approveAndDeploy(run, request!, 'second');
@@ -117,7 +120,7 @@ test('two calls that were approved together are both asked about again', async (
   expect(world.ran()).toEqual([]);
 });
 
-test('a grant for the tool as it was does not answer for the tool as it is', async () => {
+test("a grant for a tool's old definition does not answer for its new one", async () => {
   const run = await world.start([
     { calls: [pay('ann')] },
     { calls: [pay('bob')] },
@@ -135,7 +138,7 @@ test('a grant for the tool as it was does not answer for the tool as it is', asy
   expect(world.ran()).toEqual(['pay ann 1 EUR', 'pay bob 1 EUR', 'pay cid 1 EUR']);
 });
 
-test('arguments that the changed tool does not take: the model is told, and nothing runs', async () => {
+test('arguments that the changed tool does not accept: the model is told, and nothing runs', async () => {
   const run = await world.start([{ calls: [pay()] }, { text: '{{lastResult}}' }]);
   const [request] = await run.open();
   await approveAndDeploy(run, request!, 'strict');
@@ -146,7 +149,7 @@ test('arguments that the changed tool does not take: the model is told, and noth
   expect(world.ran()).toEqual([]);
 });
 
-test('a tool that changes with each start is asked about three times again, then refused', async () => {
+test('a tool that changes with each start is asked about three more times, then refused', async () => {
   const run = await world.start([{ calls: [pay()] }, { text: '{{lastResult}}' }]);
   let [request] = (await run.open()) as [ApprovalRequest];
   for (const version of ['second', 'first', 'second'] as const) {
@@ -160,7 +163,7 @@ test('a tool that changes with each start is asked about three times again, then
   expect(world.ran()).toEqual([]);
 });
 
-test('a call that the policy allows is ruled on again and runs; the run then has the present definition', async () => {
+test('a call that the policy allows is evaluated again and runs; the run then has the current definition', async () => {
   const look = { tool: 'look', args: { what: 'x' } };
   const run = await world.start([{ calls: [pay()] }, { calls: [look] }, { calls: [look] }, { text: 'done' }]);
   const [request] = await run.open();
@@ -177,7 +180,7 @@ test('a call that the policy allows is ruled on again and runs; the run then has
   expect(world.ran()).toEqual(['look x', 'look x']);
 });
 
-test('an approved call is denied if the policy denies what it has become', async () => {
+test('an approved call is denied if the policy denies its new form', async () => {
   const rules: JsonObject[] = [
     { pattern: 'pay', action: 'ask' },
     { pattern: 'pay', when: 'has(args.currency)', action: 'deny', reason: 'No currencies' },

@@ -5,7 +5,10 @@ import { eventually } from '../support/eventually.ts';
 import { gated } from '../support/gated-declarations.ts';
 import { type GatedWorld, openGatedWorld } from '../support/gated-world.ts';
 
-/** What is approved is what runs (I8), in workflows of one's own too: the declaration of a gated activity is part of it. */
+/**
+ * What is approved is what runs (I8), also in a user's own workflow: the declaration of a gated activity is part of the
+ * call.
+ */
 
 jest.setTimeout(120_000);
 
@@ -48,7 +51,7 @@ const askedAgain = (handle: WorkflowHandle, { requestId }: ApprovalRequest): Pro
     ),
   );
 
-test('an approved call whose declaration has changed is asked about again, with what changed', async () => {
+test('an approved call whose declaration has changed is asked about again, with the changes', async () => {
   const handle = await world.start('inTurn', [
     { name: 'pay', args: ['ann', 3] },
     { name: 'look', args: ['x'] },
@@ -63,14 +66,15 @@ test('an approved call whose declaration has changed is asked about again, with 
   );
   expect(world.ran()).toEqual([]);
   await world.client.decide({ requestId: again.requestId, approved: true }, { workflowId: handle.workflowId });
-  // What the policy allows is ruled on again, without a person; once, for the run has the present declaration then.
+  // A call that the policy allows is evaluated again without a person, and only once, because the run then has the
+  // current declaration.
   expect(await handle.result()).toEqual([{ result: 'paid 3 to ann' }, { result: ['x'] }, { result: ['y'] }]);
   expect(world.ran()).toEqual(['pay ann 3', 'look ["x"]', 'look ["y"]']);
   const { events = [] } = await handle.fetchHistory();
   expect(events!.filter((event) => event.activityTaskFailedEventAttributes != null)).toHaveLength(2);
 });
 
-test('one that changes with each start is refused after three questions more', async () => {
+test('a declaration that changes with each start is refused after three more requests', async () => {
   const handle = await world.start('calls', [{ name: 'pay', args: ['ann', 4] }]);
   let [request] = (await world.open(handle)) as [ApprovalRequest];
   for (const version of ['new', 'old', 'new'] as const) {

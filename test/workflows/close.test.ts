@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Signal `close`: the run ends, what is open is cancelled, and the call's asker is told. */
+/** Signal `close`: the run ends, open requests are cancelled, and the sender is answered. */
 
 let world: World;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const transcript = async (run: { handle: { query: (name: string) => Promise<unkn
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => content);
 
-test('open requests are cancelled; a running tool ends first', async () => {
+test('open requests are cancelled; a running tool finishes first', async () => {
   const calls = [
     { tool: 'pay', args: { to: 'closed', amount: 1 } },
     { tool: 'hold', args: { name: 'closing' } },
@@ -56,7 +56,7 @@ test('calls that wait for their turn are cancelled too', async () => {
   expect(await transcript(run)).toEqual(['Cancelled: the run was closed', 'Cancelled: the run was closed']);
 });
 
-test('a cancelled run tells it, too', async () => {
+test('a cancelled run reports it too', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'cancelled', amount: 1 } }] }]);
   await run.open();
   await run.handle.cancel();

@@ -6,7 +6,7 @@ import { testAgent } from '../support/test-agent.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** A worker of one's own that forges permits does not run what the operator's ceiling denies (I1). */
+/** A foreign worker with forged permits cannot run what the operator's ceiling denies (I1). */
 
 let foreign: ForeignWorker;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const denied = { told: { type: 'denied_by_policy', nonRetryable: true }, ran: []
 const pay = { to: 'mallory', amount: 1 };
 
 describe('what the ceiling denies', () => {
-  test('also where a later deny depends on what only the run knows', async () => {
+  test('also if a later deny depends on data that only the run has', async () => {
     const policy = `version: 1
 rules:
   - { pattern: "pay:mallory", action: deny }
@@ -46,7 +46,7 @@ rules:
     expect(await forge(policy, 'pay', pay)).toEqual(denied);
   }, 60_000);
 
-  test('also where an argument is called severity', async () => {
+  test('also if an argument is named severity', async () => {
     const policy = `version: 1
 rules:
   - { pattern: echo, action: allow }
@@ -55,7 +55,7 @@ rules:
     expect(await forge(policy, 'echo', { severity: 'page everybody' })).toEqual(denied);
   }, 60_000);
 
-  test('also where a text of the condition is metadata', async () => {
+  test('also if a text in the condition is metadata', async () => {
     const policy = `version: 1
 rules:
   - { pattern: echo, action: allow }

@@ -6,8 +6,8 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * What comes after a run has continued as new and before its next link has begun is handed to the link's handlers
- * before it knows its rules: it waits for them, and counts (I11).
+ * Messages that arrive after a run has continued as new and before its next execution has begun reach the handlers
+ * before the policies are known. They wait for the policies, and count (I11).
  */
 
 let world: World;
@@ -16,29 +16,31 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Stops the worker in the moment in which a link has ended and the next has done nothing yet. */
+/** Stops the worker when an execution has ended and the next has done nothing yet. */
 async function stopBetweenLinks(run: RunInTest): Promise<void> {
   let known = 1;
   await eventually(
     'a link that has not begun',
     async () => {
       if (known > 1) await world.startWorker();
-      // The stray after this length makes the link continue as new: the worker takes that task, and no other.
+      // The stray signal after this length makes the execution continue as new: the worker takes that task and no
+      // other.
       while ((await run.handle.describe()).historyLength < 37) await run.handle.signal('stray');
       await run.handle.signal('stray');
-      // Nobody can tell that moment from outside: a busy machine comes to it later, so each try stops a little later.
+      // That moment is not observable from outside, and a busy machine reaches it later, so each attempt stops a little
+      // later.
       await sleep(((known - 1) * 8) % 120);
       await world.stopWorker();
       const { links } = await world.client.historyChain(run.workflowId);
       known++;
       return links.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
-      // A task that a stopping worker takes and drops comes again after ten seconds.
+      // A task that a stopping worker takes and drops is retried after ten seconds.
     },
     120_000,
   );
 }
 
-test('a decision by signal and one by update, before the first task of a link', async () => {
+test('a decision by signal and one by update, before the first task of an execution', async () => {
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'early', amount } }));
   const run = await world.start([{ calls }, { text: 'done' }], {
     policy: {
@@ -64,7 +66,7 @@ test('a decision by signal and one by update, before the first task of a link', 
   expect((await run.status()).refused.last.filter(({ code }) => code !== 'invalid_decision')).toEqual([]);
 }, 180_000);
 
-test('signals of several kinds, before the first task of a link, count in the order in which they came', async () => {
+test('signals of several kinds before the first task of an execution are applied in order of arrival', async () => {
   const calls = [3, 4].map((amount) => ({ tool: 'pay', args: { to: 'early', amount } }));
   const run = await world.start([{ calls }, { text: 'done' }], {
     policy: { version: 1, rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }] },
@@ -78,7 +80,7 @@ test('signals of several kinds, before the first task of a link, count in the or
   await world.startWorker();
   const { status, outcomes } = await run.result();
   expect(status).toBe('closed');
-  // A run that is closed starts nothing any more.
+  // A closed run starts nothing new.
   expect(outcomes.map(({ callId, outcome, ran }) => `${callId} ${outcome} ${ran}`).toSorted()).toEqual([
     '1.1 approved no',
     '1.2 cancelled no',

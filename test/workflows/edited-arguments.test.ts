@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Edited arguments are a new call (I9), and an answer in the tool's place is an answer. */
+/** Edited arguments are a new call (I9), and a response replaces the tool's result. */
 
 let world: World;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const decide = (run: RunInTest, decision: object): Promise<Receipt> =>
 const ran = (to: string): string[] => world.ran().filter((line) => line.startsWith(`pay ${to} `));
 
 test.each(['update', 'signal'] as const)(
-  'edited by %s: that runs, under its own digest, and the model is told',
+  'edited by %s: the edited call runs, under its own digest, and the model is told',
   async (by) => {
     const to = `edit-${by}`;
     const run = await world.start(turns(to, 500));
@@ -46,7 +46,7 @@ const policy: JsonObject = {
   ],
 };
 
-describe('an edit passes the policy again', () => {
+describe('an edit is evaluated by the policy again', () => {
   test.each<[string, object, string]>([
     ['denied by policy', { to: 'pol', amount: 9_999 }, 'denied_by_policy'],
     ['of the wrong type', { to: 'pol', amount: 'much' }, 'arguments_invalid'],
@@ -62,7 +62,7 @@ describe('an edit passes the policy again', () => {
     await run.handle.terminate();
   });
 
-  test('asked by another rule: a new request takes the place, in which only its reviewers count', async () => {
+  test('another rule asks: a new request replaces the old one, and only its reviewers count', async () => {
     const run = await world.start(turns('succ', 10), { policy });
     const [request] = await run.open();
     const { requestId } = request!;
@@ -93,7 +93,7 @@ describe('an edit passes the policy again', () => {
     ]);
   });
 
-  test('by one who may answer the new request as well: one answer does', async () => {
+  test('by a reviewer who may answer the new request too: one answer is enough', async () => {
     const run = await world.start(turns('both', 10), { policy });
     const [request] = await run.open();
     const modifiedArguments = { to: 'both', amount: 2_000 };
@@ -110,7 +110,7 @@ describe('an edit passes the policy again', () => {
   });
 });
 
-test('a response goes to the model in the place of the result, and the tool does not run', async () => {
+test('a response goes to the model instead of the result, and the tool does not run', async () => {
   const run = await world.start(turns('resp', 1));
   const [request] = await run.open();
   const response = { balance: 'ask again tomorrow' };

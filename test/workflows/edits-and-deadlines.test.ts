@@ -4,14 +4,14 @@ import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** However often a call is edited, and whatever each edit asks: together it waits no longer than the ceiling allows. */
+/** However often a call is edited, and whatever each edit asks, it waits in total no longer than the ceiling allows. */
 
 const hourMs = 3_600_000;
 let world: World;
 beforeAll(async () => {
   world = await openWorld({
     policy: { version: 1, rules: [], approval: { timeout: '1h', max_timeout: '1h' } },
-    // What is edited goes through continue-as-new, too: the first request's time is carried.
+    // The edited call also goes through continue-as-new: the first request's time is carried.
     rollOver: { historyEvents: 20 },
   });
 }, 60_000);
@@ -27,7 +27,7 @@ const over = (amount: number, reviewer: string, timeout: string): JsonObject => 
 const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
 
-test('edited twice, then extended: never past the first request and the longest wait', async () => {
+test('edited twice, then extended: never past the longest wait since the first request', async () => {
   const calls = [{ tool: 'pay', args: { to: 'chain', amount: 1 } }];
   const run = await world.start([{ calls }, { text: 'done' }] as never[], {
     policy: { rules: [one, over(10, 'bob', '1h'), over(20, 'cem', '1h')] },
@@ -44,7 +44,7 @@ test('edited twice, then extended: never past the first request and the longest 
     requestId = successor!;
     const [next] = await run.open();
     expect(next).toMatchObject({ requestId, deadline: new Date(latestMs).toISOString() });
-    // A rule's own hour would end later.
+    // The rule's own hour would end later.
     expect(Date.parse(next!.requestedAt)).toBeGreaterThan(Date.parse(first!.requestedAt));
   }
   const until = new Date(latestMs + 1).toISOString();
@@ -56,7 +56,7 @@ test('edited twice, then extended: never past the first request and the longest 
   expect((await run.status()).links).toBeGreaterThan(1);
 });
 
-test('an edited call that is asked about for less than that waits as long as its rule says', async () => {
+test('an edited call whose rule has a shorter timeout waits as long as the rule says', async () => {
   const calls = [{ tool: 'pay', args: { to: 'short', amount: 1 } }];
   const run = await world.start([{ calls }, { text: 'done' }] as never[], {
     policy: { rules: [one, over(10, 'bob', '5m')] },

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Edits beside what else happens to a run: standing denials, limits, hidden arguments, a worker that was away (I9). */
+/** Edits combined with other features: standing denials, limits, hidden arguments, a worker that was away (I9). */
 
 let world: World;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const details = (run: RunInTest, requestId: string): Promise<ApprovalDetails> =>
   run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
 const asks: JsonObject = { rules: [{ pattern: 'pay', action: 'ask' }] };
 
-test('an edit into what a reviewer denied for good is refused', async () => {
+test('an edit into a standing denial is refused', async () => {
   const run = await world.start(pays(['mallory', 1], ['ann', 2]), { policy: asks });
   const [first, second] = await run.open(2);
   const always = { kind: 'arguments', match: { to: 'mal*' } };
@@ -41,7 +41,7 @@ test('an edit into what a reviewer denied for good is refused', async () => {
   expect(world.ran()).not.toContain('pay mallory 2');
 });
 
-test('an edit into a call that cannot be undone counts, and is refused where the run has had enough of those', async () => {
+test('an edit into an irreversible call counts, and is refused once the run has reached its limit', async () => {
   const policy = {
     rules: [{ pattern: 'echo', action: 'ask' }],
     assess: [{ pattern: 'echo', args: { amount: '500' }, severity: 'high', reversible: false }],
@@ -59,7 +59,7 @@ test('an edit into a call that cannot be undone counts, and is refused where the
   await run.result();
 });
 
-test('where arguments are hidden, edited ones are too', async () => {
+test('if arguments are hidden, edited arguments are too', async () => {
   const policy = { ...asks, approval: { include_arguments: false } };
   const run = await world.start(pays(['hidden', 1]), { policy });
   const [request] = await run.open();
@@ -69,7 +69,7 @@ test('where arguments are hidden, edited ones are too', async () => {
   await run.result();
 });
 
-describe('a rule that stays, with other terms', () => {
+describe('the same rule with other terms', () => {
   test('a request no longer runs by itself at its deadline', async () => {
     const policy = (on_timeout: string): JsonObject => ({
       rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: '3s' } }],
@@ -84,7 +84,7 @@ describe('a rule that stays, with other terms', () => {
   });
 });
 
-test('an edit sent in time to a worker that was away: the new request has its whole time', async () => {
+test('an edit sent in time while the worker was away: the new request gets its full time', async () => {
   const policy: JsonObject = {
     rules: [
       { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '3s' } },

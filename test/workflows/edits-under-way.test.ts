@@ -6,9 +6,9 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** What comes while an edit is being checked: another edit of the request, and the same decision once more. */
+/** Messages that arrive while an edit is being checked: another edit of the request, and the same decision again. */
 
-/** Calls of amount 9999 are assessed when the test says so. */
+/** The assessment of calls with amount 9999 waits for the test. */
 const checking = { count: 0, letGo: (): void => {} };
 let world: World;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ async function editing(
   });
   const before = checking.count;
   const answer = run.handle.executeUpdate<Receipt, [unknown]>('decide', { args: [edit(9_999)] });
-  // It is awaited later, and may be refused.
+  // Awaited later; may be refused.
   answer.catch(() => {});
   await eventually('the edit is being checked', () => checking.count > before);
   return { run, edit, answer };
@@ -58,7 +58,7 @@ async function inHistory(run: RunInTest): Promise<{ updates: number; checks: num
   };
 }
 
-test('another edit is refused before history, and is looked at when it comes again under its id', async () => {
+test('another edit is refused before history, and evaluated when it is repeated under its id', async () => {
   const { run, edit, answer } = await editing('denied');
   const { workflowId } = run;
   const other = edit(5) as never;
@@ -71,7 +71,7 @@ test('another edit is refused before history, and is looked at when it comes aga
   expect(world.ran()).toContain('pay denied 5');
 });
 
-test('the same decision again, by signal and by update: one check, one answer, nothing is counted as refused', async () => {
+test('the same decision again, by signal and by update: one check, one answer, nothing counted as refused', async () => {
   const { run, edit, answer } = await editing('same');
   const before = (await run.handle.describe()).historyLength;
   await run.handle.signal('decide', edit(9_999));
@@ -86,7 +86,7 @@ test('the same decision again, by signal and by update: one check, one answer, n
   expect((await run.status()).refused.total).toBe(0);
 });
 
-test('all grants are revoked meanwhile: that which the edit leaves is revoked, too', async () => {
+test('all grants are revoked meanwhile: the grant from the edit is revoked too', async () => {
   const { run, answer } = await editing('always');
   const revoke = (): Promise<Receipt> =>
     run.handle.executeUpdate<Receipt, [unknown]>('revoke', { args: [{ grants: 'all', by: 'ann' }] });

@@ -18,7 +18,7 @@ const listed = async (workflowId: string): Promise<boolean> => {
   return false;
 };
 
-test('cancel with a request open: settled as cancelled, by nobody, and out of the inbox', async () => {
+test('cancel with an open request: settled as cancelled, without a reviewer, and removed from the inbox', async () => {
   const run = await world.start(ask);
   const [request] = await run.open();
   await eventually('it is listed', () => listed(run.workflowId));
@@ -35,7 +35,7 @@ test('cancel with a request open: settled as cancelled, by nobody, and out of th
   ).rejects.toMatchObject({ code: 'run_closed' });
 });
 
-test('settled while the run goes on: out of the inbox, and still found as settled', async () => {
+test('settled while the run continues: removed from the inbox, and still found as settled', async () => {
   const run = await world.start([ask[0]!, { calls: [{ tool: 'hold', args: { name: 'busy' } }] }], {
     policy: { version: 1, rules: [{ pattern: 'hold', action: 'allow' }] },
   });
@@ -48,7 +48,7 @@ test('settled while the run goes on: out of the inbox, and still found as settle
   await run.handle.terminate();
 });
 
-test('terminate with a request open: out of the inbox, and a decision learns that the run is closed', async () => {
+test('terminate with an open request: removed from the inbox, and a decision is told that the run is closed', async () => {
   const run = await world.start(ask);
   const [request] = await run.open();
   await run.handle.terminate();
@@ -77,7 +77,7 @@ test('more turns than the agent may take: the run ends with the status limit', a
   });
 });
 
-describe('what cannot start fails with one sentence and its code', () => {
+describe('a start that is not possible fails with one sentence and its code', () => {
   const start = (...args: unknown[]) =>
     world.client.session.client.workflow.execute('agentRun', {
       workflowId: `bad-${randomUUID()}`,

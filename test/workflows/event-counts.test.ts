@@ -8,7 +8,10 @@ import { openStage } from '../../bench/stage.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { testBundle } from '../support/world.ts';
 
-/** Budgets B1 and B2, to the event, beside hand-written workflows with the same activities (`npm run bench:events`). */
+/**
+ * Budgets B1 and B2, to the event, compared to hand-written workflows with the same activities (`npm run
+ * bench:events`).
+ */
 
 let stage: Stage;
 let report: EventReport;
@@ -26,7 +29,7 @@ const task = { workflowTaskScheduled: 1, workflowTaskStarted: 1, workflowTaskCom
 const index = { upsertWorkflowSearchAttributes: 2, workflowPropertiesModified: 2 };
 const bySignal = { ...task, ...index, timerStarted: 1, timerCanceled: 1, workflowExecutionSignaled: 1 };
 
-test('each run has one activity and one task more than a bare one: countersign.loadAgent', () => {
+test('each run has one more activity and task than a bare one: countersign.loadAgent', () => {
   expect(report.once).toEqual({ ...task, activityTaskScheduled: 1, activityTaskStarted: 1, activityTaskCompleted: 1 });
 });
 
@@ -72,16 +75,16 @@ describe('what the gate adds', () => {
     const row = report.rows.find((each) => each.name === name)!;
     expect(row.added).toEqual(added);
     expect(row.addedTotal).toBeLessThanOrEqual(row.budget ?? row.addedTotal);
-    // Only calls side by side leave anything to chance.
+    // Only concurrent calls have event counts that vary.
     if (name.startsWith('1 ')) expect(row.byChance).toBe(0);
   });
 
-  test('every run that is measured is expected here', () => {
+  test('every measured run is expected here', () => {
     expect(report.rows.map(({ name }) => name)).toEqual(expected.map(([name]) => name));
   });
 });
 
-test('the counter counts every event once, by its kind', () => {
+test('the counter counts every event once, by its type', () => {
   const events = [
     { workflowExecutionStartedEventAttributes: {} },
     { workflowTaskScheduledEventAttributes: {} },

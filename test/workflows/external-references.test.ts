@@ -9,13 +9,13 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * Payloads that say they are kept in external storage (I5c). The SDK looks at them before any converter does:
- * what is well formed is guarded by `src/payload-folder/unread-references.ts`; what is not, its public interface leaves open, and
- * `docs/security.md` says so. The second half of this file shows that present behaviour: when it fails because the
- * SDK has become better, delete it and the paragraph there.
+ * Payloads that claim to be in external storage (I5c). The SDK processes them before any converter.
+ * `src/payload-folder/unread-references.ts` guards well-formed ones; the SDK's public interface leaves no way to guard
+ * malformed ones, as `docs/security.md` says. The second half of this file documents that behaviour: if it fails
+ * because the SDK has improved, delete it and the paragraph there.
  */
 
-// The tasks that fail on purpose would be told with their stack traces.
+// Silences the stack traces of tasks that fail on purpose.
 Runtime.install({
   logger: new DefaultLogger('ERROR', () => undefined),
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
@@ -90,7 +90,7 @@ const start = async (input: Payload): Promise<string> => {
 };
 
 describe('a reference that names a store', () => {
-  test.each(['decide', 'noise'])('as the argument of signal %s: refused, and a good decision works', async (name) => {
+  test.each(['decide', 'noise'])('as the argument of signal %s: refused, and a valid decision works', async (name) => {
     const { run, decision } = await waiting();
     await signal(run.workflowId, name, [wellFormed]);
     await run.handle.signal('decide', decision);
@@ -98,7 +98,7 @@ describe('a reference that names a store', () => {
     expect((await run.status()).refused).toEqual({ last: [{ code: 'undecodable', size: 0 }], total: 1 });
   });
 
-  test('in the header of a good signal: the decision counts', async () => {
+  test('in the header of a valid signal: the decision counts', async () => {
     const { run, decision } = await waiting();
     await signal(run.workflowId, 'decide', [json(decision)], { trace: wellFormed });
     expect((await run.result()).output).toBe('paid 1 to x');
@@ -112,14 +112,14 @@ describe('a reference that names a store', () => {
     expect((await run.result()).output).toBe('paid 1 to x');
   });
 
-  test('in the header of a good update: the decision counts', async () => {
+  test('in the header of a valid update: the decision counts', async () => {
     const { run, decision } = await waiting();
     const { outcome } = await update(run.workflowId, [json(decision)], { trace: wellFormed });
     expect(outcome?.success).toBeTruthy();
     expect((await run.result()).output).toBe('paid 1 to x');
   });
 
-  test('as the argument of a query: that query fails, and nothing else', async () => {
+  test('as the argument of a query: only that query fails', async () => {
     const { run } = await waiting();
     const query = service().queryWorkflow({
       namespace: 'default',
@@ -136,7 +136,7 @@ describe('a reference that names a store', () => {
     await expect(world.client.run(workflowId).result()).rejects.toThrow(/: The run's input could not be decoded: .+$/);
   });
 
-  test('in the memo of a run that says it has approvals: the inbox still shows the others', async () => {
+  test('in the memo of a run that claims to have approvals: the inbox still shows the others', async () => {
     const { run, decision } = await waiting();
     const stranger = `stranger-${randomUUID()}`;
     await service().startWorkflowExecution({
@@ -169,8 +169,8 @@ describe('a reference that names a store', () => {
   });
 });
 
-/** Present behaviour of `@temporalio/worker` 1.24.0, not what we want. */
-describe('a reference that names no store, or is not JSON, repeats the task of the run', () => {
+/** Current behaviour of `@temporalio/worker` 1.24.0, not what we want. */
+describe("a reference without a store, or not in JSON, makes the run's task retry", () => {
   const failedTasks = async (workflowId: string): Promise<string[]> => {
     const { events } = await world.client.session.client.workflow.getHandle(workflowId).fetchHistory();
     return (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message ?? []);
@@ -190,13 +190,13 @@ describe('a reference that names no store, or is not JSON, repeats the task of t
   test.each<[string, Payload, string]>([
     ['without a driver', noDriver, "'driverName' must be a non-empty string"],
     ['that is not JSON', reference('{bad'), 'JSON'],
-  ])('%s, by signal: no decision is heard until the run is reset to before it', async (_name, payload, message) => {
+  ])('%s, by signal: no decision is handled until the run is reset to before it', async (_name, payload, message) => {
     const { run, decision } = await waiting();
     await signal(run.workflowId, 'decide', [payload]);
     await expectStuck(run.workflowId, message);
     await run.handle.signal('decide', decision);
     const asked = await resetBefore(run);
-    // The question is asked again, under an id of its own.
+    // The call is asked about again, under a new id.
     expect(asked.requestId).not.toBe(decision.requestId);
     expect(asked.digest).toHaveLength(64);
     await run.handle.signal('decide', { requestId: asked.requestId, approved: true });
@@ -213,7 +213,7 @@ describe('a reference that names no store, or is not JSON, repeats the task of t
     expect((await run.result()).output).toBe('paid 1 to x');
   });
 
-  test('by update: the same, though it never enters history', async () => {
+  test('by update: the same, although it never enters history', async () => {
     const { run } = await waiting();
     void update(run.workflowId, [noDriver]).catch(() => undefined);
     await expectStuck(run.workflowId, 'driverName');
@@ -222,7 +222,7 @@ describe('a reference that names no store, or is not JSON, repeats the task of t
     expect((await run.result()).output).toBe('paid 1 to x');
   });
 
-  test('as a query argument: that query fails, and nothing else', async () => {
+  test('as a query argument: only that query fails', async () => {
     const { run, decision } = await waiting();
     const query = service().queryWorkflow({
       namespace: 'default',

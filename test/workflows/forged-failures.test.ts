@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { openOperatorWorld, type OperatorWorld } from '../support/operator-world.ts';
 import type { RunInTest } from '../support/world.ts';
 
-/** Any client may fail a running activity, in the words of the second gate: no tool starts twice, or ungated (I1, I7). */
+/** Any client may fail a running activity with the second gate's failures: no tool starts twice or ungated (I1, I7). */
 
 let world: OperatorWorld;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function configOf({ handle }: RunInTest): Promise<RunConfig> {
   return JSON.parse(Buffer.from(payload!.data!).toString()) as RunConfig;
 }
 
-test('a running tool that is said to lack its arguments is not started again', async () => {
+test('a running tool whose arguments are claimed to be missing is not started again', async () => {
   const run = await world.running('hold_on', 'unread');
   await failAs(run, ApplicationFailure.nonRetryable('forged', 'payload_unread'));
   const again = await eventually('another start', () => world.starts('unread') > 1, 3_000).catch(() => false);
@@ -36,7 +36,7 @@ test('a running tool that is said to lack its arguments is not started again', a
   expect(world.starts('unread')).toBe(1);
 });
 
-test('a tool that is said to have changed changes no other tool', async () => {
+test('a tool that is claimed to have changed changes no other tool', async () => {
   const policy = { version: 1, rules: [], risk_defaults: { read_only: 'allow', write: 'ask' } };
   const call = (tool: string, name: string) => ({ calls: [{ tool, args: { name } }] });
   const run = await world.start([call('hold_look', 'other'), call('hold', 'asked'), { text: 'done' }], { policy });
@@ -50,7 +50,7 @@ test('a tool that is said to have changed changes no other tool', async () => {
   await run.handle.terminate();
 });
 
-test('a tool that is said to be harmless now is asked about as before', async () => {
+test('a tool that is claimed to be harmless now is asked about as before', async () => {
   const policy = { version: 1, rules: [], risk_defaults: { read_only: 'allow', write: 'ask' } };
   const call = { tool: 'hold', args: { name: 'harmless' } };
   const run = await world.start([{ calls: [call] }, { text: 'done' }], { policy });

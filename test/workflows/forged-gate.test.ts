@@ -9,7 +9,7 @@ import { carriedBy, forgedGate } from '../support/forged-past.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** Nobody can make the gate of a workflow of one's own believe a past that it does not have (I1, docs/gate.md). */
+/** Nobody can make the gate of a user's own workflow believe a past that it does not have (I1, docs/gate.md). */
 
 let world: GatedWorld;
 let foreign: ForeignWorker;
@@ -32,7 +32,7 @@ function start(type: string, args: unknown[], options: Partial<WorkflowStartOpti
   return world.client.session.client.workflow.start(type, { workflowId, taskQueue, args, ...options });
 }
 
-/** A workflow that continued as new while its call was asked about. */
+/** A workflow that continued as new while its call waited for a decision. */
 async function rolled(options: Partial<WorkflowStartOptions> = {}) {
   const handle = world.client.session.client.workflow.getHandle((await start('rolls', [1], options)).workflowId);
   const [request] = await world.open(handle);
@@ -57,7 +57,7 @@ function failureOf(handle: WorkflowHandle): Promise<unknown> {
   });
 }
 
-test('continue-as-new: the request waits on under its id, the call runs once, and the journal has no gap', async () => {
+test('continue-as-new: the request keeps its id, the call runs once, and the journal has no gap', async () => {
   const { handle, request, approve } = await rolled();
   expect(await world.open(handle)).toEqual([request]);
   await approve();
@@ -68,17 +68,17 @@ test('continue-as-new: the request waits on under its id, the call runs once, an
 });
 
 describe('refused, and nothing runs', () => {
-  test('a starter’s state in a first execution', async () => {
+  test("a starter's state in a first execution", async () => {
     const handle = await start('rolls', [1, forged]);
     expect(await failureOf(handle)).toMatchObject(notWritten);
   });
 
-  test('a starter’s state that a first execution hands on unread', async () => {
+  test("a starter's state that a first execution passes on without verifying it", async () => {
     const handle = await start('passesOn', [forged]);
     expect(await handle.result()).toMatchObject(notWritten);
   });
 
-  test('state that a message brought in the place of what was carried, with its writer’s name', async () => {
+  test("state from a message instead of the carried one, with its writer's name", async () => {
     const handle = await start('takesFromSignal', []);
     const [first] = await eventually('it continues as new', async () => {
       const both = await links(handle);
@@ -114,7 +114,7 @@ describe('refused, and nothing runs', () => {
   });
 });
 
-test('a retried workflow that carries nothing begins anew: other request ids, and an old decision is refused', async () => {
+test('a retried workflow without carried state starts afresh: new request ids, and an old decision is refused', async () => {
   const retry = { maximumAttempts: 2, initialInterval: '10ms' };
   const started = await start('rolls', [1], { retry, workflowRunTimeout: '8s' });
   const handle = world.client.session.client.workflow.getHandle(started.workflowId);

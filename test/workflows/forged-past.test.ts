@@ -51,12 +51,12 @@ async function continueAsNew(run: RunInTest): Promise<void> {
   });
 }
 
-/** The executions of a workflow, oldest first. */
+/** The run ids of a workflow's executions, oldest first. */
 async function runIds(workflowId: string): Promise<string[]> {
   return (await world.client.historyChain(workflowId)).links.map(({ runId }) => runId);
 }
 
-/** The failure of the `index`-th execution of a workflow, once it has ended; of the last one with -1. */
+/** The failure of a workflow's execution `index` once it has ended; -1 means the last one. */
 function failureOf(workflowId: string, index: number): Promise<unknown> {
   return eventually('the execution fails', async () => {
     const last = (await world.client.historyChain(workflowId)).links.at(index)?.events.at(-1);
@@ -78,13 +78,13 @@ test('a starter: a first execution does not read its second argument', async () 
   expect(await run.status()).toMatchObject({ links: 1 });
 });
 
-test('a starter with a retry policy and a run time-out: the retry is refused', async () => {
+test('a starter with a retry policy and a run timeout: the retry is refused', async () => {
   const run = await start({ args: [input, forged], retry, workflowRunTimeout: '3s' });
   expect(await failureOf(run.workflowId, 1)).toMatchObject(forbidden(/not retried/));
   expect(paid('forged')).toEqual([]);
 });
 
-test('a starter with a cron schedule: each execution is refused, the first one too', async () => {
+test('a starter with a cron schedule: each execution is refused, including the first', async () => {
   const run = await start({ args: [input, forged], cronSchedule: '@every 1s' });
   expect(await failureOf(run.workflowId, 1)).toMatchObject(forbidden(/Temporal schedule/));
   expect(await failureOf(run.workflowId, 0)).toMatchObject(forbidden(/Temporal schedule/));
@@ -102,7 +102,7 @@ test('the temporal command line with --cron: refused, and the sentence names sch
   await world.run(workflowId).handle.terminate();
 });
 
-test('a Temporal schedule: each run is a first execution of its own', async () => {
+test('a Temporal schedule: each run is a first execution', async () => {
   const { schedule, workflow } = world.client.session.client;
   const scheduleId = `past-${randomUUID()}`;
   const plan = await schedule.create({
@@ -126,11 +126,11 @@ test('a Temporal schedule: each run is a first execution of its own', async () =
   await plan.delete();
 });
 
-describe('a worker of one’s own, which writes the state as its own', () => {
+describe('a foreign worker that writes the state as its own', () => {
   test.each([
     ['of another workflow type', 'continuesAs', /'continuesAs': only a workflow of the same type/],
     ['of the same type, on another task queue', 'agentRun', /task queue 'foreign-.*': only one on the same task queue/],
-  ])('%s: what it continues as new is refused', async (_name, type, sentence) => {
+  ])('%s: the execution that it continues as is refused', async (_name, type, sentence) => {
     const { taskQueue } = world;
     const target = { workflowType: 'agentRun', taskQueue, input, carried: forged };
     const run = await start({ taskQueue: foreign.taskQueue, args: [target] }, type);
@@ -139,7 +139,7 @@ describe('a worker of one’s own, which writes the state as its own', () => {
   });
 });
 
-/** A run that continued as new while it asked about its first call. */
+/** A run that continued as new while its first call waited for a decision. */
 async function continued(to: string, options: Partial<WorkflowStartOptions> = {}) {
   const run = await start({ args: [{ agent: 'tester', input: scriptOf(to, to) }], ...options });
   const [request] = await run.open();
@@ -175,7 +175,7 @@ describe('a reset of an execution that continues another', () => {
     expect(paid('reset')).toHaveLength(1);
   });
 
-  test('to after that: what waited waits again', async () => {
+  test('to after that: the open request is open again', async () => {
     const { run, request, approve } = await continued('later');
     await resetTo(world, run.workflowId, hasVerified);
     expect(await run.open()).toEqual([request]);

@@ -1,4 +1,4 @@
-/** Many signatures that do not hold: what they cost is bounded, and whoever signs honestly is delayed at most (I4). */
+/** Many invalid signatures: their cost is bounded, and honest signers are only delayed (I4). */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,10 +44,10 @@ const approval = (run: RunInTest, { requestId }: { requestId: string }): Decisio
     { keyId: 'laptop', privateKey: ann.privateKey, workflowId: run.workflowId, namespace: 'default' },
   );
 
-test('500 forged decisions: the rest of them are not looked at, the run continues as new, and an honest one counts', async () => {
+test('500 forged decisions: not all are verified, the run continues as new, and an honest one counts', async () => {
   const run = await world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
   const [request] = await run.open();
-  // All are heard in one workflow task.
+  // All are handled in one workflow task.
   await world.stopWorker();
   for (let list = 0; list < 5; list++) await run.handle.signal('decide', forged(request!));
   await world.startWorker();
@@ -59,7 +59,7 @@ test('500 forged decisions: the rest of them are not looked at, the run continue
   expect(await run.result()).toMatchObject({ output: 'paid 1 to p', status: 'completed' });
 });
 
-test('while a tool runs, a run cannot continue as new: the same decision is refused, and counts when it is repeated after', async () => {
+test('while a tool runs, a run cannot continue as new: the same decision is refused, and counts when repeated afterwards', async () => {
   const run = await world.start(
     [{ calls: [{ tool: 'hold', args: { name: 'flood' } }, pay] }, { text: '{{lastResult}}' }],
     { policy: { rules: [{ pattern: 'hold', action: 'allow' }] } },
@@ -80,7 +80,7 @@ test('while a tool runs, a run cannot continue as new: the same decision is refu
 test.each<[string, (decision: Decision) => Decision]>([
   ['a key that nobody has', (decision) => ({ ...decision, signature: { ...decision.signature!, keyId: 'none' } })],
   ['a request that there is not', (decision) => ({ ...decision, requestId: '0'.repeat(32) })],
-])('what is refused without a check counts for none: %s', async (_, change) => {
+])('a refusal without verification does not use up the limit: %s', async (_, change) => {
   const run = await world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
   const [request] = await run.open();
   for (let list = 0; list < 5; list++) {

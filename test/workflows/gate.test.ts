@@ -13,7 +13,7 @@ const oneCall = (call: { tool: string; args?: object; rawArguments?: string }): 
   [{ calls: [call] }, { text: 'told: {{lastResult}}' }] as never[];
 
 describe('one call, each way through the gate', () => {
-  test('allow: the tool runs and nobody is asked', async () => {
+  test('allow: the tool runs, and nobody is asked', async () => {
     const run = await world.start(oneCall({ tool: 'look', args: { what: 'sea' } }));
     const result = await run.result();
     expect(result).toMatchObject({ status: 'completed', output: 'told: saw sea' });
@@ -49,7 +49,7 @@ describe('one call, each way through the gate', () => {
     expect(world.ran()).not.toContain('pay bob 1');
   });
 
-  test('ask, then nobody answers: denied at the deadline, and told so', async () => {
+  test('ask, then no answer: denied at the deadline, and the model is told so', async () => {
     const run = await world.start(oneCall(pay), { policy: { version: 1, approval: { timeout: '1s' } } });
     const result = await run.result();
     expect(result.output).toBe('told: Denied: no decision within 1s');
@@ -68,13 +68,13 @@ describe('one call, each way through the gate', () => {
     ['an unknown tool', { tool: 'fly', args: {} }, `Error: tool 'fly' not found`],
     ['arguments that are not JSON', { tool: 'pay', rawArguments: '{"to":' }, /^told: Error: /],
     ['arguments of the wrong type', { tool: 'pay', args: { to: 1, amount: 'x' } }, /^told: Error: /],
-  ])('%s is answered and the run goes on', async (_name, call, told) => {
+  ])('%s is answered, and the run continues', async (_name, call, told) => {
     const result = await (await world.start(oneCall(call))).result();
     expect(result.output).toMatch(told);
     expect(result.outcomes).toMatchObject([{ outcome: 'refused', ran: 'no' }]);
   });
 
-  test('a tool that throws: the model is told, the run goes on', async () => {
+  test('a tool that throws: the model is told, and the run continues', async () => {
     const run = await world.start(oneCall({ tool: 'fail', args: {} }), {
       policy: { version: 1, rules: [{ pattern: 'fail', action: 'allow' }] },
     });
@@ -104,7 +104,7 @@ describe('decisions that change nothing (I4)', () => {
     ['a reason too long', (requestId) => [{ requestId, approved: true, reason: 'x'.repeat(2_001) }], 'too_large'],
   ];
 
-  test('by signal: recorded with code and size, and a later good decision works', async () => {
+  test('by signal: recorded with code and size, and a later valid decision works', async () => {
     const run = await world.start(oneCall({ tool: 'pay', args: { to: 'cat', amount: 2 } }));
     const [request] = await run.open();
     for (const [, payload] of bad) await run.handle.signal('decide', ...payload(request!.requestId));
@@ -126,7 +126,7 @@ describe('decisions that change nothing (I4)', () => {
     await run.handle.terminate();
   });
 
-  test('a second decision learns who was first; a retry of the first gets its receipt again (I3)', async () => {
+  test('a second decision is told who was first; a retry of the first gets its receipt again (I3)', async () => {
     const run = await world.start([
       {
         calls: [

@@ -15,7 +15,7 @@ import { gated } from '../support/gated-declarations.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** Plain activities behind the gate of a workflow of one's own (docs/gate.md). */
+/** Plain activities behind the gate of a user's own workflow (docs/gate.md). */
 
 let world: GatedWorld;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(() => world.close());
 const one = async (name: string, args: unknown[], how?: string): Promise<unknown> =>
   ((await world.run('calls', [{ name, args, how }])) as unknown[])[0];
 
-describe('a call that is allowed', () => {
+describe('an allowed call', () => {
   test.each<[string, string, unknown[], unknown]>([
     ['has its own arguments', 'look', ['a', 1, { b: [null] }], ['a', 1, { b: [null] }]],
     ['may have one object', 'order', [{ item: 'tea' }], 'ordered tea'],
@@ -51,7 +51,7 @@ describe('a call that is allowed', () => {
     expect(await one(activity, args)).toEqual({ result });
   });
 
-  test('may be told to a model', async () => {
+  test('can be reported to a model', async () => {
     expect(await one('order', [{ item: 'tea' }], 'model')).toBe('ordered tea');
   });
 });
@@ -75,7 +75,7 @@ describe('a call that the gate refuses', () => {
       'as a local activity',
       'pay',
       ['a', 1],
-      { type: 'internal', message: `'pay' is gated: a gated activity cannot be a local one` },
+      { type: 'internal', message: `'pay' is gated: schedule it as a regular activity, not as a local one` },
     ],
   ])('%s', async (name, activity, args, failure) => {
     expect(await one(activity, args, name === 'as a local activity' ? 'local' : undefined)).toEqual({
@@ -85,19 +85,19 @@ describe('a call that the gate refuses', () => {
     expect(world.ran()).toEqual([]);
   });
 
-  test('is told to a model as a sentence', async () => {
+  test('is reported to a model as a sentence', async () => {
     expect(await one('pay', ['mallory', 1], 'model')).toBe('Denied: Never');
   });
 });
 
-describe('a call that is asked about', () => {
+describe('a call that waits for approval', () => {
   const asked = async (args: unknown[], how?: string, name = 'pay') => {
     const handle = await world.start('calls', [{ name, args, how }]);
     const [request] = await world.open(handle);
     return { handle, request: request!, result: async () => ((await handle.result()) as unknown[])[0] };
   };
 
-  test('leaves defaults to the activity, and its subject to the rules', async () => {
+  test('leaves defaults to the activity, and gives its subject to the rules', async () => {
     const { request, result } = await asked(['a']);
     expect(request.arguments).toEqual({ to: 'a' });
     expect(request.contextSummary).toBe('Workflow calls');
@@ -106,7 +106,7 @@ describe('a call that is asked about', () => {
     expect(world.ran()).toEqual(['pay a 5']);
   });
 
-  test('tells who denied it', async () => {
+  test('reports who denied it', async () => {
     const { request, result } = await asked(['a', 1]);
     const { requestId } = request;
     await world.client.decide({ requestId, approved: false, reason: 'no', reviewerId: 'rita' });
@@ -124,7 +124,7 @@ describe('a call that is asked about', () => {
     expect(await result()).toEqual({ result: 'ls /' });
   });
 
-  test('side by side: each by its own id', async () => {
+  test('concurrent calls: each by its own id', async () => {
     const handle = await world.start('calls', [
       { name: 'pay', args: ['a', 1] },
       { name: 'pay', args: ['a', 1] },
@@ -138,7 +138,7 @@ describe('a call that is asked about', () => {
     expect(world.ran()).toEqual(['pay a 1']);
   });
 
-  test('whose scope is cancelled: its request leaves the inbox', async () => {
+  test('its scope is cancelled: its request leaves the inbox', async () => {
     const handle = await world.start('givesUp');
     const [request] = await world.open(handle);
     await handle.signal('enough');
@@ -148,14 +148,14 @@ describe('a call that is asked about', () => {
     await expect(world.client.decide({ requestId, approved: true })).rejects.toMatchObject({ code: 'run_closed' });
   });
 
-  test('continue-as-new: same request, same deadline, one run', async () => {
+  test('continue-as-new: same request, same deadline, one execution of the activity', async () => {
     const handle = await world.start('rolls', 1);
     const [request] = await world.open(handle);
     for (const link of [2, 3]) {
       const before = (await handle.describe()).runId;
       await handle.signal('roll');
       await eventually(`link ${link}`, async () => (await handle.describe()).runId !== before);
-      // None is listed before the execution has verified what it carries.
+      // No request is listed before the execution has verified its carried state.
       const listed = await eventually('the open request', async () => {
         const open = await handle.query<ApprovalRequest[]>('approvals');
         return open.length > 0 && open;
@@ -203,11 +203,11 @@ describe('how a call ended', () => {
     ]);
   });
 
-  test('told to a model: the failure as a sentence', async () => {
+  test('reported to a model: the failure as a sentence', async () => {
     expect(await one('fail', [], 'model')).toBe('Error: the bank is closed');
   });
 
-  test('the time is up: unknown, one attempt', async () => {
+  test('a timeout: unknown, one attempt', async () => {
     const handle = await world.start('calls', [{ name: 'hang', args: ['timed'], how: 'timed' }]);
     expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: 'TimeoutFailure' }]);
     expect(world.ran()).toEqual(['hang timed']);
@@ -215,7 +215,7 @@ describe('how a call ended', () => {
     writeFileSync(join(world.folder, 'release-timed'), '');
   });
 
-  test('the worker leaves in mid-call: unknown, and not repeated', async () => {
+  test('the worker stops during the call: unknown, and not repeated', async () => {
     const handle = await world.start('calls', [{ name: 'hang', args: ['left'] }]);
     await eventually('the activity runs', () => existsSync(join(world.folder, 'ran.log')));
     await world.stopWorker();
@@ -226,7 +226,7 @@ describe('how a call ended', () => {
     writeFileSync(join(world.folder, 'release-left'), '');
   });
 
-  test('longer than its heartbeat time-out: the worker heartbeats in its place', async () => {
+  test('longer than its heartbeat timeout: the worker heartbeats for it', async () => {
     const handle = await world.start('calls', [{ name: 'hang', args: ['long'] }]);
     const started = Date.now();
     await eventually('twice the heartbeat time-out', () => Date.now() - started > 2_500);
@@ -246,7 +246,7 @@ describe('the second gate', () => {
     expect(world.ran()).toEqual([]);
   });
 
-  test('a perfect permit that a model might write as an argument is refused: it lacks the mark', async () => {
+  test('a valid-looking permit that a model passes as an argument is refused: it lacks the mark', async () => {
     const { definition } = gatedDefinition('pay', gated.pay);
     const digest = callDigest({ tool: 'pay', args: { to: 'a', amount: 1 }, definition });
     const workflowId = `forged-${randomUUID()}`;
@@ -258,7 +258,7 @@ describe('the second gate', () => {
     expect(world.ran()).toEqual([]);
   });
 
-  test('a worker that does not know an activity as gated does not hand it a permit for an argument', async () => {
+  test('a worker that does not gate an activity does not pass it a permit as an argument', async () => {
     const handle = await world.start('calls', [{ name: 'pay', args: ['a', 1] }]);
     const [request] = await world.open(handle);
     await world.stopWorker();
@@ -273,7 +273,7 @@ describe('the second gate', () => {
     await world.startWorker();
   });
 
-  test('a workflow that gates what the worker does not know as gated fails before its first call', async () => {
+  test('a workflow that gates an activity which the worker does not gate fails before its first call', async () => {
     expect(await world.run('gatesTooMuch')).toMatchObject({
       type: 'internal',
       message: `Activity 'free' is gated in the workflow and not on its worker: name it in 'gated' there`,
@@ -281,7 +281,7 @@ describe('the second gate', () => {
   });
 });
 
-test('what an activity is given or gives is never read as the journal', async () => {
+test('arguments and results of an activity are never read as journal entries', async () => {
   const journal = [
     { seq: 1_000, kind: 'settled', at: '2020-01-01T00:00:00.000Z', engine: 1, callId: '9', outcome: 'approved' },
   ];
@@ -296,15 +296,15 @@ test('what an activity is given or gives is never read as the journal', async ()
   });
 });
 
-test('misuse is told in one sentence', async () => {
+test('misuse is reported in one sentence', async () => {
   expect(await world.run('misuses')).toMatchObject([
     { message: expect.stringMatching(/^ApprovalGate: call load\(\) before the first guarded call$/) },
     { message: 'ApprovalGate: call guard() before load(), which records it' },
-    { message: 'A workflow has one ApprovalGate; this one is the second' },
+    { message: 'A workflow can have only one ApprovalGate' },
   ]);
 });
 
-test('histories replay, waiting ones too', async () => {
+test('histories replay, also those of waiting workflows', async () => {
   const steps = [
     { name: 'look', args: ['a'] },
     { name: 'pay', args: ['a', 1] },
@@ -330,19 +330,19 @@ describe('events', () => {
       'inTurn',
       Array.from({ length: count }, () => ({ name: 'look', args: ['a'] })),
     );
-  // Started, a task, the policies read in one activity, a task, completed.
+  // Started; a task; the policies, read in one activity; a task; completed.
   const ofTheGate = 1 + 3 + 3 + 3 + 1;
-  // An activity and the task that its end brings.
+  // An activity and the task after its end.
   const ofACall = 3 + 3;
   // The end of the journal, in the memo.
   const ofTheEnd = 1;
 
-  test('an allowed call adds none to those of its activity; the gate costs seven a workflow', async () => {
+  test('an allowed call adds no events to those of its activity; the gate costs seven per workflow', async () => {
     expect(await eventsOf(await looks(0))).toBe(ofTheGate);
     expect(await eventsOf(await looks(3))).toBe(ofTheGate + 3 * ofACall + ofTheEnd);
   });
 
-  test('a call that is asked about adds ten', async () => {
+  test('a call that waits for approval adds ten', async () => {
     const handle = await world.start('inTurn', [{ name: 'pay', args: ['a', 1] }]);
     const [request] = await world.open(handle);
     await handle.signal('decide', { requestId: request!.requestId, approved: true });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** A workflow of one's own writes the attributes that its worker names, as a run of an agent does. */
+/** A user's own workflow writes the attributes that its worker names, as an agent's run does. */
 
 let world: GatedWorld;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-test('without tags: ids and deadline are written, and no tags', async () => {
+test('without tags: ids and deadline are written', async () => {
   const handle = await world.start('inTurn', [{ name: 'pay', args: ['ann', 1] }]);
   const [request] = await world.open(handle);
   const { searchAttributes } = await handle.describe();

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** A call of a workflow of one's own that goes on in another request, because of an edit: it is still that call (I9, I11). */
+/** In a user's own workflow: an edit moves a call to another request, and it remains the same call (I9, I11). */
 
 let world: GatedWorld;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-/** The request in which the edited call is asked about. */
+/** The request for the edited call. */
 async function editedIn(handle: WorkflowHandle): Promise<ApprovalRequest> {
   const [request] = await world.open(handle);
   const { requestId } = request!;
@@ -37,7 +37,7 @@ async function editedIn(handle: WorkflowHandle): Promise<ApprovalRequest> {
   });
 }
 
-test('nobody waits for the call any more: the request in its place leaves the inbox', async () => {
+test('the workflow no longer waits for the call: the replacing request leaves the inbox', async () => {
   const handle = await world.start('givesUp');
   await editedIn(handle);
   await handle.signal('enough');

@@ -3,7 +3,9 @@ import { projectHistories } from '../../src/client/journal-of.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** A workflow of one's own ends while something that was sent to it is being looked into: that is refused, and journaled. */
+/**
+ * A user's own workflow ends while a message to it is in flight: the message is refused, and the refusal is journaled.
+ */
 
 let world: GatedWorld;
 beforeAll(async () => {
@@ -23,7 +25,7 @@ test.each<[string, 'cancelled' | 'returns', (requestId: string) => [string, obje
   async (_, how, messageOf) => {
     const handle = await world.start('leavesWhenTold');
     const [request] = await world.open(handle);
-    // Without a worker both wait in history, and come to it in one step.
+    // Without a worker, both wait in history and arrive in one activation.
     await world.stopWorker();
     await handle.signal(...messageOf(request!.requestId));
     await (how === 'cancelled' ? handle.cancel() : handle.signal('enough'));

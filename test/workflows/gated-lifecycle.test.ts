@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** What reviewers may do beside yes and no, in a workflow of one's own: the same as in a run of an agent. */
+/** What reviewers may do apart from yes and no, in a user's own workflow: the same as in an agent's run. */
 
 let world: GatedWorld;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ test.each<[string, [string, ...unknown[]], Decision['modifiedArguments'], unknow
   expect(world.ran()).toHaveLength(1);
 });
 
-test('edited arguments, told to a model: what was changed, then the result', async () => {
+test('edited arguments, reported to a model: what was changed, then the result', async () => {
   const handle = await world.start('calls', [{ name: 'pay', args: ['ann', 100], how: 'model' }]);
   const [request] = await world.open(handle);
   await decide(request!, { modifiedArguments: { to: 'ann', amount: 7 } });
@@ -64,7 +64,7 @@ test.each<[string, Decision['modifiedArguments'], string, string]>([
     `'pay' has no argument 'sum'`,
   ],
   ['what the policy denies', { to: 'mallory', amount: 1 }, 'denied_by_policy', 'Never'],
-])('edited to %s: refused, and the question stays', async (_name, modifiedArguments, code, message) => {
+])('edited to %s: refused, and the request stays open', async (_name, modifiedArguments, code, message) => {
   const { handle, request } = await ask(['pay', 'ann', 1]);
   await expect(decide(request, { modifiedArguments })).rejects.toMatchObject({
     code,
@@ -74,7 +74,7 @@ test.each<[string, Decision['modifiedArguments'], string, string]>([
   await decide(request, { approved: false });
 });
 
-test('an answer in its place: thrown with the answer, for its type is not that of the activity', async () => {
+test('a response: thrown with the text, because its type is not that of the activity', async () => {
   const { request, ends } = await ask(['pay', 'ann', 1]);
   await decide(request, { approved: false, response: { paid: 'by cheque' } });
   const { requestId } = request;
@@ -108,7 +108,7 @@ test('always: later calls of the activity are allowed, and a revoked grant asks 
   expect(await ends()).toMatchObject([{}, {}, {}, { result: 'ordered tea' }, { type: 'denied' }]);
 });
 
-test('the same call again, after a reviewer denied it: denied without asking', async () => {
+test('the same call again after a reviewer denied it: denied without asking', async () => {
   const { request, ends } = await ask(['pay', 'ann', 1], ['pay', 'ann', 1]);
   await decide(request, { approved: false, reason: 'no' });
   expect(await ends()).toMatchObject([
@@ -117,7 +117,7 @@ test('the same call again, after a reviewer denied it: denied without asking', a
   ]);
 });
 
-test('a policy that is tightened settles what is open', async () => {
+test('a tightened policy settles open requests', async () => {
   const { handle, ends } = await ask(['pay', 'ann', 1]);
   const policy = { version: 1, rules: [{ pattern: 'pay', action: 'deny', reason: 'Not today' }] };
   await handle.executeUpdate('setPolicy', { args: [{ policy }] });
@@ -125,7 +125,7 @@ test('a policy that is tightened settles what is open', async () => {
   expect(world.ran()).toEqual([]);
 });
 
-test('close: what waits is cancelled, what comes after it too, and the workflow goes on', async () => {
+test('close: waiting and later calls are cancelled, and the workflow continues', async () => {
   const { handle, ends } = await ask(['pay', 'ann', 1], ['pay', 'ann', 2]);
   const receipt = await world.client.closeRun(handle.workflowId, { by: 'rita', reason: 'enough' });
   expect(receipt).toMatchObject({ accepted: true, message: `run '${handle.workflowId}' is closing` });

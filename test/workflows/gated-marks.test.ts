@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openGatedWorld, type GatedWorld } from '../support/gated-world.ts';
 
-/** What a starter marks is no permit, and a call that is handed to the next execution starts there only (I1, I7). */
+/**
+ * An argument that a starter marked is not a permit, and a call that moves to the next execution starts only there (I1,
+ * I7).
+ */
 
 let world: GatedWorld;
 beforeAll(async () => {
@@ -18,7 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-test('an argument that a starter marked as a permit is none', async () => {
+test('an argument that a starter marked as a permit is not one', async () => {
   const workflowId = `hands-${randomUUID()}`;
   const entry = {
     seq: 1,
@@ -56,7 +59,7 @@ test('an argument that a starter marked as a permit is none', async () => {
 });
 
 test.each(Array.from({ length: 5 }, (_, hops) => hops))(
-  'one approval is one start, %d promises after it',
+  'one approval is one start, with continue-as-new %d promises later',
   async (hops) => {
     world.ran();
     const handle = await world.start('rollsLate', hops);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-test('a gated activity that is cancelled in the step that made it takes no journal entry with it', async () => {
+test('a gated activity that is cancelled in the step that made it loses no journal entry', async () => {
   const handle = await world.start('thinksAgain');
   expect(await handle.result()).toEqual({ result: ['b'] });
   expect(world.ran()).toEqual(['look ["b"]']);

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** What "always" leaves behind, on real runs: contract section 2, I14. */
+/** What "always" creates, on real runs (I14; docs/wire.md). */
 
 let world: World;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ test.each<[string, object, object, boolean]>([
 describe('open siblings', () => {
   const three = (to: string) => [{ calls: [1, 2, 3].map((amount) => ({ tool: 'pay', args: { to, amount } })) }, done];
 
-  test('one that a new grant covers is settled by it, and the receipt names it (I14)', async () => {
+  test('a sibling that a new grant covers is settled by it, and the receipt names it (I14)', async () => {
     const run = await world.start(three('sib'));
     const [one, two, other] = await run.open(3);
     const receipt = await decide(run, { requestId: one!.requestId, approved: true, always: true });
@@ -59,7 +59,7 @@ describe('open siblings', () => {
     expect(paid('sib')).toBe(3);
   });
 
-  test('one decision without always leaves the others alone', async () => {
+  test('a decision without always does not affect the others', async () => {
     const run = await world.start(three('alone'));
     const [one] = await run.open(3);
     await decide(run, { requestId: one!.requestId, approved: false });
@@ -67,7 +67,7 @@ describe('open siblings', () => {
     await run.handle.terminate();
   });
 
-  test('always denied: the rest is denied too, now and later', async () => {
+  test('always denied: the other requests are denied too, now and later', async () => {
     const run = await world.start([...three('never').slice(0, 1), pay('never', 4), done] as never[]);
     const [one] = await run.open(3);
     await decide(run, { requestId: one!.requestId, approved: false, always: true, reason: 'Not today' });
@@ -126,7 +126,7 @@ test.each<[string, object, string | undefined]>([
   await run.result();
 });
 
-test('a grant made by those who may answer one rule does not answer another rule’s question', async () => {
+test("a grant by those who may answer one rule does not answer another rule's request", async () => {
   const rules: JsonObject[] = [
     { pattern: 'pay', action: 'ask' },
     { pattern: 'pay', when: 'args.amount > 100', action: 'ask', ask: { reviewers: ['cfo'] } },

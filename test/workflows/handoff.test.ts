@@ -7,7 +7,7 @@ import { last, pay, rule, team, yes, type TeamPolicies } from '../support/team.t
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** A handoff changes the agent in charge and its policy from the next turn on, and nothing else. */
+/** From the next turn on, a handoff changes the agent in charge and its policy, and nothing else. */
 
 const toBilling = { tool: 'transfer_to_billing', args: { reason: 'It is about money' } };
 const policies: TeamPolicies = {
@@ -26,7 +26,7 @@ const results = async (run: RunInTest): Promise<string[]> => {
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
 };
 
-test('the other agent is in charge from the next turn on; calls beside the handoff are still the first one’s', async () => {
+test('the other agent is in charge from the next turn on; calls next to the handoff belong to the first agent', async () => {
   const run = await world.start([{ calls: [toBilling, pay('beside')] }, { calls: [pay('after')] }, last] as Turns);
   const [request] = await run.open();
   expect(request).toMatchObject({ agentName: 'billing', reason: 'Billing asks', lineage: [] });
@@ -60,7 +60,7 @@ test('each ruling in the journal names its agent', async () => {
   ]);
 });
 
-test('it goes back where the other agent hands back', async () => {
+test('the run returns when the other agent hands back', async () => {
   const back = { calls: [{ tool: 'transfer_to_tester' }] };
   const run = await world.start([{ calls: [toBilling] }, back, { calls: [pay('back')] }, last] as Turns);
   expect((await run.result()).output).toBe('Denied: Front desk');
@@ -72,14 +72,14 @@ test('the other agent has its own tools', async () => {
   expect((await run.result()).output).toBe(`Error: tool 'echo' not found`);
 });
 
-test('what the run was started with binds the other agent, too', async () => {
+test('the start policy of the run binds the other agent too', async () => {
   const run = await world.start([{ calls: [toBilling] }, { calls: [pay('input')] }, last] as Turns, {
     policy: rule('pay', 'deny', { reason: 'Of the input' }),
   });
   expect((await run.result()).output).toBe('Denied: Of the input');
 });
 
-test('so does a change of the run’s policy before the handoff', async () => {
+test("so does a change of the run's policy before the handoff", async () => {
   const ask = rule('transfer_to_*', 'ask');
   const run = await world.start([{ calls: [toBilling] }, { calls: [pay('changed')] }, last] as Turns, { policy: ask });
   const [request] = await run.open();
@@ -93,7 +93,7 @@ test('so does a change of the run’s policy before the handoff', async () => {
 });
 
 describe('a handoff passes the gate', () => {
-  test('denied: the first agent goes on', async () => {
+  test('denied: the first agent continues', async () => {
     const run = await world.start([{ calls: [toBilling] }, { calls: [pay('still')] }, last] as Turns, {
       policy: rule('transfer_to_*', 'deny', { reason: 'Stay' }),
     });
@@ -113,7 +113,7 @@ describe('a handoff passes the gate', () => {
     expect(await run.status()).toMatchObject({ agent: 'billing' });
   });
 
-  test('several in one turn: the first that is allowed wins', async () => {
+  test('several in one turn: the first allowed one wins', async () => {
     const calls = [toBilling, { tool: 'transfer_to_lax' }, { tool: 'transfer_to_mirror' }];
     const run = await world.start([{ calls }, last] as Turns, { policy: rule('transfer_to_billing', 'deny') });
     const { outcomes } = await run.result();
@@ -121,7 +121,7 @@ describe('a handoff passes the gate', () => {
     expect(await results(run)).toEqual([
       `Denied: Policy denies 'transfer_to_billing'`,
       `Agent 'lax' takes over.`,
-      `Error: the run is being handed over to 'lax': one handoff in a turn`,
+      `Error: the run is being handed over to 'lax': a turn can hand over only once`,
     ]);
     expect(outcomes.map(({ ran }) => ran)).toEqual(['no', 'yes', 'no']);
   });
@@ -166,7 +166,7 @@ test('the other agent is as it was when the run began, whatever was deployed sin
   await own.close();
 }, 60_000);
 
-test('it lasts through continue-as-new, also where that comes in the turn of the handoff (I11)', async () => {
+test('it survives continue-as-new, also in the turn of the handoff (I11)', async () => {
   const own = await openWorld({ agentsIn: (folder) => team(folder, policies), rollOver: { historyEvents: 40 } });
   const noisy = async (run: RunInTest, links: number) =>
     eventually(`link ${links}`, async () => {

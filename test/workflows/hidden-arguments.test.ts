@@ -1,4 +1,4 @@
-/** `include_arguments: false` on a real run: no value of an argument in anything that reviewers are shown (I13). */
+/** `include_arguments: false` on a real run: nothing that reviewers see contains the value of an argument (I13). */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
@@ -67,7 +67,7 @@ const calls = [
   { tool: 'fussy', args: { text: word } },
 ];
 
-test('names, severities and fixed texts are there, values are nowhere', async () => {
+test('names, severities and fixed texts are visible, values are nowhere', async () => {
   const run = await world.start([{ text: `I will touch ${word} now.`, calls }, { text: 'end' }] as never[]);
   const seen: Record<string, unknown> = {};
   const open = await run.open(5);
@@ -103,7 +103,7 @@ test('names, severities and fixed texts are there, values are nowhere', async ()
   for (const [what, shown] of Object.entries(seen)) {
     expect([what, JSON.stringify(shown)]).not.toEqual([what, expect.stringMatching(`${word}|${amount}`)]);
   }
-  // It was looked at what is there at all.
+  // Proves that the searched values and places exist.
   expect(open.map(({ argumentNames }) => argumentNames)).toContainEqual(['amount', 'to']);
   expect((still as ApprovalRequest).assessment.reasons).toContain('assess rule ceiling.assess#1 says high');
   expect(grants).toMatchObject([
@@ -117,7 +117,7 @@ test('names, severities and fixed texts are there, values are nowhere', async ()
   await run.handle.terminate();
 }, 60_000);
 
-test('what was asked about under it stays hidden when the run is handed over to an agent without it', async () => {
+test('requests with hidden arguments keep them hidden after a handoff to an agent that shows them', async () => {
   const hides = { version: 1, approval: { include_arguments: false } };
   const own = await openWorld({ agentsIn: (folder) => team(folder, { tester: hides }) });
   try {
@@ -145,7 +145,7 @@ test('what was asked about under it stays hidden when the run is handed over to 
   }
 }, 60_000);
 
-/** What rides on history for people to see: journal entries, summaries and details of the UI, and what `notify` tells. */
+/** What history shows to people: journal entries, summaries and details of the UI, and what `notify` reports. */
 async function events(run: RunInTest) {
   const { events: all } = await run.handle.fetchHistory();
   return (all ?? []).map((event) => {

@@ -5,14 +5,14 @@ import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * The runs of a worker share the modules of the bundle that are loaded ahead. They hold no state: two runs under other
- * policies, step by step in turn in one worker, are told and decide what each of them is told and decides alone (I12).
+ * The runs of a worker share the preloaded modules of the bundle, which hold no state. Two runs under different
+ * policies, interleaved step by step in one worker, must behave as each does alone (I12).
  */
 
 interface Story {
   turns: Turns;
   policy: object;
-  /** Answers, in the order in which the run asks. */
+  /** Answers, in the order of the requests. */
   answers: { approved: boolean; always?: boolean | object; reason?: string }[];
 }
 
@@ -65,8 +65,8 @@ afterAll(() => world.close());
 const start = ({ turns, policy }: Story): Promise<RunInTest> => world.start(turns, { policy: policy as never });
 
 /**
- * Answers the request that has waited longest, once every call that may run has ended: calls run side by side with
- * answers, and which of them the journal has first depends on the machine. False when the run is over.
+ * Answers the request that has waited longest, after every call that may run has ended: calls run concurrently with
+ * answers, and their order in the journal depends on the machine. False when the run has ended.
  */
 async function step(run: RunInTest, answers: Story['answers']): Promise<boolean> {
   const waiting = await eventually('a question or the end', async () => {
@@ -81,7 +81,7 @@ async function step(run: RunInTest, answers: Story['answers']): Promise<boolean>
   return true;
 }
 
-/** Everything that the run wrote down and was told, without ids and instants of its own. */
+/** Everything that the run recorded and was told, without its own ids and times. */
 async function told(run: RunInTest): Promise<unknown> {
   const { output } = await run.result();
   const { links } = await world.client.historyChain(run.workflowId);
@@ -93,14 +93,14 @@ async function told(run: RunInTest): Promise<unknown> {
   return { output, entries: [...bySeq.values()], transcript: transcript.map(({ content }) => content) };
 }
 
-test('two runs in turn in one worker, and each of them alone', async () => {
+test('two interleaved runs in one worker, and each of them alone', async () => {
   const alone: unknown[] = [];
   for (const story of stories) {
     const run = await start(story);
     const answers = [...story.answers];
     while (await step(run, answers));
     alone.push(await told(run));
-    // The next one finds a worker that has seen nothing.
+    // Restarts the worker, so that the next run finds one without any history.
     await world.stopWorker();
     await world.startWorker();
   }

@@ -5,7 +5,9 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** The steps of a waiting request on the real server; at hours and days: test/e2e/time-skipping.test.ts. */
+/**
+ * The escalation steps of a waiting request on the real server; for hours and days, see test/e2e/time-skipping.test.ts.
+ */
 
 let world: World;
 beforeAll(async () => {
@@ -34,7 +36,7 @@ const notified = async (run: RunInTest): Promise<number> => {
   return types.filter((name) => name === 'countersign.notify').length;
 };
 
-test('escalation, then a warning; each in the journal, and people told', async () => {
+test('escalation, then a warning; each is in the journal, and people are notified', async () => {
   const run = await start({
     reviewers: ['ann'],
     timeout: '1m',
@@ -49,7 +51,7 @@ test('escalation, then a warning; each in the journal, and people told', async (
   expect(await journal(run)).toEqual(['opened', 'escalated to cfo', 'warned', 'settled', 'ran']);
 });
 
-test('who was added may answer, and not before', async () => {
+test('an added reviewer may answer, but not before being added', async () => {
   const run = await start({ reviewers: ['ann'], escalate: [{ after: '700ms', to: ['cfo'] }] });
   const [request] = await run.open();
   const { requestId } = request!;
@@ -64,7 +66,7 @@ test('who was added may answer, and not before', async () => {
   await run.result();
 });
 
-test('reminders repeat; those that a stopped worker missed are one', async () => {
+test('reminders repeat; those that a stopped worker missed are merged into one', async () => {
   const run = await start({ remind: '1s' });
   await run.open();
   await eventually('two reminders', async () => (await notified(run)) >= 2);
@@ -77,11 +79,11 @@ test('reminders repeat; those that a stopped worker missed are one', async () =>
   const [request] = await run.open();
   await run.handle.signal('decide', { requestId: request!.requestId, approved: false });
   await run.result();
-  // Two before, one for those that were missed, and what came until the answer; five more would be more.
+  // Two before, one for the missed ones, and those until the answer; without merging there would be at least five more.
   expect(await notified(run)).toBeLessThan(before + 5);
 });
 
-test('a request waits longer when a reviewer extends it, and never longer than the ceiling allows', async () => {
+test('a reviewer can extend a request, but not past the ceiling', async () => {
   const run = await start({ timeout: '1s' });
   const [request] = await run.open();
   const { requestId, deadline, requestedAt } = request!;

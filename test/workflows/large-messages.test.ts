@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** A message as large as the server takes: the run refuses it in a sentence, and goes on (I5). */
+/** A message as large as the server accepts: the run refuses it in one sentence and continues (I5). */
 
 let world: World;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test.each<[string, string, (requestId: string) => object]>([
   60_000,
 );
 
-test('an extension to the last day that there is', async () => {
+test('an extension to the last representable day', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'far', amount: 1 } }] }, { text: 'done' }]);
   const [request] = await run.open();
   const extension = { requestId: request!.requestId, until: '9999-12-31T23:59:59Z' };

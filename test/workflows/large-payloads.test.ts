@@ -21,9 +21,9 @@ import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { type RunInTest, type World, openWorld, testBundle } from '../support/world.ts';
 
-/** Arguments too large for Temporal's own payloads, with a payload folder and without one. */
+/** Arguments too large for Temporal's own payloads, with and without a payload folder. */
 
-// The tasks that fail on purpose would be told with their stack traces.
+// Silences the stack traces of tasks that fail on purpose.
 Runtime.install({
   logger: new DefaultLogger('ERROR', () => undefined),
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
@@ -102,7 +102,7 @@ const payloadFiles = (): string[] =>
   );
 
 describe('with a payload folder', () => {
-  test('3 MB are asked about by digest, looked at whole, carried along, approved, and reach the tool', async () => {
+  test('3 MB are asked about by digest, read in full, carried along, approved, and reach the tool', async () => {
     const run = await start('three');
     const [listed] = await run.open();
     expect(listed).toMatchObject({ arguments: {}, argumentNames: ['title', 'body'], shown: 'part' });
@@ -116,7 +116,7 @@ describe('with a payload folder', () => {
     expect(whole.shown).toBe('all');
     const { approvals } = await reader.approvals.list({ workflowId: run.workflowId });
     expect(approvals).toMatchObject([{ argumentNames: ['title', 'body'], argumentBytes: json.length, shown: 'part' }]);
-    // Without the folder the request is listed all the same, and it is said what is missing to see all of it.
+    // Without the folder the request is still listed, and the error says what is needed to see all of it.
     expect((await world.client.approvals.list({ workflowId: run.workflowId })).approvals).toEqual(approvals);
     await expect(world.client.approvals.get(listed!.requestId, { workflowId: run.workflowId })).rejects.toMatchObject({
       code: 'undecodable',
@@ -127,7 +127,7 @@ describe('with a payload folder', () => {
       await run.handle.signal('noise');
       return (await run.status()).links >= 2;
     });
-    // A worker that remembers nothing reads everything back.
+    // A new worker reads everything back.
     await world.stopWorker();
     await world.startWorker();
     expect(await run.open()).toEqual([listed]);
@@ -137,7 +137,7 @@ describe('with a payload folder', () => {
     expect(outcomes).toMatchObject([{ outcome: 'approved', ran: 'yes' }]);
     expect(published).toEqual([sha256(json)]);
 
-    // History holds references, and the journal all the same, for a reader without the folder too.
+    // History holds references, and the journal is readable even without the folder.
     const { links } = await world.client.historyChain(run.workflowId);
     const sizes = links.flatMap(({ events }) =>
       events.map((event) => proto.temporal.api.history.v1.HistoryEvent.encode(event).finish().length),
@@ -147,7 +147,7 @@ describe('with a payload folder', () => {
     expect(await failedTasks(run)).toEqual([]);
   }, 90_000);
 
-  test('more than a run takes is refused in one sentence, and nothing runs', async () => {
+  test('more than a run accepts is refused in one sentence, and nothing runs', async () => {
     const before = published.length;
     const { output, outcomes } = await (await start('too-large')).result();
     const bytes = JSON.stringify(tooLarge.args).length;
@@ -168,7 +168,7 @@ describe('with a payload folder', () => {
     ['missing', (file) => rmSync(file), 'is not there'],
     ['damaged', (file) => writeFileSync(file, 'x'), 'holds something else than its name says'],
   ])(
-    'while files are %s the run waits; brought back, it goes on',
+    'while files are %s the run waits; once they are restored, it continues',
     async (_name, harm, why) => {
       const before = published.length;
       const run = await start('some');
@@ -192,7 +192,7 @@ describe('with a payload folder', () => {
     60_000,
   );
 
-  test('a tool whose arguments went away before it started is started again, once they are back', async () => {
+  test('a tool whose arguments were missing before it started is started again when they are back', async () => {
     const before = published.length;
     const run = await start('beside');
     const [request] = await run.open();
@@ -215,12 +215,12 @@ describe('with a payload folder', () => {
     const failures = links.flatMap(({ events }) =>
       events.flatMap(({ activityTaskFailedEventAttributes: failed }) => failed?.failure ?? []),
     );
-    // A worker that remembers nothing has written them again by then: each replay writes what it finds missing.
+    // Without a cache the files already exist again: each replay writes the missing ones.
     const expected = process.env.COUNTERSIGN_TEST_CACHE === '0' ? [] : ['payload_unread'];
     expect(failures.map(({ applicationFailureInfo }) => applicationFailureInfo?.type)).toEqual(expected);
   }, 60_000);
 
-  test('a worker without the folder leaves the run as it is; one that has it goes on', async () => {
+  test('a worker without the folder leaves the run unchanged; one with the folder continues it', async () => {
     const run = await start('some');
     const [request] = await run.open();
     await world.stopWorker();
@@ -233,7 +233,7 @@ describe('with a payload folder', () => {
     expect((await run.result()).output).toBe('published 300000');
   }, 60_000);
 
-  test('a history full of references replays where the folder is', async () => {
+  test('a history full of references replays where the folder exists', async () => {
     const run = await start('some');
     await run.handle.signal('decide', approve((await run.open())[0]!));
     await run.result();
@@ -254,7 +254,7 @@ describe('with a payload folder', () => {
     ['of a file that never was', { sha256: 'ab'.repeat(32), proof: 'cd'.repeat(32) }],
     ['of a path', { sha256: '../key', proof: 'cd'.repeat(32) }],
     ['of nothing', {}],
-  ])('a forged reference %s holds nothing up', async (_name, claimData) => {
+  ])('a forged reference %s delays nothing', async (_name, claimData) => {
     const run = await start('some');
     const [request] = await run.open();
     const { workflowService } = world.client.session.connection;
@@ -280,14 +280,14 @@ describe('with a payload folder', () => {
   });
 });
 
-describe('without one', () => {
+describe('without a payload folder', () => {
   let bare: World;
   beforeAll(async () => {
     bare = await openWorld({ agents });
   });
   afterAll(() => bare.close());
 
-  test('a call past the bound gets one sentence, and the run goes on', async () => {
+  test('a call beyond the limit gets one sentence, and the run continues', async () => {
     const before = published.length;
     const { output, outcomes } = await (await bare.start([], { agent: 'three', input: 'go' })).result();
     const bytes = JSON.stringify(three.args).length;
@@ -296,7 +296,7 @@ describe('without one', () => {
     expect(published).toHaveLength(before);
   });
 
-  test('calls that pass it together: the first ones stand', async () => {
+  test('calls that together exceed the limit: the first ones remain', async () => {
     const before = published.length;
     const run = await bare.start([], { agent: 'several', input: 'go' });
     const open = await run.open(1);

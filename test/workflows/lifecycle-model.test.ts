@@ -16,7 +16,9 @@ import {
   targets,
 } from '../support/lifecycle-messages.ts';
 
-/** The sequences that drive the ledger in core/lifecycle-laws.test.ts drive real runs, and both must agree. */
+/**
+ * The sequences that drive the ledger in core/ledger/lifecycle-laws.test.ts also drive real runs, and both must agree.
+ */
 
 let world: World;
 beforeAll(async () => {
@@ -25,14 +27,14 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const runs = 8;
-// The seed is fixed: what fails here fails again.
+// A fixed seed makes failures reproducible.
 const sequences = fc.sample(fc.array(lifecycleMessage, { minLength: 15, maxLength: 25 }), { seed: 7, numRuns: runs });
 
 test.each(sequences.map((messages, index) => [index, messages] as const))(
   'sequence %i: run and ledger give the same answers and the same end',
   async (index, messages) => {
     const pays = targets.map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
-    // The tool that is held keeps the run from ending when all requests are settled.
+    // The held tool keeps the run from ending when all requests are settled.
     const calls = [...pays, { tool: 'hold', args: { name: `model-${index}` } }] as never[];
     const run = await world.start([{ calls }, { text: 'end' }], { policy: lifecyclePolicy as never });
     const requests = await run.open(targets.length);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** The limits of policy section 6, on real runs. */
+/** The limits of a policy (docs/policy.md), on real runs. */
 
 let world: World;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => world.close());
 const pay = (to: string, amount: number) => ({ calls: [{ tool: 'pay', args: { to, amount } }] });
 const done = { text: 'told: {{lastResult}}' };
 
-test('a tool that was denied three times is denied for good, without asking', async () => {
+test('a tool that was denied three times is denied from then on, without asking', async () => {
   const run = await world.start([pay('n', 1), pay('n', 2), pay('n', 3), pay('n', 4), done]);
   for (let index = 1; index <= 3; index++) {
     const [request] = await run.open();
@@ -25,7 +25,7 @@ test('a tool that was denied three times is denied for good, without asking', as
   expect(outcomes.at(-1)).toEqual({ callId: '4.1', toolName: 'pay', outcome: 'refused', ran: 'no' });
 });
 
-test('a call that a reviewer denied gets that denial again, and it counts as another', async () => {
+test('a repeated call that a reviewer denied gets that denial again, and it counts', async () => {
   const run = await world.start([pay('again', 1), pay('again', 1), done]);
   const [request] = await run.open();
   await run.handle.signal('decide', { requestId: request!.requestId, approved: false, reason: 'Wrong account' });
@@ -51,7 +51,7 @@ test('irreversible calls of a run: pending ones count, and the next is refused b
   expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['approved', 'approved', 'refused']);
 });
 
-test('batch sequential: one question at a time, in the model’s order', async () => {
+test("batch sequential: one request at a time, in the model's order", async () => {
   const run = await world.start(
     [{ calls: [1, 2, 3].map((amount) => ({ tool: 'pay', args: { to: 'seq', amount } })) }, done],
     {
@@ -76,7 +76,7 @@ test('denied_as error: the model gets a denial as an error', async () => {
   expect(messages).toContainEqual(expect.objectContaining({ role: 'tool', isError: true }));
 });
 
-test('include_arguments false: reviewers see names, and what was asked about runs', async () => {
+test('include_arguments false: reviewers see names, and the requested call runs', async () => {
   const run = await world.start([pay('hidden', 7), done], {
     policy: { rules: [], approval: { include_arguments: false } },
   });
@@ -93,7 +93,7 @@ test.each<[string, object | undefined, boolean]>([
     true,
   ],
   ['no ceiling allows it: denied', undefined, false],
-])('on_timeout allow, where %s', async (_, ceiling, runs) => {
+])('on_timeout allow, with %s', async (_, ceiling, runs) => {
   const own = await openWorld(ceiling === undefined ? {} : { policy: ceiling });
   try {
     const policy = {

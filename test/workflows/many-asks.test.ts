@@ -25,7 +25,7 @@ function random(seed: number): () => number {
 }
 
 test.each([1, 2, 3])(
-  'eight asks of one turn, decided in random order (seed %i): each answer reaches its own call',
+  'eight requests of one turn, decided in random order (seed %i): each answer reaches its own call',
   async (seed) => {
     const next = random(seed);
     const run = await world.start(payAll(8, `shuffled-${seed}`));
@@ -54,7 +54,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('one reject never rejects another request, nor does one approval release one (I14)', async () => {
+test('a denial never denies another request, and an approval releases no other (I14)', async () => {
   const run = await world.start(payAll(3, 'siblings'));
   const [first, second, third] = await run.open(3);
   await run.handle.executeUpdate('decide', { args: [{ requestId: first!.requestId, approved: false }] });
@@ -63,7 +63,7 @@ test('one reject never rejects another request, nor does one approval release on
   await run.handle.terminate();
 });
 
-test('the same call twice in one turn, under one model id: two requests, each answered alone', async () => {
+test('the same call twice in one turn, under one model id: two requests, answered separately', async () => {
   const call = { id: 'same', tool: 'pay', args: { to: 'twin', amount: 1 } };
   const run = await world.start([{ calls: [call, call] }, { text: 'done' }]);
   const [first, second] = await run.open(2);
@@ -74,7 +74,7 @@ test('the same call twice in one turn, under one model id: two requests, each an
   expect(world.ran().filter((line) => line === 'pay twin 1')).toHaveLength(1);
 });
 
-test('60 asks of one turn: ten wait, the limit answers the rest, and nothing is terminated', async () => {
+test('60 requests in one turn: ten wait, the limit answers the rest, and nothing is terminated', async () => {
   const run = await world.start(payAll(60, 'crowd'));
   const requests = await run.open(10);
   expect(requests).toHaveLength(10);
@@ -92,7 +92,7 @@ test('60 asks of one turn: ten wait, the limit answers the rest, and nothing is 
   );
 }, 60_000);
 
-test('50 asks, the most a policy may allow: the index holds them all', async () => {
+test('50 requests, the most a policy may allow: the index holds them all', async () => {
   const run = await world.start(payAll(60, 'fifty'), { policy: { version: 1, approval: { max_pending: 50 } } });
   const requests = await run.open(50);
   expect(requests).toHaveLength(50);

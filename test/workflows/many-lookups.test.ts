@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import type { Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Messages that take an activity do not keep an execution from continuing as new (I11). */
+/** Messages that need an activity do not keep an execution from continuing as new (I11). */
 
 let world: World;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-test('150 policies at once: the execution looks into 100, refuses the rest for now, and continues as new', async () => {
+test('150 policies at once: the execution looks up 100, refuses the rest for now, and continues as new', async () => {
   const calls = [{ tool: 'pay', args: { to: 'lookups', amount: 1 } }];
   const policy = { version: 1, rules: [{ pattern: 'pay', action: 'ask' }] };
   const run = await world.start([{ calls }, { text: 'done' }] as Turns, { policy });

@@ -3,9 +3,9 @@ import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * A refused update leaves a workflow task in history that did nothing. A worker that takes the run over while the next
- * one is under way finds both as one activation, with its jobs in another order than a later replay will have them.
- * The commands must come in the same order all the same, or the run is lost to a non-determinism error (I12).
+ * A refused update leaves an empty workflow task in history. A worker that takes over the run while the next task is in
+ * flight gets both as one activation, with jobs in another order than in a later replay. The commands must come in the
+ * same order regardless, or the run is lost to a non-determinism error (I12).
  */
 
 let world: World;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test.each([1, 2, 3])('an approval among refused updates, on a worker that remembers nothing (%i)', async (round) => {
+test.each([1, 2, 3])('an approval among refused updates, on a worker without a cache (%i)', async (round) => {
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: `merged ${round}`, amount } }));
   const run = await world.start([{ calls }, { text: 'done' }]);
   const [first, second] = await run.open(2);

@@ -9,8 +9,8 @@ import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { replayPlacements } from '../support/replay-placements.ts';
 
 /**
- * The SDK merges an empty workflow task with the next when it replays, and refused updates leave such tasks anywhere.
- * Every stored history replays under other placements of its empty tasks, too (I12).
+ * On replay the SDK merges an empty workflow task with the next one, and refused updates leave such tasks anywhere.
+ * Every stored history must also replay with other placements of its empty tasks (I12).
  */
 
 installQuietRuntime();
@@ -24,7 +24,7 @@ function eventsOf(file: string): HistoryEvent[] {
   return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
 }
 
-test('every stored history replays under other placements of its empty tasks', async () => {
+test('every stored history replays with other placements of its empty tasks', async () => {
   const bundle = await bundleWorkflows(supportPath('recorded-workflows.ts'));
   const placements = files.flatMap((file) =>
     placementsOf(eventsOf(file), seeds).map(({ name, events }) => ({ name: `${file}: ${name}`, events })),
@@ -45,11 +45,11 @@ describe('the check can fail', () => {
     return [...(await replayPlacements(stage.workflowBundle, placements)).keys()];
   };
 
-  test('a workflow that ignores the boundaries of its tasks replays under each placement', async () => {
+  test('a workflow that ignores the boundaries of its tasks replays with each placement', async () => {
     expect(await failuresOf('ignoresBoundaries')).toEqual([]);
   });
 
-  test('a workflow in which the end of an activity matters to the next message does not', async () => {
+  test('a workflow in which the end of an activity affects the next message does not', async () => {
     expect(await failuresOf('readsEnds')).toEqual(
       expect.arrayContaining(['no empty task', 'two empty tasks after each, each before its events']),
     );

@@ -6,8 +6,8 @@ import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * A replay merges a workflow task that wrote no command with the next one. So a task that took a message writes one,
- * whatever the message changed, and the task of a refused update does nothing (docs/decisions/0023).
+ * A replay merges a workflow task without commands with the next one. So a task that took a message always writes a
+ * command, and the task of a refused update writes none (docs/decisions/0023).
  */
 
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -29,7 +29,7 @@ const eventsOf = async (run: RunInTest): Promise<Event[]> => {
   const { links } = await world.client.historyChain(run.workflowId);
   return links.flatMap(({ events }) => events);
 };
-/** What was written after the first event that `matches`, without what belongs to tasks. */
+/** Events after the first one that `matches`, except those of workflow tasks. */
 const writtenAfter = async (run: RunInTest, matches: (event: Event) => boolean): Promise<Event[]> => {
   const events = await eventsOf(run);
   return events
@@ -44,7 +44,7 @@ const writtenAfter = async (run: RunInTest, matches: (event: Event) => boolean):
 const isSignal = (event: Event): boolean => event.workflowExecutionSignaledEventAttributes != null;
 const id = 'f'.repeat(32);
 
-describe('a signal that changes nothing leaves its refusal in history, in one event', () => {
+describe('a signal that changes nothing records its refusal in history, in one event', () => {
   test.each<[string, string, unknown, string]>([
     ['an unknown request', 'decide', { requestId: id, approved: true }, 'unknown_request'],
     ['a misshapen decision', 'decide', { approved: true }, 'invalid_decision'],
@@ -59,7 +59,7 @@ describe('a signal that changes nothing leaves its refusal in history, in one ev
     });
     expect(written).toHaveLength(1);
     expect(journalIn(written[0]!)).toMatchObject([{ kind: 'refused', code }]);
-    // Small, whatever is open: whoever sends it again and again fills no history.
+    // Its size does not depend on what is open, so repeating the signal does not fill the history.
     const { fields } = written[0]!.workflowPropertiesModifiedEventAttributes!.upsertedMemo!;
     expect(Object.keys(fields!)).toEqual(['approvalJournal']);
     await run.handle.terminate();

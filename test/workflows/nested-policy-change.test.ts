@@ -11,7 +11,9 @@ import { callOf, last, once, pay, rule, team, yes } from '../support/team.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** A change of a run's policy reaches the nested runs that are under way, at every depth, both ways (I10). */
+/**
+ * A change of a run's policy reaches the nested runs in flight, at every depth, whether it tightens or loosens (I10).
+ */
 
 let world: World;
 beforeAll(async () => {
@@ -28,7 +30,7 @@ const settled = (run: RunInTest, requestId: string) =>
     return found?.settled;
   });
 
-/** A run that called an agent, which asks whether it may pay. */
+/** A run that called an agent, which requests a payment. */
 async function asking(to: string, more: object[] = [], policy?: JsonObject) {
   const call = callOf('researcher', { calls: [pay(to)] }, ...more, last);
   const run = await world.start(once(call), policy === undefined ? {} : { policy });
@@ -36,7 +38,7 @@ async function asking(to: string, more: object[] = [], policy?: JsonObject) {
   return { run, nested, request: await asked(nested) };
 }
 
-test('tightened: what it asks is denied, and so is what it calls next', async () => {
+test('tightened: its open request is denied, and so is its next call', async () => {
   const { run, nested, request } = await asking('tight', [{ calls: [pay('next')] }]);
   await setPolicy(run, { policy: rule('pay', 'deny', { reason: 'The bank is closed' }) });
   expect(await settled(nested, request.requestId)).toMatchObject({ outcome: 'superseded', runs: false, by: 'policy' });
@@ -47,7 +49,7 @@ test('tightened: what it asks is denied, and so is what it calls next', async ()
   expect(gaps).toEqual([]);
 });
 
-test('other reviewers are asked; loosened: what the calling run’s policy alone asked about runs, and what comes next', async () => {
+test("other reviewers are asked; loosened: calls that only the calling run's policy asked about run, now and later", async () => {
   const { run, nested, request } = await asking('loose', [{ calls: [pay('later')] }], rule('pay', 'ask'));
   await setPolicy(run, { policy: rule('pay', 'ask', { ask: { reviewers: ['ann'] } }) });
   await eventually('others are asked', async () => {
@@ -60,7 +62,7 @@ test('other reviewers are asked; loosened: what the calling run’s policy alone
   expect(world.ran()).toEqual(expect.arrayContaining(['pay loose 1', 'pay later 1']));
 });
 
-test('what the nested agent’s own policy asks is asked, however loose the calling run becomes', async () => {
+test("what the nested agent's own policy asks about is asked, however loose the calling run becomes", async () => {
   const own = await openWorld({ agentsIn: (folder) => team(folder, { researcher: rule('pay', 'ask') }) });
   const run = await own.start(once(callOf('researcher', { calls: [pay('own')] }, last)));
   const nested = own.run(`${run.workflowId}/1.1`);
@@ -73,7 +75,7 @@ test('what the nested agent’s own policy asks is asked, however loose the call
   await own.close();
 }, 60_000);
 
-test('it reaches those below the nested one, and a nested one’s own change does', async () => {
+test("a change reaches the runs below the nested one, and so does the nested run's own change", async () => {
   const clerk = callOf('clerk', { calls: [pay('deep')] }, { calls: [pay('deeper')] }, last);
   const run = await world.start(once(callOf('researcher', { calls: [clerk] }, last)));
   const middle = world.run(`${run.workflowId}/1.1`);
@@ -86,7 +88,7 @@ test('it reaches those below the nested one, and a nested one’s own change doe
   expect((await run.result()).output).toBe('Denied: The top denies');
 });
 
-test('it costs two events above and four below, besides tasks', async () => {
+test('it costs two events in the calling run and four in the nested one, apart from tasks', async () => {
   const { run, nested, request } = await asking('counted');
   await setPolicy(run, { mode: 'dontAsk' });
   await settled(nested, request.requestId);
@@ -95,7 +97,7 @@ test('it costs two events above and four below, besides tasks', async () => {
     signalExternalWorkflowExecutionInitiated: 1,
     externalWorkflowExecutionSignaled: 1,
   });
-  // Its agent is loaded, its model speaks twice, and the signal is looked at.
+  // The agent is loaded, its model is called twice, and the signal is verified.
   expect(countEvents(await nested.handle.fetchHistory())).toMatchObject({
     workflowExecutionSignaled: 1,
     activityTaskScheduled: 4,
@@ -103,7 +105,7 @@ test('it costs two events above and four below, besides tasks', async () => {
   });
 });
 
-test('it goes along when the nested run continues as new, and reaches it afterwards (I11)', async () => {
+test('it is carried when the nested run continues as new, and a later one reaches the new execution (I11)', async () => {
   const own = await openWorld({ agentsIn: (folder) => team(folder), rollOver: { historyEvents: 40 } });
   const turns = [{ calls: [pay('rolled')] }, { calls: [pay('never')] }, { calls: [pay('last')] }, last];
   const run = await own.start(once(callOf('researcher', ...turns)));
@@ -126,7 +128,7 @@ test('it goes along when the nested run continues as new, and reaches it afterwa
   await own.close();
 }, 120_000);
 
-describe('one that cannot be told at once', () => {
+describe('a nested run that cannot be told at once', () => {
   let late: World;
   beforeAll(async () => {
     const path = fileURLToPath(new URL('../support/late-telling-workflows.ts', import.meta.url));
@@ -136,7 +138,7 @@ describe('one that cannot be told at once', () => {
   afterAll(() => late.close());
   const call = callOf('researcher', { calls: [pay('late')] }, last);
 
-  test('it has just ended: that it is told in vain does not hurt the calling run', async () => {
+  test('it has just ended: the failed signal does not affect the calling run', async () => {
     const run = await late.start([{ calls: [call] }, { calls: [pay('after')] }, last] as Turns);
     const nested = late.run(`${run.workflowId}/1.1`);
     await asked(nested);
@@ -155,18 +157,18 @@ describe('one that cannot be told at once', () => {
     });
   });
 
-  test('it is being started, with what bound the calling run before: it is told once it is there', async () => {
+  test('it is being started with the old policies of the calling run: it is told once it exists', async () => {
     const run = await late.start(once(call), { metadata: { late: 'start' } });
     await eventually('it is called', async () => (await run.status()).nested);
     await setPolicy(run, { policy: rule('pay', 'deny', { reason: 'Too late' }) });
     await run.handle.signal('go');
-    // What it asked meanwhile, if anything, is denied.
+    // A request that it opened meanwhile, if any, is denied.
     expect((await run.result()).output).toBe('Denied: Too late');
     expect(countEvents(await run.handle.fetchHistory())).toMatchObject({ externalWorkflowExecutionSignaled: 1 });
   });
 });
 
-test('policies larger than a nested run takes: it is cancelled, rather than left under the old ones', async () => {
+test('policies too large for a nested run: it is cancelled instead of running under the old ones', async () => {
   const { run, nested } = await asking('large');
   const rules = Array.from({ length: 1_400 }, (_, index) => ({
     pattern: `${String(index)}${'✓'.repeat(250)}`,
@@ -177,7 +179,7 @@ test('policies larger than a nested run takes: it is cancelled, rather than left
   expect((await nested.handle.describe()).status.name).toBe('CANCELLED');
 }, 60_000);
 
-describe('a signal of that name that is not from the run above changes nothing', () => {
+describe('a signal with that name that does not come from the calling run changes nothing', () => {
   let foreign: ForeignWorker;
   beforeAll(async () => {
     foreign = await startForeignWorker();
@@ -210,7 +212,7 @@ describe('a signal of that name that is not from the run above changes nothing',
     expect((await run.result()).output).toBe(`Denied: Policy denies 'wipe'`);
   });
 
-  test('to a run that nothing called', async () => {
+  test('to a run that was not called', async () => {
     const run = await world.start([{ calls: [pay('root')] }, last] as Turns);
     await asked(run);
     await run.handle.signal('parentsChanged', loose);
@@ -219,7 +221,7 @@ describe('a signal of that name that is not from the run above changes nothing',
     await run.handle.terminate();
   });
 
-  test('from the run above, and not to be read: nothing is allowed any more', async () => {
+  test('from the calling run, but unreadable: everything is denied from then on', async () => {
     const policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
     const above = `above-${world.taskQueue}`;
     const input = {
@@ -240,7 +242,7 @@ describe('a signal of that name that is not from the run above changes nothing',
   });
 });
 
-/** Waits until a run has journaled that many changes of its policy. */
+/** Waits until a run has journaled `count` changes of its policy. */
 async function policyEntries(run: RunInTest, count: number): Promise<void> {
   await eventually(`${count} changes of the policy`, async () => {
     const { links } = await world.client.historyChain(run.workflowId);

@@ -11,7 +11,10 @@ import { spawnWorker } from '../support/worker-process.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** An agent as a tool is a run of its own: it asks for itself, waits without an activity, and is never looser (I10). */
+/**
+ * An agent as a tool is a separate run: it opens its own requests, waits without an activity, and is never looser than
+ * its caller (I10).
+ */
 
 let world: World;
 beforeAll(async () => {
@@ -24,7 +27,7 @@ afterAll(async () => {
 
 const statusOf = async (run: RunInTest): Promise<string> => (await run.handle.describe()).status.name;
 
-test('its answer is the result of the call, and its run stays to be looked at', async () => {
+test('its answer is the result of the call, and its run can still be inspected', async () => {
   const look = { tool: 'look', args: { what: 'sea' } };
   const run = await world.start(once(callOf('researcher', { calls: [look] }, { text: 'I {{lastResult}}' })), {
     caller: { userId: 'ann' },
@@ -37,7 +40,7 @@ test('its answer is the result of the call, and its run stays to be looked at', 
   expect(await nested.status()).toMatchObject({ agent: 'researcher' });
 });
 
-test('what it asks two levels deep is in the inbox by itself, with its lineage, and is decided by its id', async () => {
+test('a request two levels deep is in the inbox by itself, with its lineage, and is decided by its id', async () => {
   const deep = callOf('clerk', { calls: [pay('deep')] }, last);
   const run = await world.start(once(callOf('researcher', { calls: [deep] }, last)), { caller: { userId: 'ann' } });
   const clerk = world.run(`${run.workflowId}/1.1/1.1`);
@@ -64,7 +67,7 @@ test('what it asks two levels deep is in the inbox by itself, with its lineage, 
   expect((await run.status()).nested).toBeUndefined();
 }, 60_000);
 
-test('while it waits, the history of the calling run says already that it was called, and has no gaps', async () => {
+test('while it waits, the history of the calling run already shows the call, without gaps', async () => {
   const run = await world.start(once(callOf('researcher', { calls: [pay('told')] }, last)));
   const nested = world.run(`${run.workflowId}/1.1`);
   const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
@@ -90,12 +93,12 @@ test.each<[string, JsonObject, string]>([
   expect(world.ran()).not.toContain('pay bound 1');
 });
 
-test('where nothing binds the calling run, the risk defaults do, and so they bind what it calls', async () => {
+test('if nothing binds the calling run, the risk defaults do, and they bind what it calls', async () => {
   const run = await world.start(once(callOf('lax', { calls: [{ tool: 'wipe' }] }, last)));
   expect((await run.result()).output).toBe(`Denied: Policy denies 'wipe'`);
 });
 
-test('a deny binds through a run in between that allows', async () => {
+test('a deny binds through an intermediate run that allows', async () => {
   const deep = callOf('clerk', { calls: [pay('through')] }, last);
   const run = await world.start(once(callOf('researcher', { calls: [deep] }, last)), {
     policy: {
@@ -109,7 +112,7 @@ test('a deny binds through a run in between that allows', async () => {
   expect((await run.result()).output).toBe(`Denied: Policy denies 'pay'`);
 });
 
-test('no change of its policy lifts a nested run above what called it', async () => {
+test("no change of a nested run's policy lifts it above its caller", async () => {
   const policy = {
     version: 1,
     rules: [
@@ -127,7 +130,7 @@ test('no change of its policy lifts a nested run above what called it', async ()
   expect((await run.result()).output).toBe(`Denied: Policy denies 'pay'`);
 });
 
-test('a change of the calling run’s policy binds what it calls afterwards', async () => {
+test("a change of the calling run's policy binds what it calls afterwards", async () => {
   const wait = { tool: 'pay', args: { to: 'wait', amount: 1 } };
   const call = callOf('lax', { calls: [pay('changed')] }, last);
   const run = await world.start([{ calls: [wait] }, { calls: [call] }, last] as Turns);
@@ -140,7 +143,7 @@ test('a change of the calling run’s policy binds what it calls afterwards', as
 describe('the call itself passes the gate', () => {
   const call = callOf('researcher', { text: 'found' });
 
-  test('asked and approved: it runs then, and not before', async () => {
+  test('asked and approved: it runs only then', async () => {
     const run = await world.start(once(call), { policy: rule('researcher', 'ask') });
     const [request] = await run.open();
     expect(request).toMatchObject({ toolName: 'researcher', arguments: call.args, lineage: [] });
@@ -149,7 +152,7 @@ describe('the call itself passes the gate', () => {
     expect((await run.result()).output).toBe('found');
   });
 
-  test('edited: it gets the other task', async () => {
+  test('edited: it gets the edited task', async () => {
     const run = await world.start(once(call), { policy: rule('researcher', 'ask') });
     const [request] = await run.open();
     const modifiedArguments = { input: JSON.stringify([{ text: 'found something else' }]) };
@@ -165,7 +168,7 @@ describe('the call itself passes the gate', () => {
   });
 });
 
-describe('ends', () => {
+describe('how nested runs end', () => {
   const asking = (): Turns => once(callOf('researcher', { calls: [pay('ends')] }, last));
   const asked = async () => {
     const run = await world.start(asking());
@@ -181,7 +184,7 @@ describe('ends', () => {
     expect(world.ran()).not.toContain('pay ends 1');
   };
 
-  test('the calling run is cancelled: what the nested one asked is cancelled, before the calling one ends', async () => {
+  test("the calling run is cancelled: the nested run's request is cancelled before the calling run ends", async () => {
     const all = await asked();
     await all.run.handle.cancel();
     await expect(all.run.handle.result()).rejects.toThrow();
@@ -196,7 +199,7 @@ describe('ends', () => {
     await isCancelled(all);
   });
 
-  test('the nested run alone is cancelled: the calling model is told, and goes on', async () => {
+  test('only the nested run is cancelled: the calling model is told and continues', async () => {
     const all = await asked();
     await all.nested.handle.cancel();
     const { output, outcomes } = await all.run.result();
@@ -205,7 +208,7 @@ describe('ends', () => {
     await isCancelled(all);
   });
 
-  test('the calling run is closed: it waits no longer than the nested one takes to end', async () => {
+  test('the calling run is closed: it waits only until the nested run has ended', async () => {
     const all = await asked();
     await all.run.handle.signal('close');
     expect(await all.run.result()).toMatchObject({ status: 'closed', outcomes: [{ ran: 'unknown' }] });
@@ -224,7 +227,7 @@ describe('ends', () => {
     expect(outcomes).toMatchObject([{ ran: 'yes' }]);
   });
 
-  test('the nested run is terminated: nobody knows what it did', async () => {
+  test('the nested run is terminated: its effect is unknown', async () => {
     const { run, nested } = await asked();
     await nested.handle.terminate('enough');
     const { output, outcomes } = await run.result();
@@ -246,7 +249,7 @@ describe('ends', () => {
   });
 });
 
-test('agents that call one another without end stop five deep', async () => {
+test('agents that call one another endlessly stop at depth five', async () => {
   // mirror hands its run over to tester, which calls mirror again.
   const within = (depth: number): object[] => [
     { calls: [{ tool: 'transfer_to_tester' }] },
@@ -259,7 +262,7 @@ test('agents that call one another without end stop five deep', async () => {
   expect(await world.run(deepest).result()).toMatchObject({ outcomes: [{}, { outcome: 'refused', ran: 'no' }] });
 }, 60_000);
 
-test('fifty that wait for a person leave the one activity slot free', async () => {
+test('fifty that wait for a person leave the only activity slot free', async () => {
   const calls = Array.from({ length: 50 }, (_, index) => callOf('clerk', { calls: [pay('slot', index)] }, last));
   const run = await world.start([{ calls: [callOf('researcher', { calls }, { text: 'all done' })] }, last] as Turns);
   const clerks = calls.map((_, index) => world.run(`${run.workflowId}/1.1/1.${index + 1}`));
@@ -273,7 +276,7 @@ test('fifty that wait for a person leave the one activity slot free', async () =
     },
     120_000,
   );
-  // Another run gets its turn, on the only slot.
+  // Another run gets the only slot.
   expect((await (await world.start([{ text: 'meanwhile' }])).result()).output).toBe('meanwhile');
   await Promise.all(clerks.map(({ handle }, index) => handle.signal('decide', yes(open[index]!.requestId))));
   expect((await run.result()).output).toBe('all done');
@@ -284,14 +287,14 @@ test.each<[string, unknown]>([
   ['one that binds nothing', { lineage: ['run-x'], policies: [] }],
   ['one that is no object', 'run-x'],
   ['null', null],
-])('a starter cannot say what is above a run: %s', async (_, parent) => {
+])("a starter cannot set a run's parent: %s", async (_, parent) => {
   const run = await world.start([{ text: 'hello' }], { parent: parent as never });
   await expect(run.result()).rejects.toThrow(
     `The run's 'parent' is written by the run that starts a nested one: leave it out`,
   );
 });
 
-describe('a workflow of somebody else’s that starts a run and says what binds it', () => {
+describe('a foreign workflow that starts a run and sets policies for it', () => {
   let foreign: ForeignWorker;
   beforeAll(async () => {
     foreign = await startForeignWorker();
@@ -346,7 +349,7 @@ describe('a workflow of somebody else’s that starts a run and says what binds 
       { lineage: [above], policies: [{ ...policy, directory: { people: { ann: { groups: 'all' } } } }] },
       `The run's 'parent.policies.0.directory.people.ann.groups': Invalid input: expected array, received string`,
     ],
-  ])('fails the run with a sentence where it %s', async (_, parent, message) => {
+  ])('fails the run with a sentence if it %s', async (_, parent, message) => {
     expect(await started(parent)).toEqual({ type: 'arguments_invalid', message });
   });
 });
@@ -359,7 +362,7 @@ test('a call of an agent costs three events and two tasks more than its turns', 
     startChildWorkflowExecutionInitiated: 1,
     childWorkflowExecutionStarted: 1,
     childWorkflowExecutionCompleted: 1,
-    // Its agent is loaded, its model speaks twice.
+    // The agent is loaded, and its model is called twice.
     activityTaskScheduled: 3,
     workflowTaskCompleted: 6,
   });
@@ -368,7 +371,7 @@ test('a call of an agent costs three events and two tasks more than its turns', 
   expect(counts).not.toHaveProperty('upsertWorkflowSearchAttributes');
 });
 
-test('kill -9 of the worker while it waits: its request waits for the next worker, and what is approved runs once', async () => {
+test('kill -9 of the worker while it waits: its request waits for the next worker, and the approved call runs once', async () => {
   const own = await openWorld({ worker: false });
   const worker = () =>
     spawnWorker({ address: sharedAddress(), taskQueue: own.taskQueue, folder: own.folder, team: true });
@@ -385,7 +388,7 @@ test('kill -9 of the worker while it waits: its request waits for the next worke
   await own.close();
 }, 60_000);
 
-test('a nested run continues as new while it waits; the calling one only when none is open (I11)', async () => {
+test('a nested run continues as new while it waits; the calling run only if no nested run is open (I11)', async () => {
   const own = await openWorld({ agentsIn: (folder) => team(folder), rollOver: { historyEvents: 40 } });
   const turns = [{ calls: [pay('rolled')] }, { calls: [pay('again')] }, last];
   const calls = [callOf('researcher', ...turns), pay('above')];

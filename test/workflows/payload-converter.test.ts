@@ -6,8 +6,8 @@ import { payloadConverter } from '../../src/workflows/sandbox/payload-converter.
 import { isStrict, markStrict } from '../../src/workflows/sandbox/strict-payloads.ts';
 
 /**
- * What the payload converter reads, and what it brands instead of throwing (I5a). It is part of determinism: a line that
- * changes here changes what old histories say.
+ * What the payload converter reads, and what it brands instead of throwing (I5a). This is part of determinism: changing
+ * a line here changes how old histories are read.
  */
 
 const bytes = (text: string | Uint8Array): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text);
@@ -16,7 +16,7 @@ const payload = (encoding: string, data: string | Uint8Array): Payload => ({
   data: bytes(data),
 });
 const json = (data: string | Uint8Array): Payload => payload('json/plain', data);
-/** As a message to a run arrives. */
+/** A payload as it arrives in a message to a run. */
 function asMessage(each: Payload): Payload {
   const signalWorkflow = { signalName: 'decide', input: [each] };
   markStrict([{ signalWorkflow }]);
@@ -26,7 +26,7 @@ function asMessage(each: Payload): Payload {
 type Branded = { size: number; code: string; why: string };
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-describe('read by all alike', () => {
+describe('read alike by all parsers', () => {
   test.each<[string, Payload, unknown]>([
     ['JSON', json('{"a":[1,"x",null]}'), { a: [1, 'x', null] }],
     ['text', json('"\\ud83d\\ude00"'), '\u{1f600}'],
@@ -98,7 +98,7 @@ describe('read as JSON.parse does, but branded in a message', () => {
   });
 });
 
-describe('strict is what anybody can send to a run', () => {
+describe('strict for everything that anybody can send to a run', () => {
   const start = { workflowType: 'agentRun', arguments: [json('1')] };
   const by = temporal.api.enums.v1.ContinueAsNewInitiator;
   const continued = (continuedInitiator: temporal.api.enums.v1.ContinueAsNewInitiator) => ({

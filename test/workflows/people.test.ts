@@ -3,7 +3,10 @@ import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Who may answer, and how many must: on real runs. All cases of entitlement itself: test/core/people/entitlement.test.ts. */
+/**
+ * Who may answer, and how many must, on real runs. For all cases of entitlement, see
+ * test/core/people/entitlement.test.ts.
+ */
 
 let world: World;
 beforeAll(async () => {
@@ -28,7 +31,7 @@ const start = (to: string, ask: object, more: object = {}): Promise<RunInTest> =
 const send = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
 
-/** `NAME` approves, `-NAME` denies; each answer's outcome or code. */
+/** `NAME` approves, `-NAME` denies; returns the outcome or code of each answer. */
 async function answer(run: RunInTest, requestId: string, words: string[]): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const word of words) {
@@ -76,7 +79,7 @@ test.each<[string, object, string[], unknown[]]>([
   expect(world.ran().filter((line) => line === `pay ${name} 1`)).toHaveLength(expected.at(-1) === 'approved' ? 1 : 0);
 });
 
-describe('whoever started the run', () => {
+describe('the person who started the run', () => {
   const caller = { caller: { userId: 'ann' } };
   test.each<[string, object, string[], unknown[]]>([
     ['does not approve it', { reviewers: ['group:finance'] }, ['ann', 'bob'], ['self_approval', 'approved']],
@@ -91,7 +94,7 @@ describe('whoever started the run', () => {
 });
 
 describe('a seat', () => {
-  test('given to another: they answer, the giver does not', async () => {
+  test('delegated: the delegate answers, the delegator does not', async () => {
     const run = await start('seat', two);
     const [request] = await run.open();
     const { requestId } = request!;
@@ -114,7 +117,7 @@ describe('a seat', () => {
   });
 });
 
-test('votes are shown, and survive a worker that restarts', async () => {
+test('votes are shown, and survive a restart of the worker', async () => {
   const run = await start('shown', two);
   const [request] = await run.open();
   const { requestId } = request!;
@@ -128,7 +131,7 @@ test('votes are shown, and survive a worker that restarts', async () => {
   await run.result();
 });
 
-test('the same vote again, under its id: the original receipt, and no second vote', async () => {
+test('the same vote again under its id: the original receipt, and no second vote', async () => {
   const run = await start('again', two);
   const [request] = await run.open();
   const vote = { requestId: request!.requestId, approved: true, reviewerId: 'ann', decisionId: 'd1' };
@@ -140,7 +143,7 @@ test('the same vote again, under its id: the original receipt, and no second vot
   await run.result();
 });
 
-test('a group that the ceiling names is filled by the ceiling alone', async () => {
+test('only the ceiling can define the members of a group that it names', async () => {
   const strict = await openWorld({
     policy: { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'] } }], directory },
   });

@@ -5,7 +5,7 @@ import type { ApprovalRequest } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** No bytes sent to a run wedge or fail it (I5). Each poison is followed by a good decision that must work. */
+/** No bytes sent to a run block or fail it (I5). Each poison is followed by a valid decision that must work. */
 
 type Payload = temporal.api.common.v1.IPayload;
 const payload = (encoding: string | undefined, data: string | Uint8Array): Payload => ({
@@ -70,7 +70,7 @@ async function decidesStill({ run, request }: Awaited<ReturnType<typeof waiting>
 }
 
 describe('by signal', () => {
-  test('every poison is refused with a code and its size, never its content', async () => {
+  test('every poison is refused with a code and its size, without its content', async () => {
     const open = await waiting();
     for (const [, each] of poisons) await signal(open.run, 'decide', [each]);
     const { refused } = await open.run.status();
@@ -80,7 +80,7 @@ describe('by signal', () => {
     await decidesStill(open);
   });
 
-  test('in a header beside a good decision: the decision counts', async () => {
+  test('in a header of a valid decision: the decision counts', async () => {
     for (const [, each] of poisons) {
       const { run, request } = await waiting();
       const good = payload('json/plain', JSON.stringify({ requestId: request.requestId, approved: true }));
@@ -103,7 +103,7 @@ describe('by signal', () => {
     await decidesStill(open);
   });
 
-  test('before the first workflow task: the run starts all the same', async () => {
+  test('before the first workflow task: the run still starts', async () => {
     const lone = await openWorld({ worker: false });
     const run = await lone.start([{ text: 'hello' }]);
     await signal(run, '__temporal_x', [poisons[0]![1]]);
@@ -113,7 +113,7 @@ describe('by signal', () => {
     await lone.close();
   });
 
-  test('2 MB: the server takes it, the run refuses it; more the server refuses', async () => {
+  test('2 MB: the server accepts it, and the run refuses it; the server refuses more', async () => {
     const open = await waiting();
     const nearly = JSON.stringify({ requestId: open.request.requestId, approved: true, reason: 'x'.repeat(1_990_000) });
     await signal(open.run, 'decide', [payload('json/plain', nearly)]);
@@ -125,7 +125,7 @@ describe('by signal', () => {
     await decidesStill(open);
   });
 
-  test('a flood: 50 are kept, then only a count', async () => {
+  test('a flood: 50 are kept, the rest is only counted', async () => {
     const open = await waiting();
     for (let each = 0; each < 70; each++) await signal(open.run, 'decide', [poisons[0]![1]]);
     const { refused } = await open.run.status();
@@ -154,7 +154,7 @@ describe('by update', () => {
     await decidesStill(open);
   });
 
-  test('in a header beside a good decision: the decision counts', async () => {
+  test('in a header of a valid decision: the decision counts', async () => {
     const { run, request } = await waiting();
     const good = payload('json/plain', JSON.stringify({ requestId: request.requestId, approved: true }));
     const { outcome } = await update(run, [good], { trace: poisons[0]![1], other: poisons[11]![1] });
@@ -170,7 +170,7 @@ describe('by update', () => {
   });
 });
 
-test('a query argument that cannot be decoded fails the query, and nothing else', async () => {
+test('a query argument that cannot be decoded fails only that query', async () => {
   const open = await waiting();
   const query = service().queryWorkflow({
     namespace: 'default',

@@ -3,7 +3,10 @@ import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** `setPolicy` acts on a running run and on what is open in it, both ways, and says what it settled (I10, I14). */
+/**
+ * `setPolicy` affects a running run and its open requests, whether it tightens or loosens, and reports what it settled
+ * (I10, I14).
+ */
 
 let world: World;
 beforeAll(async () => {
@@ -27,8 +30,8 @@ const setPolicy = (run: RunInTest, message: unknown): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>('setPolicy', { args: [message] });
 const paid = (to: string): number => world.ran().filter((line) => line.startsWith(`pay ${to} `)).length;
 
-describe('what is open', () => {
-  test('is released where the new policy allows it, and what comes passes the new policy', async () => {
+describe('open requests', () => {
+  test('are released if the new policy allows them, and later calls are ruled by the new policy', async () => {
     const run = await start('loosen');
     const open = await run.open(2);
     const receipt = await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'allow' }] }, by: 'ann' });
@@ -42,7 +45,7 @@ describe('what is open', () => {
     expect(paid('loosen')).toBe(3);
   });
 
-  test('is denied where the new policy denies it', async () => {
+  test('are denied if the new policy denies them', async () => {
     const run = await start('tighten');
     await run.open(2);
     await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'deny', reason: 'Closed for today' }] } });
@@ -56,7 +59,7 @@ describe('what is open', () => {
     expect(paid('tighten')).toBe(0);
   });
 
-  test('stays open under the new rule’s reviewers, with its old deadline', async () => {
+  test("stay open under the new rule's reviewers, with the old deadline", async () => {
     const run = await start('reviewers');
     const [before] = await run.open(2);
     const policy = {
@@ -72,7 +75,7 @@ describe('what is open', () => {
     await run.handle.terminate();
   });
 
-  test('votes that the new rule still admits count on, others fall', async () => {
+  test('keep the votes that the new rule admits, and lose the others', async () => {
     const run = await start('votes');
     const [request] = await run.open(2);
     const { requestId } = request!;
@@ -90,7 +93,7 @@ describe('what is open', () => {
     await run.handle.terminate();
   });
 
-  test('a mode does as a policy does', async () => {
+  test('a mode has the same effect as a policy', async () => {
     const run = await start('mode');
     const open = await run.open(2);
     const receipt = await setPolicy(run, { mode: 'dontAsk' });
@@ -99,10 +102,10 @@ describe('what is open', () => {
   });
 });
 
-test('a change by signal; the last change is the one that counts', async () => {
+test('a change by signal; the last change counts', async () => {
   const run = await start('signal');
   await run.open(2);
-  // The first settles nothing: the run does not go on before both are read.
+  // The first settles nothing; the run continues only after both are read.
   await run.handle.signal('setPolicy', {
     policy: { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }] },
   });
@@ -126,7 +129,7 @@ test.each<[string, unknown, string]>([
   await run.handle.terminate();
 });
 
-test('it never moves above the ceiling', async () => {
+test('it never exceeds the ceiling', async () => {
   const run = await world.start([{ calls: [{ tool: 'wipe', args: {} }] }, { text: 'told: {{lastResult}}' }]);
   await run.open();
   const allowAll = { policy: { rules: [{ pattern: '*', action: 'allow' }] }, mode: 'bypassPermissions' };
@@ -135,7 +138,7 @@ test('it never moves above the ceiling', async () => {
   await run.handle.terminate();
 });
 
-test('the change goes along when the run continues as new', async () => {
+test('the change is carried when the run continues as new', async () => {
   const small = await openWorld({ rollOver: { historyEvents: 25, updates: 100 } });
   try {
     const calls = Array.from({ length: 12 }, (_, amount) => ({
@@ -156,10 +159,10 @@ test('the change goes along when the run continues as new', async () => {
   }
 });
 
-test('a change that comes before the run has begun is applied once it has', async () => {
+test('a change that arrives before the run has begun is applied once it has', async () => {
   await world.stopWorker();
   const run = await start('early');
-  // A mode needs no activity, which the model might be quicker than.
+  // A mode needs no activity, which could take longer than the model.
   await run.handle.signal('setPolicy', { mode: 'dontAsk' });
   await world.startWorker();
   const { outcomes } = await run.result();

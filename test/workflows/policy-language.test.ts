@@ -3,7 +3,7 @@ import type { RunInput } from '../../src/contract.ts';
 import type { Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** The policy language where it counts: in a real run. Its answers one by one are in `test/core`. */
+/** The policy language in a real run. Its individual answers are tested in `test/core`. */
 
 type ScriptedCall = NonNullable<Turns[number]['calls']>[number];
 
@@ -84,7 +84,7 @@ test('a command that is only partly allowed is asked about, and runs when approv
   expect((await run.result()).output).toBe('ran git status | tee log');
 });
 
-test('a request says how bad the call would be, and waits as long as its own rule says', async () => {
+test('a request states the severity of the call, and waits as long as its own rule says', async () => {
   const run = await world.start([{ calls: [pay('ann', 500)] }, { text: '{{lastResult}}' }], {
     policy: {
       version: 1,
@@ -103,7 +103,7 @@ test('a request says how bad the call would be, and waits as long as its own rul
   expect((await run.result()).output).toBe('Denied: no decision within 2s');
 });
 
-test('what no run serves yet is refused, not ignored', async () => {
+test('features that no run supports yet are refused, not ignored', async () => {
   const run = await world.start([], {
     policy: { version: 1, redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } },
   });

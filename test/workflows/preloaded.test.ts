@@ -4,11 +4,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { moduleState } from '../support/module-state.ts';
 
-/** What all runs of a worker share (B5) is everything, keeps no state of any run, and takes nothing of its chance. */
+/**
+ * All modules are shared by the runs of a worker (B5). They keep no state of any run and use none of its randomness.
+ */
 
-/** Each is one for all runs, and why no run can tell. */
+/** Allowed shared state, each with the reason why no run can observe it. */
 const allowedState: Record<string, string[]> = {
-  // Set and given back within one evaluation, which is synchronous; the environment and what is planned in it are constant.
+  // Set and restored within one synchronous evaluation; the environment and its compiled conditions are constant.
   'src/core/match/condition.ts': [
     'budget: let',
     'paid: let',
@@ -16,7 +18,7 @@ const allowedState: Record<string, string[]> = {
     'convert: let',
     'budget: is written to',
   ],
-  // Its keys are objects of one run; their sizes are asked for nowhere else.
+  // Its keys are objects of one run; no other run asks for their sizes.
   'src/core/ledger/listed-request.ts': ['measured: WeakMap', 'measured: is written to'],
 };
 
@@ -31,33 +33,33 @@ beforeAll(async () => {
   const run = (script: string): unknown => runInContext(script, context);
   run(code);
   const before = new Set(Object.keys(cache));
-  // As the sandbox has it before any run.
+  // As the sandbox is before any run.
   run(`Math.random = () => { throw new Error('no chance here'); }; var random = Math.random;`);
   run('__TEMPORAL__.preloadModules()');
   keptRandom = run('Math.random === random');
   preloaded = Object.keys(cache).filter((path) => !before.has(path));
 }, 60_000);
 
-test('everything is loaded once for all runs; what each loads for itself is the list of workflows alone', () => {
+test('everything is loaded once for all runs; each run loads only the list of workflows itself', () => {
   const ours = bundled.filter((path) => path.startsWith('./src/'));
   expect(ours.length).toBeGreaterThan(80);
-  // One that is missing: import it in src/workflows/preloaded.ts.
+  // If a module is missing: import it in src/workflows/preloaded.ts.
   expect(ours.filter((path) => !preloaded.includes(path))).toEqual(['./src/workflows/index.ts']);
 });
 
-test('what of the workflow SDK is shared because of us keeps nothing either', () => {
+test('the parts of the workflow SDK that we preload keep no state either', () => {
   const ofSdk = preloaded.filter((path) => path.includes('@temporalio'));
   expect(ofSdk).toContain('./node_modules/@temporalio/workflow/lib/index.js');
-  // `var` is what the compiler adds: imports, and helpers of its own.
+  // `var` marks what the compiler adds: imports and helpers.
   const written = (path: string): string[] => stateOf(path).filter((each) => !each.endsWith(': var'));
   for (const path of ofSdk) expect([path, written(path)]).toEqual([path, []]);
 });
 
-test('loading takes nothing of the chance of a run, and gives it back', () => {
+test("loading leaves a run's randomness unused and restores it", () => {
   expect(keptRandom).toBe(true);
 });
 
-test('no module that is shared can remember anything', () => {
+test('no shared module can keep state', () => {
   const ours = preloaded.filter((path) => path.startsWith('./src/'));
   const found = ours.flatMap((path) => {
     const state = stateOf(path);
@@ -69,7 +71,7 @@ test('no module that is shared can remember anything', () => {
 const stateOf = (path: string): string[] =>
   moduleState(readFileSync(new URL(`../../${path.slice(2)}`, import.meta.url), 'utf8'));
 
-describe('what counts as remembering', () => {
+describe('what counts as state', () => {
   test.each<[string, string[]]>([
     ['const table = new Map([[1, 2]]); export const at = (key: number) => table.get(key);', []],
     ['const table = new Map(); for (const key of [1]) table.set(key, 1);', []],

@@ -13,8 +13,8 @@ import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * History is the log: what is read back from it, without the policy, is what the run's own ledger says. Random runs
- * with everything that can happen to them; the seed is fixed, so that a failure comes again.
+ * History is the log: its projection, without the policy, must equal the run's own ledger. Random runs cover everything
+ * that can happen; the fixed seed makes failures reproducible.
  */
 
 const seed = 20_261;
@@ -80,7 +80,7 @@ async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index
   const seen = new Set<string>();
   const asks = turns.flat().filter((name) => name === 'pay').length;
   while (await isOpen(run)) {
-    // The run may close between the look and the act: what was sent too late changes nothing.
+    // The run may close between reading and acting; a late message changes nothing.
     await step().catch(() => undefined);
     await sleep(20);
   }
@@ -94,7 +94,7 @@ async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index
       for (let each = 0; each < junk; each++) await run.handle.signal(each === 1 ? 'aprove' : 'decide', { each });
       await answer(run, request, given[seen.size % given.length]!);
       if (end === 'itself' || seen.size <= asks / 2) continue;
-      // At once: what the decision set going is cancelled before it began.
+      // At once: the effect of the decision is cancelled before it began.
       await (end === 'cancel' ? run.handle.cancel() : run.handle.terminate('the plan says so'));
       return;
     }
@@ -107,7 +107,7 @@ async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index
 interface Read {
   projection: Projection;
   links: number;
-  /** The last link that ever worked: the one of a run that was terminated may have had no time to. */
+  /** The last execution that completed a task; a terminated run's last execution may have had no time for one. */
   own: WorkflowHandle;
 }
 
@@ -121,14 +121,14 @@ async function read(run: RunInTest): Promise<Read> {
   return { projection: projectHistories(links), links: links.length, own };
 }
 
-/** A request as the run's own ledger has it. */
+/** A request as the run's own ledger records it. */
 async function record(own: WorkflowHandle, requestId: string): Promise<Omit<ProjectedRequest, 'callId'>> {
   const details = (await own.query<ApprovalDetails | null, [object]>('approvals', { requestId }))!;
   const { toolName, digest, requestedAt: openedAt, deadline, rule, settled } = details;
   return { requestId, toolName, digest, openedAt, deadline, rule, ...settled };
 }
 
-/** `TURN.INDEX`, each below ten here. */
+/** `TURN.INDEX`; here both are below ten. */
 const byCall = <T extends { callId: string }>(outcomes: T[]): T[] =>
   outcomes.toSorted((one, other) => Number(one.callId) - Number(other.callId));
 const withoutRan = ({ outcomes }: Pick<RunStatus, 'outcomes'>) =>
@@ -145,12 +145,12 @@ async function expectSame(run: RunInTest): Promise<Read> {
   else expect(projection.requests).toHaveLength(status.counts.asks);
   for (const { callId: _callId, ...request } of projection.requests) {
     const expected = await record(own, request.requestId);
-    // A run that was terminated could not write down that its open requests were over.
+    // A terminated run could not record the end of its open requests.
     const open = expected.outcome === undefined && terminated;
     expect(request).toEqual(open ? { ...expected, outcome: 'cancelled' } : expected);
   }
   if (terminated) {
-    // Nor what happened after the last payload that it wrote: whether a tool ended, and the last refusals.
+    // Nor what happened after its last payload: whether a tool ended, and the last refusals.
     expect(withoutRan(status)).toEqual(expect.arrayContaining(withoutRan(projection)));
     for (const { callId, ran } of projection.outcomes) {
       expect([status.outcomes.find((each) => each.callId === callId)!.ran, 'pending']).toContain(ran);
@@ -163,7 +163,7 @@ async function expectSame(run: RunInTest): Promise<Read> {
   return found;
 }
 
-describe('the projection of the exported history is the ledger of the run', () => {
+describe('the projection of the exported history equals the ledger of the run', () => {
   const plans = fc.sample(plan, { seed, numRuns: 16 });
 
   test('for random runs', async () => {
@@ -177,7 +177,7 @@ describe('the projection of the exported history is the ledger of the run', () =
       endings.push(...projection.outcomes.map(({ outcome }) => outcome));
       longest = Math.max(longest, links);
     }
-    // What the seed must give for this test to say anything.
+    // What the seed must produce for the test to be meaningful.
     expect(longest).toBeGreaterThanOrEqual(2);
     const expected =
       'CANCELLED COMPLETED TERMINATED allowed approved cancelled denied denied_by_policy expired refused';
@@ -197,7 +197,7 @@ describe('the projection of the exported history is the ledger of the run', () =
     await expectSame(run);
   });
 
-  test('for a run that is decided and cancelled at once: what rode in the activity that never started is not lost', async () => {
+  test('for a run that is decided and cancelled at once: the journal entries in the activity that never started are not lost', async () => {
     const run = await world.start([{ calls: [calls.pay, calls.look, calls.pay] }]);
     const [request] = await run.open(2);
     await world.stopWorker();
@@ -210,7 +210,7 @@ describe('the projection of the exported history is the ledger of the run', () =
     expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['approved', 'cancelled']);
   }, 60_000);
 
-  test('for a run that is cancelled while an edit is being checked: that the edit was refused is not lost', async () => {
+  test('for a run that is cancelled while an edit is being checked: the refusal of the edit is not lost', async () => {
     const run = await world.start([{ calls: [calls.pay] }]);
     const [request] = await run.open();
     await world.stopWorker();
@@ -222,7 +222,7 @@ describe('the projection of the exported history is the ledger of the run', () =
     const { projection } = await expectSame(run);
     expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['cancelled']);
     expect(projection.refusals).toBe(1);
-    // Whoever sent it learns why it came to nothing, not that something broke.
+    // The sender learns why the decision had no effect, not that something broke.
     expect((await run.status()).refused.last).toMatchObject([{ code: 'run_closed' }]);
   }, 60_000);
 
@@ -236,7 +236,7 @@ describe('the projection of the exported history is the ledger of the run', () =
   });
 });
 
-test('who reads the journal does not rule: no policy module is imported', () => {
+test('reading the journal needs no ruling: no policy module is imported', () => {
   const seen = new Set<string>();
   const visit = (path: string): void => {
     if (seen.has(path)) return;

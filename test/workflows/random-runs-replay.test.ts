@@ -9,7 +9,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { team } from '../support/team.ts';
 import { openWorld, testBundle, type World } from '../support/world.ts';
 
-/** Random runs with several clients replay as they were recorded, and under other placements of their empty tasks (I12). */
+/** Random runs with several clients replay as recorded, and with other placements of their empty tasks (I12). */
 
 installQuietRuntime();
 

@@ -7,8 +7,8 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * What an update that changes something is refused for without a signature or an activity being asked, it is refused for
- * before it enters history: it leaves no event, costs no accepted update, and is not counted (I4).
+ * If a changing update can be refused without verifying a signature or running an activity, it is refused before it
+ * enters history: it leaves no event, costs no accepted update, and is not counted (I4).
  */
 
 let world: World;
@@ -109,7 +109,7 @@ describe('refused, and not in history', () => {
     expect(await inHistory(run)).toEqual(before);
   });
 
-  test('what is accepted is in history, the same message again is answered, and the run goes on', async () => {
+  test('an accepted update is in history, its repetition is answered, and the run continues', async () => {
     const until = new Date(Date.now() + 1_200_000).toISOString();
     const message = { requestId: ids.open, until, by: 'bob', messageId: 'good' };
     const first = await update(run, 'extend', message);
@@ -122,7 +122,7 @@ describe('refused, and not in history', () => {
   });
 });
 
-test('only operators loosen: whoever has not signed is refused before history', async () => {
+test('only operators loosen: an unsigned change is refused before history', async () => {
   const key = createReviewerKey();
   const guarded = await openWorld({
     policy: {

@@ -4,9 +4,9 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * A refused update wakes the run and leaves nothing in history: whatever the run did because of it (expire a request
- * whose deadline has passed, continue as new because its history has grown) a replay would not do, and the run would be
- * lost to a non-determinism error (I12). The timer that does both lags behind the deadline by as long as a task takes.
+ * A refused update wakes the run and leaves nothing in history. Anything that the run did because of it (expiring a
+ * request past its deadline, continuing as new after enough history) would be missing from a replay, and the run would
+ * be lost to a non-determinism error (I12). The timer that does both lags behind the deadline by the length of a task.
  */
 
 let world: World;
@@ -22,14 +22,14 @@ const failures = async (run: RunInTest): Promise<(string | null | undefined)[]> 
     .flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed == null ? [] : [failed.failure?.message]));
 };
 
-test('just past a deadline, before its timer fires: the timer expires the request, not the update', async () => {
+test('just after a deadline, before its timer fires: the timer expires the request, not the update', async () => {
   const late = async (to: string): Promise<RunInTest> => {
     const run = await world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'done' }], {
       policy: { version: 1, approval: { timeout: '3s' } },
     });
     const [request] = await run.open();
     const decision = { requestId: request!.requestId, approved: true };
-    // From the index: a query may run ahead of a task that is not finished, at a time that does not come to be.
+    // From the index: a query may run ahead of an unfinished task, with a time that never becomes real.
     const due = (await run.handle.describe()).searchAttributes['ApprovalDue'] as [Date];
     await eventually('the deadline passes', () => Date.now() > due[0].getTime());
     const refused = async (): Promise<boolean> =>
@@ -48,7 +48,7 @@ test('just past a deadline, before its timer fires: the timer expires the reques
   }
 });
 
-test('when the history has grown enough to continue as new: the run goes on with the next event', async () => {
+test('when the history is long enough to continue as new: the run continues with the next event', async () => {
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'grown', amount } }));
   const run = await world.start([{ calls }, { text: 'done' }]);
   const [first, second] = await run.open(2);
@@ -60,7 +60,7 @@ test('when the history has grown enough to continue as new: the run goes on with
   await run.handle.signal('decide', { requestId: second!.requestId, approved: true });
   expect((await run.result()).status).toBe('completed');
   expect(await failures(run)).toEqual([]);
-  // Replayed link by link, as a worker that answers a query of a closed run does.
+  // Replays each execution, as a worker that answers a query of a closed run does.
   const { links } = await world.client.historyChain(run.workflowId);
   for (const { runId } of links) {
     const link = world.client.session.client.workflow.getHandle(run.workflowId, runId);

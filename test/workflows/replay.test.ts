@@ -12,12 +12,12 @@ import { textOf } from '../support/scrub-history.ts';
 import { testBundle } from '../support/world.ts';
 
 /**
- * Histories of real runs, finished and waiting, replay with the workflow code as it is now (I12). A failure here
- * means: runs that are open somewhere would be stuck after a deploy. Never record an old version's again; mark the
- * change with `patched()` instead.
+ * Histories of real runs, finished and waiting, replay with the current workflow code (I12). If one fails, open runs
+ * would be stuck after a deploy. Never record histories of an old version again; mark the change with `patched()`
+ * instead.
  */
 
-// Dozens of replays fail here on purpose: their warnings would bury those of others.
+// Dozens of replays fail here on purpose; their warnings would hide those of other tests.
 Runtime.install({
   logger: new DefaultLogger('ERROR'),
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
@@ -39,8 +39,8 @@ type Started = {
 type Bundle = { code: string } | { codePath: string };
 
 /**
- * How each replays: `replayed`, or the name of what it fails with. Runs of agents replay with the first bundle, workflows
- * of somebody else's with the second.
+ * The result of each replay: `replayed`, or the name of its error. Agent runs replay with the first bundle, other
+ * workflows with the second.
  */
 async function replayAll(
   [ofAgents, ofOthers]: readonly [Bundle, Bundle],
@@ -52,7 +52,7 @@ async function replayAll(
     const { workflowExecutionStartedEventAttributes: started } = events[0] as unknown as Started;
     fileOf.set(started.originalExecutionRunId, file);
     const workflowBundle = started.workflowType.name === workflowType ? ofAgents : ofOthers;
-    // Under its own id, which those of nested runs are made of.
+    // Keeps its workflow id: the ids of nested runs are derived from it.
     const { workflowId } = started;
     return { workflowBundle, history: { workflowId, history: historyFromJSON({ events: changed(events) }) } };
   });
@@ -80,7 +80,7 @@ test('every stored history replays', async () => {
   expect(await replayAll(bundles)).toEqual(all('replayed'));
 }, 60_000);
 
-test('every run that can be recorded is stored, finished and waiting ones alike', () => {
+test('every recordable run is stored, finished and waiting', () => {
   const missing = recordedRuns.filter((run) => !files.some((file) => isHistoryOf(file, run)));
   expect(missing.map(({ name, waiting }) => [name, waiting])).toEqual([]);
 });
@@ -91,11 +91,11 @@ describe('the check can fail', () => {
     changedBundle = await bundleWorkflows(supportPath('changed-workflows.ts'));
   }, 60_000);
 
-  test('one activity more in the workflow: no history replays', async () => {
+  test('one additional activity in the workflow: no history replays', async () => {
     expect(await replayAll([changedBundle, changedBundle])).toEqual(all(violation));
   }, 60_000);
 
-  test('a history in which another activity was scheduled than the workflow would schedule does not replay', async () => {
+  test('a history with another scheduled activity than the workflow schedules does not replay', async () => {
     const renamed = (events: Events): Events =>
       JSON.parse(
         JSON.stringify(events).replaceAll(/"countersign\.load(Agent|Gate)"/g, '"countersign.loadAnother"'),

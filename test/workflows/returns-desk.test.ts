@@ -15,7 +15,7 @@ import { createWorker } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
-/** A workflow of one's own that lives long: it continues as new while calls wait, and nothing is lost or runs twice. */
+/** A long-lived user's own workflow: it continues as new while calls wait, and nothing is lost or runs twice. */
 
 const example = (file: string): string => fileURLToPath(new URL(`../../examples/order/${file}`, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'countersign-desk-'));
@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('returns come and are decided over many links: each request keeps its id and deadline, each refund runs once', async () => {
+test('returns are decided over many executions: each request keeps its id and deadline, each refund runs once', async () => {
   const workflowId = `desk-${randomUUID()}`;
   const { workflow } = client.session.client;
   await workflow.start('returnsDesk', { workflowId, taskQueue, args: [[]] });
@@ -56,7 +56,7 @@ test('returns come and are decided over many links: each request keeps its id an
   const total = 12;
   const seen = new Map<string, ApprovalRequest>();
   for (let number = 1; number <= total; number++) {
-    // Every third is refunded without a question.
+    // Every third is refunded without a request.
     const amount = number % 3 === 0 ? 20 : 200 + number;
     await handle.signal('takeReturn', { orderId: `o-${number}`, amount, customer: 'ann', clerk: 'carl' });
     const open = await eventually(`return ${number}`, async () => {
@@ -68,7 +68,7 @@ test('returns come and are decided over many links: each request keeps its id an
       expect(seen.get(each.requestId) ?? each).toEqual(each);
       seen.set(each.requestId, each);
     }
-    // Decided two returns later, so that some always wait.
+    // Decided two returns later, so that some requests are always open.
     const due = open.find(({ arguments: { orderId } }) => orderId === `o-${number - 2}`);
     if (due !== undefined) await client.decide({ requestId: due.requestId, approved: number !== 7 });
   }

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Models use the ids of their calls again, in one turn and in a later one: a decision is for one request, and no other. */
+/** Models reuse call ids within a turn and in later turns: a decision applies to one request only. */
 
 let world: World;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ test('the same call under the same id, twice in a turn and again in the next: an
   });
   expect(third.requestId).not.toBe(first!.requestId);
   expect(third.digest).toBe(first!.digest);
-  // The old decision again, by both doors, and under a new id.
+  // The old decision again, by update and by signal, and under a new id.
   expect(await run.handle.executeUpdate('decide', { args: [decision] })).toMatchObject({ outcome: 'approved' });
   await run.handle.signal('decide', decision);
   const renewed = { ...decision, decisionId: 'as if new' };

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Continue-as-new carries everything open (I11). The budget is small here, so that a little noise reaches it. */
+/** Continue-as-new carries everything open (I11). The limit is low, so that a few signals reach it. */
 
 let world: World;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ test('five open requests and decisions in flight: same requests, same deadlines,
   const { searchAttributes, memo } = await run.handle.describe();
   expect(searchAttributes['ApprovalIds']).toEqual(before.map(({ requestId }) => requestId));
   expect((memo!['approvals'] as { open: unknown[] }).open).toHaveLength(5);
-  // Decisions while the chain goes on growing: by signal and by update, among noise.
+  // Decisions while the run keeps continuing as new: by signal and by update, among noise.
   const linksBefore = await links(run);
   const growth = new AbortController();
   const growing = (async () => {
@@ -65,7 +65,7 @@ test('five open requests and decisions in flight: same requests, same deadlines,
   expect(ends.slice(0, -1).every((end) => end === continuedAsNew)).toBe(true);
 }, 90_000);
 
-test('asked for while a tool runs: the tool ends first, and what is approved meanwhile runs after', async () => {
+test('requested while a tool runs: the tool finishes first, and a call approved meanwhile runs afterwards', async () => {
   const run = await world.start(
     [
       {
@@ -100,7 +100,7 @@ test('asked for while a tool runs: the tool ends first, and what is approved mea
   expect((await eventNames(run)).length).toBeGreaterThanOrEqual(2);
 }, 60_000);
 
-test('a deadline goes along unchanged, and is kept by the next link', async () => {
+test('a deadline is carried unchanged, and the next execution keeps it', async () => {
   const run = await world.start(
     [{ calls: [{ tool: 'pay', args: { to: 'late', amount: 1 } }] }, { text: '{{lastResult}}' }],
     {
@@ -116,7 +116,7 @@ test('a deadline goes along unchanged, and is kept by the next link', async () =
   expect((await run.result()).output).toBe('Denied: no decision within 4s');
 }, 60_000);
 
-test('a starter cannot bring state along: the second argument of a start is not read (I1)', async () => {
+test('a starter cannot supply state: the second argument of a start is not read (I1)', async () => {
   const forged = {
     state: {
       config: { agent: 'tester', tools: [], maxTurns: 9 },

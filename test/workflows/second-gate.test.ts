@@ -35,7 +35,7 @@ function permitOf(workflowId: string, callArgs: object = args, tool = 'pay') {
   };
 }
 
-test('a bare activity started for a tool is refused', async () => {
+test('a standalone activity started for a tool is refused', async () => {
   const activityId = `bare-${randomUUID()}`;
   const run = promisify(execFile)(process.env.COUNTERSIGN_TEMPORAL_BINARY!, [
     'activity',

@@ -1,4 +1,4 @@
-/** Signatures, checked where a run checks them: in the workflow, by the bundle that workers load. */
+/** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../src/client/sign-message.ts';
@@ -51,14 +51,14 @@ const refusalOf = (decision: Decision, workflowId: string): Promise<unknown> =>
     (error: unknown) => (error as { code?: string }).code,
   );
 
-test('two signatures approve; the run knows whose they are', async () => {
+test('two signatures approve; the run knows the signers', async () => {
   const { run, requestId, workflowId } = await startAsking();
   const first = signDecision({ requestId, approved: true, reviewerId: 'ann' }, by('ann', workflowId));
   await expect(world.client.decide(first, { workflowId })).resolves.toMatchObject({
     accepted: true,
     votes: { have: 1, need: 2 },
   });
-  // Without a name: the key says whose it is.
+  // Without a name: the key identifies the signer.
   const second = signDecision({ requestId, approved: true }, by('bob', workflowId));
   await expect(world.client.decide(second, { workflowId })).resolves.toMatchObject({
     accepted: true,
@@ -70,7 +70,7 @@ test('two signatures approve; the run knows whose they are', async () => {
   });
 });
 
-describe('what does not count, and leaves the request as it was', () => {
+describe('what does not count, and leaves the request unchanged', () => {
   test.each<[string, (requestId: string, workflowId: string) => Decision]>([
     ['a claim', (requestId) => ({ requestId, approved: true, reviewerId: 'ann' })],
     ['nobody', (requestId) => ({ requestId, approved: true })],
@@ -108,7 +108,7 @@ describe('what does not count, and leaves the request as it was', () => {
     await run.handle.terminate();
   });
 
-  test('a signature for a request that has ended says nothing about the next', async () => {
+  test('a signature for an ended request does not apply to the next', async () => {
     const { run, requestId, workflowId } = await startAsking({
       calls: [...pay.calls, { tool: 'pay', args: { to: 'q', amount: 2 } }],
     });
@@ -119,7 +119,7 @@ describe('what does not count, and leaves the request as it was', () => {
     await run.handle.terminate();
   });
 
-  test('a bad signature is no claim, where a claim would do', async () => {
+  test('a bad signature does not count as a claim, even if a claim would be enough', async () => {
     const { run, requestId, workflowId } = await startAsking({
       calls: [{ tool: 'echo', args: { to: '', amount: 0 } }],
     });
@@ -142,11 +142,11 @@ test('by signal alone, as from any language', async () => {
   await expect(run.result()).resolves.toMatchObject({ output: 'paid 1 to p' });
 });
 
-describe('the client signs for the run it finds', () => {
+describe('the client signs for the run that it finds', () => {
   const ann = { keyId: 'ann-laptop', privateKey: keys.ann.privateKey };
   const bob = { keyId: 'bob-phone', privateKey: keys.bob.privateKey };
 
-  test('decisions, found by their request alone', async () => {
+  test('decisions, found by request id alone', async () => {
     const { run, requestId } = await startAsking();
     await expect(world.client.decide({ requestId, approved: true }, { sign: ann })).resolves.toMatchObject({
       votes: { have: 1, need: 2 },
@@ -157,7 +157,7 @@ describe('the client signs for the run it finds', () => {
     await run.result();
   });
 
-  test('a delegation, and the change of a policy', async () => {
+  test('a delegation, and a policy change', async () => {
     const { run, requestId, workflowId } = await startAsking();
     const delegation = { requestId, to: 'bob' };
     await expect(world.client.delegate(delegation)).rejects.toMatchObject({ code: 'unverified_reviewer' });
@@ -174,7 +174,7 @@ describe('the client signs for the run it finds', () => {
   });
 });
 
-test('an operator’s key changes the policy, a reviewer’s does not', async () => {
+test("an operator's key changes the policy, a reviewer's does not", async () => {
   const { run, workflowId } = await startAsking();
   const change = { mode: 'plan' };
   const send = (keyId: string, privateKey: string): Promise<unknown> =>
@@ -188,7 +188,7 @@ test('an operator’s key changes the policy, a reviewer’s does not', async ()
   await run.handle.terminate();
 });
 
-test('an operator’s change that is sent again while others are under way does not come back after them', async () => {
+test("an operator's change that is repeated while others are in flight is not applied after them", async () => {
   const own = await openWorld({
     policy: {
       ...policy,
@@ -222,7 +222,7 @@ test('an operator’s change that is sent again while others are under way does 
   }
 });
 
-describe('a signed message without an id of its own is known by its signature', () => {
+describe('a signed message without an id is identified by its signature', () => {
   const extension = async () => {
     const { run, requestId, workflowId } = await startAsking();
     const [request] = await run.open();
@@ -236,7 +236,7 @@ describe('a signed message without an id of its own is known by its signature', 
     const first = await world.client.extend(message, { workflowId });
     expect(first).toMatchObject({ accepted: true });
     expect(await world.client.extend(message, { workflowId })).toEqual(first);
-    // By an update of its own, as another service sends it.
+    // As a separate update, as another service sends it.
     expect(await run.handle.executeUpdate('extend', { args: [message] })).toEqual(first);
     await run.handle.signal('extend', message);
     await run.handle.signal('noise');
@@ -250,7 +250,7 @@ describe('a signed message without an id of its own is known by its signature', 
     await run.handle.terminate();
   });
 
-  test('recorded while no worker lives: a repetition finds what became of it', async () => {
+  test('recorded while no worker is alive: a repetition returns its result', async () => {
     const { run, workflowId, message } = await extension();
     await world.stopWorker();
     const options = { workflowId, timeoutMs: 2_000 };

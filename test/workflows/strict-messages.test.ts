@@ -5,7 +5,7 @@ import { rawMessages } from '../support/raw-messages.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** JSON that two readers could understand differently is refused, by whatever way it comes, and changes nothing. */
+/** JSON that two parsers could read differently is refused, however it is sent, and changes nothing. */
 
 let world: World;
 let raw: ReturnType<typeof rawMessages>;
@@ -15,11 +15,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-/** 80 levels: fewer than a message may have, more than arguments may. */
+/** 80 levels: fewer than a message may have, more than arguments may have. */
 const deep = '['.repeat(80) + ']'.repeat(80);
 const notUtf8 = (text: string): Uint8Array => Buffer.from(text.replaceAll('?', '\xff'), 'latin1');
 
-/** `ID`: the request's id. */
+/** `ID` stands for the request's id. */
 const ambiguous: [string, Json, 'undecodable' | 'arguments_invalid'][] = [
   ['an answer twice', '{"requestId":"ID","approved":false,"approved":true}', 'undecodable'],
   ['an answer twice, the same', '{"requestId":"ID","approved":true,"approved":true}', 'undecodable'],
@@ -94,7 +94,7 @@ const withId = (json: Json, requestId: string): Json =>
     ? json.replaceAll('ID', requestId)
     : Buffer.from(Buffer.from(json).toString('latin1').replaceAll('ID', requestId), 'latin1');
 
-/** What was asked about is still asked, and runs as it was asked. */
+/** The request is still open, and runs as requested. */
 async function decidesStill({ run, requestId }: Awaited<ReturnType<typeof waiting>>): Promise<void> {
   const decision = { requestId, approved: true };
   expect(await run.handle.executeUpdate('decide', { args: [decision] })).toMatchObject({ accepted: true });
@@ -106,11 +106,11 @@ const updatesOf = async ({ handle }: RunInTest): Promise<number> =>
     .length;
 
 describe('a decision', () => {
-  test('by signal: each is counted with its code and its bytes', async () => {
+  test('by signal: each is counted with its code and size', async () => {
     const open = await waiting();
     const sent = ambiguous.map(([name, json, code]) => ({ name, json: withId(json, open.requestId), code }));
     for (const { json } of sent) await raw.signal(open.run, 'decide', json);
-    // An activity finds the edit that is nested too deep, so its refusal may come after the next one.
+    // An activity detects the edit that is nested too deep, so its refusal may come after the next one.
     const refused = await eventually('all refusals', async () => {
       const { refused: counted } = await open.run.status();
       return counted.total >= sent.length && counted;
@@ -120,7 +120,7 @@ describe('a decision', () => {
     await decidesStill(open);
   });
 
-  test('by update: each is refused with its code, and nothing but an edit that was checked enters history', async () => {
+  test('by update: each is refused with its code, and only a checked edit enters history', async () => {
     const open = await waiting();
     const told = [];
     for (const [name, json] of ambiguous) {
@@ -157,7 +157,7 @@ describe('a decision', () => {
     expect((await run.result()).output).toContain(`paid ${amount} to x`);
   });
 
-  test('text of any language counts', async () => {
+  test('text in any language counts', async () => {
     const { run, requestId } = await waiting();
     const json = `{"requestId":"${requestId}","approved":true,"reason":"\\ud83d\\ude00 \u{1f600} \ufffd é"}`;
     expect(await raw.update(run, 'decide', json)).toEqual({});
@@ -190,7 +190,7 @@ describe('other messages', () => {
   test.each([
     ['approvals', '{"requestId":"a","requestId":"ID"}'],
     ['receipt', '{"messageId":"a","messageId":"b"}'],
-  ])('query %s is refused, and the run goes on', async (name, json) => {
+  ])('query %s is refused, and the run continues', async (name, json) => {
     const open = await waiting();
     await expect(raw.query(open.run, name, withId(json, open.requestId))).rejects.toThrow(
       new RegExp(`the argument of query '${name}' could not be decoded: message\\.\\w+: expected each key once`),

@@ -81,7 +81,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
   if (decision.response !== undefined) {
     if (!panel.veto) {
-      const message = `request ${requestId} needs votes: nobody answers it alone in the tool's place`;
+      const message = `request ${requestId} needs several votes: one reviewer cannot answer in the tool's place`;
       return refusal(ledger, requestId, 'not_entitled', message);
     }
     return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);

@@ -33,7 +33,8 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
   const found = answerable(ledger, requestId, atMs, voter, directories);
   if ('entries' in found) return found;
   const { callId, deadlineMs, request } = found;
-  if (deadlineMs === null) return refusal(ledger, requestId, 'invalid_decision', `request ${requestId} waits for ever`);
+  if (deadlineMs === null)
+    return refusal(ledger, requestId, 'invalid_decision', `request ${requestId} has no deadline`);
   if (latestMs !== null && untilMs > latestMs) {
     const message = `the operator's policy lets request ${requestId} wait until ${iso(latestMs)} at most`;
     return refusal(ledger, requestId, 'not_permitted_by_ceiling', message);

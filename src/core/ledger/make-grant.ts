@@ -42,7 +42,7 @@ export function makeGrant(
   const wishes = votes.map(({ always }) => always);
   if (wishes.every((wish) => wish === undefined || wish === false)) return { ...nothing, note: '' };
   if (!wishes.every((wish) => wish !== undefined && wish !== false)) {
-    return { ...nothing, note: '; no grant: not all who approved wished for one' };
+    return { ...nothing, note: '; no grant: not every approving reviewer asked for one' };
   }
   const approved = votes[0]!.approved;
   const scope = scopeOf(wishes, record);

@@ -14,8 +14,7 @@ export function delegationProblem(
   to: string,
 ): Problem | undefined {
   const id = from.reviewerId?.normalize('NFC') ?? '';
-  if (id === '' || from.identity === 'anonymous')
-    return notEntitled(`whoever delegates a request has to say who they are`);
+  if (id === '' || from.identity === 'anonymous') return notEntitled(`a delegation must say who sends it`);
   if (to === '' || groupOf(to) !== undefined) return invalid(`a request is delegated to one person, not to '${to}'`);
   const denied = entitlement(panel, from, false);
   if (denied !== undefined) return denied;

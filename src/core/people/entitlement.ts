@@ -74,7 +74,7 @@ export function entitlement(panel: Panel, voter: Voter, approves: boolean): Prob
   }
   const untouched = approvingSeats(panel, id);
   if (approves && !panel.requirements.some((requirement) => isReviewer(requirement, untouched))) {
-    const message = `'${id}' cannot approve: the run was started by '${panel.callerUserId}', and nobody approves for themselves`;
+    const message = `'${id}' cannot approve: the run was started by '${panel.callerUserId}', and nobody may approve calls of their own run`;
     return { code: 'self_approval', message };
   }
   return undefined;

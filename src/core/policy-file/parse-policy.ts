@@ -119,7 +119,7 @@ function keyProblems(
   return Object.keys(value).flatMap((key): ShapeProblem[] => {
     const place = [...path, Array.isArray(value) ? Number(key) : key];
     if (key === '__proto__' && path.length > 0)
-      return [{ path: place, message: `'__proto__' is no name`, part: 'key' }];
+      return [{ path: place, message: `'__proto__' cannot be a name`, part: 'key' }];
     if (unserved.get(key)?.some((each) => covers(each, place))) {
       return [{ path: place, message: `'${key}' is not supported by this version`, part: 'key' }];
     }

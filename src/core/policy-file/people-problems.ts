@@ -32,7 +32,13 @@ function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
     seen.add(name.normalize('NFC'));
     return isNew
       ? []
-      : [{ path: ['directory', 'people', name], message: `'${name}' stands twice, in two Unicode forms`, part: 'key' }];
+      : [
+          {
+            path: ['directory', 'people', name],
+            message: `'${name}' appears twice, in two Unicode forms`,
+            part: 'key',
+          },
+        ];
   });
 }
 

@@ -30,7 +30,7 @@ export function exampleProblems(document: PolicyDocument): ShapeProblem[] {
         typeof matched === 'object'
           ? `cannot be evaluated: ${matched.problem}`
           : matched
-            ? 'matches the rule, and must not'
+            ? 'matches the rule but must not'
             : 'does not match the rule';
       return [{ path: [...path, 'examples', key, index], message: `this example ${fault}` }];
     };

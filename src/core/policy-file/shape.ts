@@ -179,18 +179,18 @@ const pendingReason = ': the ids of all open requests fit one search attribute';
 
 export const policyShape = z.strictObject({
   version: z.literal(1).optional(),
-  mode: z.enum(modes).optional().describe('Colours the answers. Default `default`.'),
+  mode: z.enum(modes).optional().describe('A named way to change the answers of the policy. Default `default`.'),
   rules: z.array(rule).optional().describe('In order; the last rule that matches decides.'),
   risk_defaults: z
     .strictObject({ read_only: action.optional(), write: action.optional(), destructive: action.optional() })
     .optional()
-    .describe('Where no rule matches. Unwritten: read_only allow, write ask, destructive deny.'),
+    .describe('Applies where no rule matches. Default: read_only allow, write ask, destructive deny.'),
   approval: z
     .strictObject({
       timeout: duration.optional().describe('How long a request waits. Default 5m.'),
       max_timeout: duration
         .optional()
-        .describe('Ceiling only: the longest time-out. Default 24h; never permits never.'),
+        .describe('Ceiling only: the longest time-out. Default 24h; `never` permits rules without a deadline.'),
       on_timeout: onTimeout.optional(),
       max_pending: count(1, maxPendingBound, pendingReason)
         .optional()

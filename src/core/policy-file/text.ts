@@ -91,7 +91,7 @@ function read(node: Node | null, problems: Misplaced[], key?: number): Json {
     if (!isScalar(keyNode) || typeof keyNode.value !== 'string') {
       problems.push({ offset: keyOffset, message: 'a key must be a text' });
     } else if (entries.has(keyNode.value)) {
-      problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' stands twice` });
+      problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' appears twice` });
     } else {
       entries.set(keyNode.value, read(value, problems, keyOffset));
     }

@@ -219,7 +219,7 @@ export class TurnCalls {
     this.#state.next ??= target;
     const content = isFirst
       ? `Agent '${target}' takes over.`
-      : sentences.failed(`the run is being handed over to '${this.#state.next}': one handoff in a turn`);
+      : sentences.failed(`the run is being handed over to '${this.#state.next}': a turn can hand over only once`);
     Object.assign(each, { state: 'done', content, isError: !isFirst });
     this.#gate.finished(callId, isFirst ? 'yes' : 'no');
   }

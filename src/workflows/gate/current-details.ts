@@ -33,7 +33,7 @@ function describe(request: ApprovalRequest, number: string): string {
   const { toolName, arguments: args, riskLevel, reason, deadline, requestId, digest } = request;
   const names = Object.keys(args).slice(0, shown).map(codeSpan).join(', ');
   const until =
-    deadline === null ? 'waits for ever' : `denied by itself after ${deadline.slice(0, 19).replace('T', ' ')} UTC`;
+    deadline === null ? 'no deadline' : `denied automatically after ${deadline.slice(0, 19).replace('T', ' ')} UTC`;
   return [
     `**${number}${toolName}** with ${names === '' ? 'no arguments' : names}, risk ${riskLevel}`,
     until,

@@ -54,7 +54,7 @@ export function guardedBy(gate: GuardingGate): Guarded {
     ended: false,
   });
   if (guarded.gate === gate) return guarded;
-  throw ApplicationFailure.nonRetryable('A workflow has one ApprovalGate; this one is the second', 'internal');
+  throw ApplicationFailure.nonRetryable('A workflow can have only one ApprovalGate', 'internal');
 }
 
 /** Puts activities under the gate and returns them: from now on each call of a declared activity passes the gate. */
@@ -97,7 +97,7 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   scheduleLocalActivity(input, next) {
     if (ofRun().guarded?.definitions.has(input.activityType) !== true) return next(input);
     throw ApplicationFailure.nonRetryable(
-      `'${input.activityType}' is gated: a gated activity cannot be a local one`,
+      `'${input.activityType}' is gated: schedule it as a regular activity, not as a local one`,
       'internal',
     );
   },

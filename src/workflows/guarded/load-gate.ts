@@ -82,7 +82,7 @@ export function carryGate(gate: Gate): Carry {
   if (config === undefined) throw ApplicationFailure.nonRetryable('ApprovalGate: carry() needs load()', 'internal');
   if (gate.busy || gatedRun()) {
     throw ApplicationFailure.nonRetryable(
-      'ApprovalGate: carry() while a gated activity runs would lose what it does: wait until gate.busy is false',
+      'ApprovalGate: carry() would lose a gated activity that runs: wait until gate.busy is false',
       'internal',
     );
   }

@@ -45,7 +45,7 @@ export function authenticate(
   const sent = message as Sent;
   if ('problem' in sender || action === undefined || sent.signature === undefined) return sender;
   if (state.checks >= maxChecks) {
-    const sentence = 'this run was sent too many signatures: repeat the message once it has continued as new';
+    const sentence = 'this run received too many signatures: send the message again after it has continued as new';
     return { problem: { code: 'rate_limited', message: sentence } };
   }
   state.checks++;

@@ -20,7 +20,7 @@ import { refused } from './message-kind.ts';
 const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
   startToCloseTimeout: '1m',
   retry: { maximumAttempts: 5 },
-  summary: 'Are the edited arguments good?',
+  summary: 'Check the edited arguments',
 })[activityNames.checkEdit];
 
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
@@ -99,7 +99,7 @@ export function checkEdit(
     const isRevoked = receipt.grantId !== undefined && lastRevocation !== revokedBefore;
     if (!isRevoked || lastRevocation === undefined) return receipt;
     state.apply({ ...lastRevocation, grants: [receipt.grantId!] });
-    return { ...receipt, message: `${receipt.message}; ${receipt.grantId} is revoked already` };
+    return { ...receipt, message: `${receipt.message}; ${receipt.grantId} has been revoked since` };
   }
 
   function refuse(code: ProblemCode, message: string): Receipt {

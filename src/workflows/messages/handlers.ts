@@ -67,7 +67,9 @@ export function rejectUnknownSignals(queue: MessageQueue): void {
 
 const unknownSignals: MessageKind<unknown> = {
   name: 'unknown',
-  parse: () => ({ problem: { code: 'invalid_decision', message: 'this run handles no signal of this name' } }),
+  parse: () => ({
+    problem: { code: 'invalid_decision', message: 'this run has no handler for a signal of this name' },
+  }),
   concerns: () => [],
   preview: () => acceptable,
   apply: () => acceptable,

@@ -46,7 +46,7 @@ export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, r
 }
 
 export function misused(id: string): Receipt {
-  const message = `another message came under the id '${id}' already: give each one its own`;
+  const message = `another message has the id '${id}' already: give each message its own id`;
   return refused('', { code: 'invalid_decision', message });
 }
 

@@ -18,8 +18,11 @@ export function loosening(
   const code = 'not_permitted_by_ceiling';
   const operatorMs = instantMs(message.signature?.signedAt);
   if (!operator || operatorMs === undefined) {
-    return { code, message: `only an operator loosens what this run may do: sign the message with an operator's key` };
+    return {
+      code,
+      message: `only an operator can loosen what this run may do: sign the message with an operator's key`,
+    };
   }
   if (operatorMs > lastOperatorMs) return { operatorMs };
-  return { code, message: `a message signed no earlier than this one was applied already: sign it again` };
+  return { code, message: `a message with the same or a later signing time was applied already: sign this one again` };
 }

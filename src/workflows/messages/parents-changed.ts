@@ -14,7 +14,7 @@ import { acceptable, refused } from './message-kind.ts';
 /** Retried until a worker answers, because what this run may do depends on it. */
 const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({
   startToCloseTimeout: '30s',
-  summary: 'Does the calling run say that its policies changed?',
+  summary: 'Read the policies of the calling run',
 });
 
 /** A calling run never sends more bytes. */

@@ -23,7 +23,7 @@ import type { RecordedTimes } from './recorded-times.ts';
 const maxLookups = 2 * lookupsOfExecution;
 const tooManyLookups: Problem = {
   code: 'rate_limited',
-  message: 'this run was sent too many edits or policies: repeat the message once it has continued as new',
+  message: 'this run received too many edits or policies: send the message again after it has continued as new',
 };
 
 export class MessagePipeline implements ScheduledTask {
@@ -87,7 +87,7 @@ export class MessagePipeline implements ScheduledTask {
   end(): void {
     this.#inFlight.endAll();
     for (let received = this.#queue.next(); received !== undefined; received = this.#queue.next()) {
-      const message = 'the run ended before it was known what came before the message';
+      const message = 'the run ended before the messages ahead of this one were applied';
       this.#answer(received, refused(requestIdOf(received.payload), { code: 'run_closed', message }));
     }
   }

@@ -6,7 +6,7 @@ import { acceptable } from './message-kind.ts';
 
 const arbitrate = proxyActivities<{ [activityNames.arbitrate]: Arbitrate }>({
   startToCloseTimeout: '30s',
-  summary: 'When was each decision recorded?',
+  summary: 'Read when messages were recorded',
 })[activityNames.arbitrate];
 
 /** When the server recorded signals that came close to a deadline (I6). The queue waits while they are read. */

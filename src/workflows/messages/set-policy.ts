@@ -17,7 +17,7 @@ import { acceptable, refused } from './message-kind.ts';
 const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
   startToCloseTimeout: '30s',
   retry: { maximumAttempts: 5 },
-  summary: 'Is the new policy good?',
+  summary: 'Check the new policy',
 })[activityNames.readPolicy];
 
 /** Characters: a problem may quote the document, which may be long. */

@@ -18,7 +18,7 @@ export interface Writer {
 const verify = proxyActivities<{ [activityNames.verifyCarried]: VerifyCarried }>({
   startToCloseTimeout: '30s',
   retry: { maximumInterval: '10s' },
-  summary: 'Did the execution before this one write its arguments?',
+  summary: 'Verify the carried state',
 })[activityNames.verifyCarried];
 
 const ofRun = (): { objects: Set<unknown> } => runLocal('arguments', () => ({ objects: new Set() }));

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { exitCodeOf } from '../../../src/adapters/cli/exit-code.ts';
 import { type ProblemCode, problemCodes } from '../../../src/core/base/problem.ts';
 
-/** Contract section 5, by the HTTP status it gives for each code. */
+/** The codes of docs/wire.md by exit code. */
 const byExitCode: Record<number, ProblemCode[]> = {
   3: ['unknown_request', 'run_not_found', 'agent_unknown', 'grant_unknown'],
   4: ['already_settled', 'expired', 'run_closed'],

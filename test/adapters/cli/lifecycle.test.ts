@@ -1,4 +1,4 @@
-/** Every command that acts on a waiting request or a running run, once through, on a real server and worker. */
+/** Runs every command that acts on a waiting request or a running run once, on a real server and worker. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -41,14 +41,14 @@ async function waiting(ask: JsonObject = {}, count = 1): Promise<Waiting> {
   return { run, workflowId: run.workflowId, ids, requestId: ids[0]! };
 }
 
-/** The receipt of a command that did what it was asked. */
+/** The receipt of a successful command. */
 function receiptOf(result: CliResult): Receipt {
   expect(result).toMatchObject({ code: 0 });
   return jsonLines(result)[0] as unknown as Receipt;
 }
 
 describe('approve and deny --always, grants list and revoke', () => {
-  test('the grant answers the others, is listed, and taken away', async () => {
+  test('the grant answers the others, is listed, and is revoked', async () => {
     const { run, workflowId, ids, requestId } = await waiting({}, 2);
     const always = ['--always', '--match', 'to=*@acme.com', '--expires', '1h', '--uses', '5'];
     expect(receiptOf(await cli(['approve', requestId, '--run', workflowId, ...always]))).toMatchObject({
@@ -71,11 +71,11 @@ describe('approve and deny --always, grants list and revoke', () => {
     expect(await cli(['grants', 'revoke', workflowId, 'grant-1'])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `error: Run '${workflowId}' is closed: nothing reaches it any more.\n`,
+      stderr: `error: Run '${workflowId}' is closed and takes no more messages.\n`,
     });
   });
 
-  test('deny --always tool leaves a standing denial; revoke by id, then all, and what is not there', async () => {
+  test('deny --always tool leaves a standing denial; revoke by id, then all, then an unknown grant', async () => {
     const { workflowId, ids } = await waiting({ always: 'call' }, 3);
     expect(receiptOf(await cli(['deny', ids[0]!, '--always', 'tool', '--reason', 'no']))).toMatchObject({
       outcome: 'denied',
@@ -99,7 +99,7 @@ describe('respond', () => {
   test.each<[string, string[], string]>([
     ['text', ['it is done'], 'it is done'],
     ['JSON', ['--json-value', '{"paid":true}'], '{"paid":true}'],
-  ])("%s in the tool's place", async (_name, words, output) => {
+  ])("%s instead of the tool's result", async (_name, words, output) => {
     const { run, requestId } = await waiting();
     expect(receiptOf(await cli(['respond', requestId, ...words]))).toMatchObject({ outcome: 'responded' });
     expect(await run.result()).toMatchObject({ output, outcomes: [{ outcome: 'responded', ran: 'no' }] });
@@ -131,7 +131,7 @@ describe('edit', () => {
 });
 
 describe('extend', () => {
-  test('--for adds to the deadline, --until sets it; never back, and never beyond the ceiling', async () => {
+  test('--for adds to the deadline, --until sets it; never back, and never past the ceiling', async () => {
     const { run, requestId } = await waiting();
     const before = Date.parse((await run.open())[0]!.deadline!);
     receiptOf(await cli(['extend', requestId, '--for', '30m']));
@@ -152,7 +152,7 @@ describe('extend', () => {
     });
   });
 
-  test('what is no instant: exit 1, before anything is sent', async () => {
+  test('an invalid time: exit 1, before anything is sent', async () => {
     expect(await cli(['extend', '0'.repeat(32), '--until', 'tomorrow', '--run', 'x'])).toEqual({
       code: 1,
       stdout: '',
@@ -162,7 +162,7 @@ describe('extend', () => {
 });
 
 describe('delegate, and who may decide', () => {
-  test('a seat goes to another; votes are shown; who is not asked is refused', async () => {
+  test('a seat is delegated; votes are shown; others are refused', async () => {
     const { run, workflowId, requestId } = await waiting({ reviewers: ['ann', 'bob'], quorum: 2 });
     expect(await cli(['approve', requestId, '--reviewer', 'mallory'])).toMatchObject({
       code: 5,
@@ -191,7 +191,7 @@ describe('policy apply', () => {
   const file = join(folder, 'strict.yaml');
   writeFileSync(file, 'version: 1\nrules:\n  - { pattern: pay, action: deny, reason: "No money today" }\n');
 
-  test('a file: what is open is ruled on again, and named', async () => {
+  test('a file: open requests are evaluated again and named', async () => {
     const { run, workflowId, requestId } = await waiting();
     expect(receiptOf(await cli(['policy', 'apply', workflowId, file]))).toMatchObject({
       accepted: true,
@@ -218,18 +218,18 @@ describe('policy apply', () => {
 });
 
 describe('close, and run --mode', () => {
-  test('what waits is cancelled; a second time: exit 4', async () => {
+  test('waiting calls are cancelled; a second time: exit 4', async () => {
     const { run, workflowId, requestId } = await waiting();
     expect(receiptOf(await cli(['close', workflowId, '--reason', 'enough']))).toMatchObject({ accepted: true });
     expect(await run.result()).toMatchObject({ status: 'closed', outcomes: [{ requestId, outcome: 'cancelled' }] });
     expect(await cli(['close', workflowId])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `error: Run '${workflowId}' is closed: nothing reaches it any more.\n`,
+      stderr: `error: Run '${workflowId}' is closed and takes no more messages.\n`,
     });
   });
 
-  test('run --mode colours the policy of the run', async () => {
+  test("run --mode applies the mode to the run's policy", async () => {
     const turns = JSON.stringify([
       { calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] },
       { text: '{{lastResult}}' },
@@ -268,7 +268,7 @@ test.each([
   });
 });
 
-test('with the worker gone: recorded; a new one applies each', async () => {
+test('without a worker: recorded; a new worker applies each', async () => {
   const { run, workflowId, requestId } = await waiting();
   await world.stopWorker();
   const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -277,7 +277,7 @@ test('with the worker gone: recorded; a new one applies each', async () => {
     cli(['policy', 'apply', workflowId, '--mode', 'confirm_all']),
     cli(['grants', 'revoke', workflowId, '--all']),
   ]);
-  // Last: what is settled is extended no more.
+  // Last, because a settled request cannot be extended.
   const denied = await cli(['deny', requestId, '--always', 'tool', '--run', workflowId]);
   for (const each of [...recorded, denied]) {
     expect(receiptOf(each)).toMatchObject({

@@ -1,4 +1,4 @@
-/** `countersign policy`, each time as a process of its own. */
+/** `countersign policy`, each time in its own process. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ describe('check', () => {
     });
   });
 
-  test.concurrent('what no run serves yet is a warning', async () => {
+  test.concurrent('features that no run supports yet are a warning', async () => {
     writeFileSync(join(folder, 'unserved.yaml'), 'redact: { patterns: [] }\n');
     expect(await policy(['check', 'unserved.yaml'])).toEqual({
       code: 0,
@@ -80,12 +80,12 @@ describe('check', () => {
     });
   });
 
-  test.concurrent('what does not parse has a place', async () => {
+  test.concurrent('text that does not parse is reported with its position', async () => {
     const { code, stdout } = await policy(['check', 'torn.yaml']);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^torn\.yaml:\d+:\d+ .+\n/)]);
   });
 
-  test.concurrent('--json: one finding a line', async () => {
+  test.concurrent('--json: one finding per line', async () => {
     const bad = await policy(['check', 'bad.yaml', '--json']);
     expect([bad.code, jsonLines(bad)[0]]).toEqual([
       1,
@@ -132,7 +132,7 @@ describe('explain', () => {
     expect(Object.keys(answer!)).toEqual(['action', 'rule', 'reason', 'severity', 'layer', 'matches']);
   });
 
-  test.concurrent('each rule says whether it matched and why', async () => {
+  test.concurrent('each rule states whether it matched and why', async () => {
     const result = await policy(['explain', 'good.yaml', '--tool', 'send_mail', '--json']);
     expect(jsonLines(result)[0]!['matches']).toEqual([
       { rule: 'git', action: 'allow', matched: false, why: 'its pattern is for another tool' },
@@ -218,7 +218,7 @@ describe('eval', () => {
 
   const evaluated = policy(['eval', 'good.yaml', '--cases', '-'], `${lines.map(([line]) => line).join('\n')}\n`);
 
-  test('a line out for each line in, exit 1 for those that cannot be read', async () => {
+  test('one output line per input line, exit 1 for lines that cannot be read', async () => {
     const result = await evaluated;
     expect([result.code, result.stderr, jsonLines(result).length]).toEqual([1, '', lines.length]);
   });
@@ -234,7 +234,7 @@ describe('eval', () => {
     },
   );
 
-  test('cases from a file, the last line without an end; --json changes nothing', async () => {
+  test('cases from a file, the last line without a line break; --json changes nothing', async () => {
     writeFileSync(join(folder, 'cases.jsonl'), '\ufeff{"id":1,"tool":"x","args":{}}\n{"id":2,"tool":"y","args":{}}');
     const result = await policy(['eval', 'good.yaml', '--cases', 'cases.jsonl', '--json']);
     expect([result.code, jsonLines(result).map(({ id, action }) => [id, action])]).toEqual([
@@ -246,11 +246,11 @@ describe('eval', () => {
     ]);
   });
 
-  test('no case at all', async () => {
+  test('no cases', async () => {
     expect(await policy(['eval', 'good.yaml', '--cases', '-'], '')).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('bytes that are not UTF-8 are an error of their line alone', async () => {
+  test('bytes that are not UTF-8 are an error of their line only', async () => {
     const good = Buffer.from('{"id":1,"tool":"x","args":{}}\n');
     writeFileSync(join(folder, 'latin.jsonl'), Buffer.concat([good, Buffer.from('{"id":"\xe9"}\n', 'latin1'), good]));
     const result = await policy(['eval', 'good.yaml', '--cases', 'latin.jsonl']);
@@ -260,7 +260,7 @@ describe('eval', () => {
     ]);
   });
 
-  test('each line is answered when it comes', async () => {
+  test('each line is answered as it arrives', async () => {
     const running = startCli(['policy', 'eval', 'good.yaml', '--cases', '-'], { cwd: folder, keepInputOpen: true });
     for (const id of ['first', 'second']) {
       running.child.stdin.write(`{"id":"${id}","tool":"x","args":{}}\n`);
@@ -271,7 +271,7 @@ describe('eval', () => {
   });
 
   test.each(['bad.yaml', 'torn.yaml', 'deep.json'])(
-    '%s: nothing on standard output, its lines on the other',
+    '%s: nothing on standard output, its lines on standard error',
     async (file) => {
       const { code, stdout, stderr } = await policy(
         ['eval', file, '--cases', '-', '--json'],
@@ -282,7 +282,7 @@ describe('eval', () => {
     },
   );
 
-  test('odd lines: each has its answer or its error, and none ends the command', async () => {
+  test('odd lines: each gets its answer or its error, and none ends the command', async () => {
     const field = fc.oneof(
       fc.constantFrom<unknown>('x', 'bash', 'write', 'unknown', 'plan', 'command', {
         argument: 'command',
@@ -350,13 +350,13 @@ describe('init', () => {
     expect(await policy(['check', file])).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test.concurrent('--list shows all, and writes nothing', async () => {
+  test.concurrent('--list shows all presets and writes nothing', async () => {
     const result = await policy(['init', '--list', 'listed.yaml']);
     expect([result.code, jsonLines(result).map(({ preset }) => preset)]).toEqual([0, presets.sort()]);
     expect(readdirSync(folder)).not.toContain('listed.yaml');
   });
 
-  test.concurrent('a file that exists is replaced with --force alone', async () => {
+  test.concurrent('an existing file is replaced only with --force', async () => {
     const home = mkdtempSync(join(folder, 'home-'));
     const run = (...args: string[]) => cli(['policy', 'init', ...args], { cwd: home });
     const text = () => readFileSync(join(home, 'countersign.policy.yaml'), 'utf8');

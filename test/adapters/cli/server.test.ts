@@ -17,7 +17,7 @@ jest.setTimeout(60_000);
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-server-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('server runs until it is told to stop, and setup finds all it needs there', async () => {
+test('server runs until it is stopped, and setup finds everything there', async () => {
   const server = startCli(['server', '--port', '0', '--ui-port', '0', '--db', join(folder, 'state.db')]);
   await server.shows('\n');
   const { address, uiUrl } = JSON.parse(server.stdout()) as { address: string; uiUrl: string };
@@ -36,7 +36,7 @@ test('server runs until it is told to stop, and setup finds all it needs there',
   await expect(fetch(uiUrl)).rejects.toThrow('fetch failed');
 });
 
-test('a port that is taken is named', async () => {
+test('a port in use is named', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address() as AddressInfo;
@@ -48,7 +48,7 @@ test('a port that is taken is named', async () => {
   ]);
 });
 
-test('setup registers what a namespace lacks, and is harmless to repeat', async () => {
+test('setup registers what a namespace lacks, and can be repeated', async () => {
   const namespace = `setup-${randomUUID()}`;
   const { connection } = await connect({ address: sharedAddress() });
   await connection.workflowService.registerNamespace({

@@ -1,4 +1,4 @@
-/** The way of a person through the command line: every step a process of its own, on a real server and worker. */
+/** A person's session with the command line: every step in its own process, on a real server and worker. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -44,7 +44,7 @@ async function startWaiting(to: string, ...more: string[]): Promise<{ workflowId
 }
 
 describe('run', () => {
-  test('waits for the result; what waits is told on standard error', async () => {
+  test('waits for the result; waiting requests are reported on standard error', async () => {
     const run = startCli(['run', 'tester', ...script(payment('ann'), { text: '{{lastResult}}' }), '--caller', 'cy']);
     await run.shows('waiting for approval: pay(to, amount): Risk default for write', 'stderr');
     const [, requestId] = /countersign approve ([0-9a-f]{32})/.exec(run.stderr()) ?? [];
@@ -62,7 +62,7 @@ describe('run', () => {
     ]);
   });
 
-  test('reads its input from standard input, under an id of its own, used once', async () => {
+  test('reads its input from standard input, under its own id, which is used once', async () => {
     const id = `mine-${randomUUID()}`;
     const args = ['run', 'tester', '--input', '-', '--id', id, '--task-queue', taskQueue];
     const input = `${JSON.stringify([{ text: 'hello' }])}\n`;
@@ -71,7 +71,7 @@ describe('run', () => {
     expect(await cli(args, { input })).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: There is a run '${id}' already: choose another id, or look at it with \`countersign show\`.\n`,
+      stderr: `error: Run '${id}' exists already: choose another id, or look at it with \`countersign show\`.\n`,
     });
   });
 
@@ -99,7 +99,7 @@ describe('run', () => {
     );
   });
 
-  test('Ctrl-C leaves the run alone and says how to look again', async () => {
+  test('Ctrl-C leaves the run alone and says how to return to it', async () => {
     const id = `left-${randomUUID()}`;
     const run = startCli(['run', 'tester', ...script(payment('ann'), { text: 'done' }), '--id', id]);
     await run.shows('waiting for approval', 'stderr');
@@ -142,7 +142,7 @@ describe('approvals, approve, deny, show', () => {
     });
   });
 
-  test('too late: exit 4, and it says expired', async () => {
+  test('too late: exit 4, reported as expired', async () => {
     const file = join(folder, 'short.yaml');
     writeFileSync(file, 'version: 1\nrules: []\napproval: { timeout: 1s }\n');
     const id = `late-${randomUUID()}`;
@@ -158,7 +158,7 @@ describe('approvals, approve, deny, show', () => {
     });
   });
 
-  test('the wrong digest: exit 1; the right one: done', async () => {
+  test('the wrong digest: exit 1; the right one succeeds', async () => {
     const { requestId } = await startWaiting('bob');
     expect((await cli(['approve', requestId, '--digest', '0'.repeat(64)])).code).toBe(1);
     const digest = jsonLines(await cli(['approvals', 'show', requestId]))[0]?.['digest'] as string;
@@ -191,7 +191,7 @@ describe('approvals, approve, deny, show', () => {
     expect(await cli(args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
-  test('what a model wrote reaches no terminal as it was, and no program changed', async () => {
+  test('model text reaches no terminal unescaped, and programs get it unchanged', async () => {
     const hostile = 'ann\u202e\u001b[2J\u200b\u{e0041}\u0007"\\';
     const { requestId } = await startWaiting(hostile);
     const shown = await cli(['approvals', 'show', requestId]);
@@ -202,8 +202,8 @@ describe('approvals, approve, deny, show', () => {
   });
 });
 
-describe('with the worker gone', () => {
-  test('the inbox and the run are still shown; an answer is recorded; a new worker applies it, once', async () => {
+describe('without a worker', () => {
+  test('the inbox and the run are still shown; an answer is recorded; a new worker applies it once', async () => {
     const { workflowId, requestId } = await startWaiting('zoe');
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(0);

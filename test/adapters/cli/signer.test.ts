@@ -1,4 +1,4 @@
-/** `countersign reviewer-key`, and every command that signs with such a key, on a real server and worker. */
+/** `countersign reviewer-key` and every command that signs with such a key, on a real server and worker. */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ const detailsOf = (requestId: string, workflowId: string): Promise<ApprovalDetai
   world.client.approvals.get(requestId, { workflowId });
 
 describe('reviewer-key', () => {
-  test('the private key is in the file, for its owner alone; the public one is printed', async () => {
+  test('the private key is in a file that only its owner can read; the public key is printed', async () => {
     const made = await cli(['reviewer-key'], inFolder);
     const privateKey = readFileSync(join(folder, 'reviewer-key.pem'), 'utf8');
     expect(made).toMatchObject({ code: 0, stderr: '' });
@@ -77,7 +77,7 @@ describe('reviewer-key', () => {
     expect(statSync(join(folder, 'reviewer-key.pem')).mode & 0o777).toBe(0o600);
   });
 
-  test('on a terminal: the public key alone on standard output', () => {
+  test('on a terminal: only the public key on standard output', () => {
     const written = { stdout: '', stderr: '' };
     makeReviewerKey(join(folder, 'terminal.pem'), {
       forPeople: true,
@@ -93,13 +93,13 @@ describe('reviewer-key', () => {
     });
   });
 
-  test('of a key that exists', async () => {
+  test('the public key of an existing key', async () => {
     expect(jsonLines(await cli(['reviewer-key', '--of', 'ann.pem'], inFolder))).toEqual([
       { publicKey: publicKeys.ann },
     ]);
   });
 
-  test('a file that exists stays as it is', async () => {
+  test('an existing file stays unchanged', async () => {
     const before = readFileSync(join(folder, 'ann.pem'), 'utf8');
     expect(await cli(['reviewer-key', '--out', 'ann.pem'], inFolder)).toEqual({
       code: 1,
@@ -118,8 +118,8 @@ describe('reviewer-key', () => {
   });
 });
 
-describe('what is signed is believed', () => {
-  test('approve, as the manual has it', async () => {
+describe('signed messages are accepted as verified', () => {
+  test('approve, as in the manual', async () => {
     const { run, workflowId, requestId } = await waiting();
     expect(await sign('approve', requestId, '--run', workflowId, '--reviewer', 'ann')).toMatchObject({ code: 5 });
     const commands = /^## Signatures\n.*?^```sh command line\n(.*?)^```/ms.exec(manual)![1]!;
@@ -131,7 +131,7 @@ describe('what is signed is believed', () => {
         .replace(/\b[0-9a-f]{32}\b/, requestId)
         .split(' ');
       expect(program).toBe('countersign');
-      // A key that is made now is none of those that the worker's policy lists.
+      // A newly created key is not among those that the worker's policy lists.
       const cwd = words[0] === 'reviewer-key' ? elsewhere : folder;
       expect(await cli(words, { cwd })).toMatchObject({ code: 0, stderr: '' });
     }
@@ -166,7 +166,7 @@ describe('what is signed is believed', () => {
     await run.handle.terminate();
   });
 
-  test('grants revoke and policy apply, by the operator alone', async () => {
+  test('grants revoke and policy apply, only by the operator', async () => {
     const { run, workflowId, ids } = await waiting(2);
     receiptOf(await sign('deny', ids[0]!, '--always', 'call', ...ann));
     const lift = ['grants', 'revoke', workflowId, '--all'];
@@ -178,7 +178,7 @@ describe('what is signed is believed', () => {
     await run.handle.terminate();
   });
 
-  test('a name beside the key has to be its owner’s', async () => {
+  test("a name given with the key must be its owner's", async () => {
     const { run, requestId } = await waiting();
     expect(await sign('approve', requestId, ...ann, '--reviewer', 'bob')).toMatchObject({ code: 5, stdout: '' });
     const another = ['--sign', 'ann.pem', '--key', 'bob-phone'];
@@ -188,7 +188,7 @@ describe('what is signed is believed', () => {
   });
 });
 
-describe('wrong use: one sentence, exit 2, and nothing of a key in it', () => {
+describe('wrong use: one sentence, exit 2, without any part of a key', () => {
   const both = "error: To sign, give the private key's file and the key's id: --sign FILE --key ID.\n";
   const unread = 'error: --sign: the file of the private key cannot be read';
   const notKey =

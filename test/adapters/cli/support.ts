@@ -6,10 +6,10 @@ const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.m
 export const agentsModule = fileURLToPath(new URL('../../fixtures/cli-agents.ts', import.meta.url));
 
 export interface CliOptions {
-  /** Laid over this process's environment; undefined takes a variable away. */
+  /** Merged into this process's environment; undefined removes a variable. */
   env?: Record<string, string | undefined>;
   input?: string;
-  /** The test writes to standard input itself, and ends it. */
+  /** The test itself writes to standard input and ends it. */
   keepInputOpen?: boolean;
   cwd?: string;
 }
@@ -20,22 +20,22 @@ export interface CliResult {
   stderr: string;
 }
 
-/** A `countersign` process that is running. */
+/** A running `countersign` process. */
 export interface RunningCli {
   child: ChildProcessWithoutNullStreams;
   stdout(): string;
   stderr(): string;
   ended: Promise<CliResult>;
-  /** Waits until standard output, or standard error, holds the text. */
+  /** Waits until standard output, or standard error, contains the text. */
   shows(text: string, stream?: 'stdout' | 'stderr'): Promise<void>;
 }
 
-/** Runs the command line as a process of its own, to its end. */
+/** Runs the command line in its own process until it ends. */
 export function cli(args: string[], options: CliOptions = {}): Promise<CliResult> {
   return startCli(args, options).ended;
 }
 
-/** The one JSON value on each line of standard output. */
+/** The JSON values on standard output, one per line. */
 export function jsonLines(result: CliResult): Record<string, unknown>[] {
   return result.stdout
     .split('\n')
@@ -54,7 +54,7 @@ export function startCli(args: string[], { env = {}, input, keepInputOpen = fals
       texts[name] += text;
     });
   }
-  child.stdin.on('error', () => undefined); // a process that ends without reading its input
+  child.stdin.on('error', () => undefined); // for a process that ends without reading its input
   if (!keepInputOpen) child.stdin.end(input ?? '');
   const ended = new Promise<CliResult>((resolve) => {
     child.once('close', (code) => resolve({ code, ...texts }));

@@ -6,7 +6,7 @@ import { agentsModule, cli } from './support.ts';
 
 jest.setTimeout(60_000);
 
-/** Here all tests run at once: each is a process of its own, and some wait seconds for a server. */
+/** All tests here run concurrently: each starts its own process, and some wait seconds for a server. */
 const nowhere = ['--address', '127.0.0.1:1'];
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
 writeFileSync(join(folder, 'bad.yaml'), 'version: 1\nrules:\n  - { pattern: "a", action: maybe }\n');
@@ -47,7 +47,7 @@ describe('help', () => {
       for (const flag of ['--json', '--address', '--namespace', '--debug']) expect(stdout).toContain(flag);
   });
 
-  test.concurrent('without a command: the help, and exit 2', async () => {
+  test.concurrent('without a command: help, and exit 2', async () => {
     const { code, stderr } = await cli([]);
     expect([code, stderr.split('\n')[0]]).toEqual([2, 'Usage: countersign [options] [command]']);
   });
@@ -133,7 +133,7 @@ describe('wrong use: one sentence, exit 2', () => {
   });
 });
 
-describe('nothing there: one sentence, exit 6', () => {
+describe('nothing reachable: one sentence, exit 6', () => {
   test.concurrent.each([
     [['approvals']],
     [['approvals', 'show', '0'.repeat(32)]],
@@ -179,7 +179,7 @@ describe('errors', () => {
     expect(JSON.parse(stderr)).toEqual({ code: 'server_unreachable', message: expect.stringContaining('127.0.0.1:1') });
   });
 
-  test.concurrent('the stack is shown with --debug alone', async () => {
+  test.concurrent('the stack is shown only with --debug', async () => {
     const { stderr } = await cli(['approvals', '--debug', ...nowhere]);
     expect(stderr).toMatch(/^error: No Temporal server .+\nProblemError: .+\n {4}at /);
   });

@@ -55,7 +55,7 @@ const request: ApprovalDetails = {
 };
 
 describe('renderApprovals', () => {
-  test('a table with what is needed to choose', () => {
+  test('a table with the data needed to choose', () => {
     const other = { ...row, requestId: 'f'.repeat(32), deadline: null, argumentNames: ['a'.repeat(40)] };
     const past = { ...row, deadline: '2026-01-02T02:00:00.000Z', toolName: 'pay' };
     expect(renderApprovals(output, [row, other, past], nowMs).split('\n')).toEqual([
@@ -66,7 +66,7 @@ describe('renderApprovals', () => {
     ]);
   });
 
-  test('nothing of a run reaches the terminal unescaped', () => {
+  test('no text of a run reaches the terminal unescaped', () => {
     const bad = {
       ...row,
       requestId: hostile,
@@ -80,7 +80,7 @@ describe('renderApprovals', () => {
 });
 
 describe('renderApproval', () => {
-  test('everything a reviewer needs, and how to answer', () => {
+  test('everything that a reviewer needs, and how to answer', () => {
     expect(renderApproval(output, request, { address: '127.0.0.1:1' }, nowMs).split('\n')).toEqual([
       `request   ${requestId}`,
       'run       run-1',
@@ -110,7 +110,7 @@ describe('renderApproval', () => {
     ]);
   });
 
-  test('a settled one says how, and offers no answer', () => {
+  test('a settled request shows its settlement and offers no answer', () => {
     const settled = {
       outcome: 'denied',
       runs: false,
@@ -178,7 +178,7 @@ describe('renderApproval', () => {
     expect(shown).toContain(`settled   ${line}`);
   });
 
-  test('what ran in its place, what answered in its place, and the grant that it left', () => {
+  test('the edited call that ran, the response, and the grant that it left', () => {
     const settled: Settlement = {
       outcome: 'approved',
       runs: true,
@@ -195,13 +195,13 @@ describe('renderApproval', () => {
     expect(renderApproval(output, { ...request, settled: responded }, {}, nowMs)).toContain('answer    {"done":true}');
   });
 
-  test('arguments that the policy hides from reviewers are not shown as if there were none', () => {
+  test('arguments that the policy hides are not shown as missing', () => {
     const part: ApprovalDetails = { ...request, arguments: {}, argumentNames: ['path', 'de\nep'], shown: 'part' };
     const hidden = renderApproval(output, part, {}, nowMs);
     expect(hidden).toContain('\narguments (not shown to reviewers)\npath, de\\nep\n');
   });
 
-  test('nothing of a run reaches the terminal unescaped, nor a command that it changed', () => {
+  test('no text of a run reaches the terminal unescaped, and no command contains altered text', () => {
     const bad = {
       ...request,
       workflowId: hostile,
@@ -235,7 +235,7 @@ describe('renderApproval', () => {
   });
 });
 
-test('renderWaiting: one request in a run that goes on', () => {
+test('renderWaiting: one request in a run that continues', () => {
   expect(renderWaiting(output, { ...row, reason: `why${hostile}` }, {}).split('\n')).toEqual([
     'waiting for approval: delete_file(path): whyx\\u{202E}\\u{001B}[2J\\u{200B}\\u{0007}\\u{E0041}',
     `  look:    countersign approvals show ${requestId}`,
@@ -286,7 +286,7 @@ describe('renderRun', () => {
     expect(renderRun(output, view, nowMs)).toMatch(/\nand 2 more$/);
   });
 
-  test('one that cannot be asked, and one that failed, say why', () => {
+  test('a run that cannot be queried and a failed run give the reason', () => {
     const view = { workflowId: hostile, taskQueue: hostile, startedAt: '2026', open: [], more: 0 };
     const alone = renderRun(output, { ...view, status: 'running', note: `No worker ${hostile}` }, nowMs);
     expect(alone).toContain('note        No worker x\\u{202E}');
@@ -296,7 +296,7 @@ describe('renderRun', () => {
     expect(alone + failed).toMatch(/^[\x20-\x7e\n]+$/);
   });
 
-  test('the result of a run keeps its lines and nothing else', () => {
+  test('the result of a run keeps its line breaks, and all else is escaped', () => {
     const result = { status: 'completed' as const, output: `one\ntwo ${hostile}`, usage, outcomes };
     expect(renderResult(output, result).split('\n')).toEqual([
       'CALL  TOOL  OUTCOME  RAN',
@@ -309,7 +309,7 @@ describe('renderRun', () => {
   });
 });
 
-test('renderChanges: an argument a line, those that stay too', () => {
+test('renderChanges: one line per argument, including unchanged ones', () => {
   const before = { to: 'ann', amount: 5, memo: hostile };
   expect(renderChanges(output, before, { to: 'bob', amount: 5, extra: [1] }).split('\n')).toEqual([
     '- to: "ann"',
@@ -320,7 +320,7 @@ test('renderChanges: an argument a line, those that stay too', () => {
   ]);
 });
 
-test('renderGrants: how far each goes, and nothing unescaped', () => {
+test('renderGrants: the scope of each grant, escaped', () => {
   const grants: Grant[] = [
     { grantId: 'grant-1', tool: 'pay', approved: true, scope: { kind: 'tool' }, requestId },
     {

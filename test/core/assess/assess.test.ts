@@ -112,7 +112,7 @@ describe('a rule', () => {
     ],
   ])('%s', (_, rule, overrides, expected) => expect(assess(call(overrides), ceiling(rule))).toMatchObject(expected));
 
-  test('that cannot be evaluated makes it high, and lowers nothing', () => {
+  test('that cannot be evaluated makes the call high, and lowers nothing', () => {
     const rules = ceiling({ id: 'low', pattern: 'deploy:*', severity: 'low' });
     expect(assess(call({ subject: 'missing' }), rules)).toMatchObject({
       severity: 'high',
@@ -124,7 +124,7 @@ describe('a rule', () => {
     });
   });
 
-  test('is one of many that are too much together: then none counts', () => {
+  test('exceeds the shared budget together with others: then none counts', () => {
     const args = { text: 'a'.repeat(400_000) };
     const rules = ceiling(
       ...Array.from({ length: 20 }, (_, index) => ({
@@ -151,7 +151,7 @@ describe('of several rules', () => {
     });
   });
 
-  test('those of a run can only raise beside a ceiling', () => {
+  test('those of a run can only raise the severity if there is a ceiling', () => {
     const low: AssessRule = { pattern: '*', severity: 'low', reversible: true };
     const destructive = call({ risk: 'destructive' });
     expect(assess(destructive, compileAssessRules({ run: { assess: [low] } })).severity).toBe('low');
@@ -188,7 +188,7 @@ describe('a split command', () => {
   ])('%s', (_, rule, call, expected) => expect(assess(call, ceiling(rule)).severity).toBe(expected));
 });
 
-test('what others said is joined, and the built-in assessors are not asked again', () => {
+test('other assessments are joined, and the built-in assessors are not called again', () => {
   const said: Assessment = {
     severity: 'critical',
     reasons: ['freeze'],
@@ -210,7 +210,7 @@ test('what others said is joined, and the built-in assessors are not asked again
   });
 });
 
-test('long lists and texts are cut, and say so', () => {
+test('long lists and texts are truncated, with a note', () => {
   const one = joinAssessments([]);
   const joined = joinAssessments([
     { ...one, reasons: Array.from({ length: 30 }, (_, index) => `r${index}`) },

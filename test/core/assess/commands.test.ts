@@ -6,7 +6,7 @@ import type { JsonObject, Severity } from '../../../src/core/base/tool-call.ts';
 const severity = (tool: string, args: JsonObject): Severity | undefined =>
   assessBuiltIn({ tool, args, risk: 'write' })?.severity;
 
-describe('a command of a shell', () => {
+describe('a shell command', () => {
   test.each<[string, Severity | undefined]>([
     ['ls -la', undefined],
     ['git status', undefined],
@@ -111,7 +111,7 @@ describe('a command of a shell', () => {
   ])('%s: %s', (command, expected) => expect(severity('bash', { command })).toBe(expected));
 });
 
-describe('a statement of a database', () => {
+describe('a database statement', () => {
   test.each<[string, Severity | undefined]>([
     ['select * from users', undefined],
     ['insert into users values (1)', undefined],
@@ -159,7 +159,7 @@ describe('which arguments are commands', () => {
   ])('%s(%j): %s', (tool, args, found) => expect(severity(tool, args)).toBe(found ? 'high' : undefined));
 });
 
-test('the parts of a split are looked at too', () => {
+test('the parts of a split command are assessed too', () => {
   const call = { tool: 'do', args: { line: 'x' }, risk: 'write', subject: 'line' } as const;
   expect(assessBuiltIn(call)).toBeUndefined();
   const shell = { parts: [{ text: '/bin/rm -rf /', reduced: 'rm -rf /' }], uncertain: [] };
@@ -170,7 +170,7 @@ test('a command that is too long is not read', () => {
   expect(severity('bash', { command: `ls ${'x'.repeat(longestCommand)}` })).toBe('high');
 });
 
-test('what is said of a command', () => {
+test('the texts about a command', () => {
   expect(assessBuiltIn({ tool: 'bash', args: { command: 'rm -rf a b' }, risk: 'write' })).toEqual({
     severity: 'high',
     reasons: ['it deletes files'],

@@ -5,7 +5,7 @@ import type { JsonObject, Risk, Severity } from '../../../src/core/base/tool-cal
 const severity = (tool: string, args: JsonObject, risk: Risk): Severity | undefined =>
   assessBuiltIn({ tool, args, risk })?.severity;
 
-describe('a path, when it is read, written and deleted', () => {
+describe('a path that is read, written and deleted', () => {
   test.each<[string, Severity | undefined, Severity | undefined, Severity | undefined]>([
     ['notes/todo.md', undefined, undefined, 'high'],
     ['a/../b.txt', undefined, undefined, 'high'],
@@ -66,7 +66,7 @@ describe('which arguments are paths', () => {
   ])('%s(%j): %s', (tool, args, found) => expect(severity(tool, args, 'write')).toBe(found ? 'high' : undefined));
 });
 
-test('deleting files cannot be undone, and says which', () => {
+test('deleting files cannot be undone, and the assessment names them', () => {
   expect(assessBuiltIn({ tool: 'rmtree', args: { path: 'build', recursive: true }, risk: 'write' })).toEqual({
     severity: 'high',
     reasons: ['it deletes folders with all they hold'],

@@ -73,7 +73,7 @@ const shuffled = <Item>(items: Item[], seed: number): Item[] =>
     .map(({ item }) => item);
 const ofCeiling = (assess: AssessRule[]) => compileAssessRules({ ceiling: { assess } });
 
-describe('for any call, any rules and whatever others said', () => {
+describe('for any call, any rules and any other assessments', () => {
   test('there is an answer, within its bounds', () => {
     fc.assert(
       fc.property(call, rules, extra, (call, rules, extra) => {
@@ -91,7 +91,7 @@ describe('for any call, any rules and whatever others said', () => {
     );
   });
 
-  test('the same question gets the same answer, and changes nothing', () => {
+  test('the same input gives the same answer, and nothing is mutated', () => {
     fc.assert(
       fc.property(call, rules, extra, (call, rules, extra) => {
         const before = JSON.stringify([call, rules, extra]);
@@ -102,7 +102,7 @@ describe('for any call, any rules and whatever others said', () => {
     );
   });
 
-  test('without rules nothing is below what the risk says', () => {
+  test('without rules, the severity is never below that of the risk', () => {
     fc.assert(
       fc.property(call, extra, (call, extra) => {
         const found = assess(call, [], extra);
@@ -114,7 +114,7 @@ describe('for any call, any rules and whatever others said', () => {
     );
   });
 
-  test('what others say, and what a run says beside a ceiling, only raises', () => {
+  test("other assessments, and a run's rules under a ceiling, only raise the severity", () => {
     fc.assert(
       fc.property(call, rules, rules, extra, (call, ceiling, run, extra) => {
         const alone = assess(call, ofCeiling(ceiling));
@@ -141,7 +141,7 @@ describe('for any call, any rules and whatever others said', () => {
     );
   });
 
-  test('reasons of ours hold no values of arguments: those are shown where arguments are redacted', () => {
+  test('our reasons contain no argument values: they are shown even if arguments are redacted', () => {
     fc.assert(
       fc.property(name, name, text, fc.constantFrom(...risks), (tool, key, text, risk) => {
         const secret = 'hunter2secret';
@@ -153,7 +153,7 @@ describe('for any call, any rules and whatever others said', () => {
   });
 });
 
-describe('hostile arguments end', () => {
+describe('hostile arguments terminate', () => {
   const cyclic: JsonObject = {};
   cyclic['path'] = cyclic;
   let deep: JsonObject = {};

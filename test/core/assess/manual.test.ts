@@ -1,4 +1,4 @@
-/** docs/assessment.md says what the data says, and its example works. */
+/** docs/assessment.md matches the data, and its example works. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
@@ -10,7 +10,7 @@ import { assessmentTables } from '../../support/assessment-tables.ts';
 
 const manual = readFileSync(new URL('../../../docs/assessment.md', import.meta.url), 'utf8');
 
-/** The cells of each table of a text, the first row its head. */
+/** The cells of each table in a text; the first row is the header. */
 const tablesIn = (text: string): string[][][] =>
   (text.match(/(^\|.*\n)+/gm) ?? []).map((table) =>
     table
@@ -27,7 +27,7 @@ const tablesIn = (text: string): string[][][] =>
 const section = (heading: string): string =>
   new RegExp(`^##+ ${heading}\\n(.*?)(?=^##|(?![^]))`, 'ms').exec(manual)?.[1] ?? '';
 
-describe('the tables are the data', () => {
+describe('the tables match the data', () => {
   test.each(Object.entries(assessmentTables).filter(([heading]) => heading !== 'Currencies'))('%s', (heading, rows) => {
     expect(tablesIn(section(heading))[0]).toEqual(rows);
   });
@@ -35,7 +35,7 @@ describe('the tables are the data', () => {
   test('Currencies', () => expect(tablesIn(section('Money'))[1]).toEqual(assessmentTables['Currencies']));
 });
 
-describe('the example gives what it says', () => {
+describe('the example gives the documented answers', () => {
   const text = section('Rules of the policy');
   const [, source = ''] = /^```yaml\n(.*?)^```$/ms.exec(text) ?? [];
   const [, ...rows] = tablesIn(text)[0] ?? [];
@@ -56,7 +56,7 @@ test('the opening example is an assessment', () => {
   expect(assess({ tool: 'delete_file', args: { path: 'build' }, risk: 'write' })).toEqual(JSON.parse(example));
 });
 
-test('the bounds are those of the code', () => {
+test('the limits match the code', () => {
   const { reasons, affectedResources, recommendations, characters } = assessmentBounds;
   expect(manual.replaceAll(/\s+/g, ' ')).toContain(
     `At most ${reasons} reasons, ${affectedResources} resources and ${recommendations} recommendations are kept, of at most ${characters} characters each.`,

@@ -6,7 +6,7 @@ const severity = (tool: string, args: JsonObject, risk: Risk = 'write'): Severit
   assessBuiltIn({ tool, args, risk })?.severity;
 const people = (count: number): string[] => Array.from({ length: count }, (_, index) => `p${index}@a.example`);
 
-describe('to whom', () => {
+describe('recipients', () => {
   test.each<[JsonObject, Severity]>([
     [{ to: 'ann@a.example' }, 'medium'],
     [{}, 'medium'],
@@ -29,7 +29,7 @@ describe('to whom', () => {
   ])('send_email(%j): %s', (args, expected) => expect(severity('send_email', args)).toBe(expected));
 });
 
-describe('what sends a message', () => {
+describe('which calls send a message', () => {
   const to = { to: 'ann@a.example' };
   test.each<[string, JsonObject, Risk, Severity | undefined]>([
     ['sendMessage', to, 'write', 'medium'],
@@ -48,7 +48,7 @@ describe('what sends a message', () => {
   ])('%s(%j), %s: %s', (tool, args, risk, expected) => expect(severity(tool, args, risk)).toBe(expected));
 });
 
-test('a message cannot be called back', () => {
+test('a message cannot be undone', () => {
   expect(assessBuiltIn({ tool: 'send_email', args: { to: 'Ann <Ann@a.example>' }, risk: 'write' })).toEqual({
     severity: 'medium',
     reasons: ['it sends a message to people'],

@@ -31,7 +31,7 @@ describe('an amount', () => {
   ])('pay(%j): %s', (args, expected) => expect(severity('pay', args)).toBe(expected));
 });
 
-describe('what moves money', () => {
+describe('which calls move money', () => {
   test.each<[string, JsonObject, Risk, Severity | undefined]>([
     ['wire_transfer', { amount: 5_000 }, 'write', 'high'],
     ['transfer', { amount: 5_000 }, 'write', 'high'],
@@ -65,7 +65,7 @@ describe('an amount as text', () => {
   ])('%j: %s', (text, expected) => expect(readAmount(text)).toBe(expected));
 });
 
-test('money that has left does not come back', () => {
+test('a payment cannot be undone', () => {
   expect(assessBuiltIn({ tool: 'pay', args: { amount: 5, iban: 'DE00' }, risk: 'write' })).toMatchObject({
     reasons: ['it moves money'],
     affectedResources: ['account:DE00'],

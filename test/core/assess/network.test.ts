@@ -5,7 +5,7 @@ import type { JsonObject, Risk, Severity } from '../../../src/core/base/tool-cal
 const severity = (tool: string, args: JsonObject, risk: Risk): Severity | undefined =>
   assessBuiltIn({ tool, args, risk })?.severity;
 
-describe('an address, when it is fetched and when something is sent there', () => {
+describe('an address that is fetched, and one that data is sent to', () => {
   test.each<[string, Severity | undefined, Severity]>([
     ['https://example.com/a?b=c', undefined, 'medium'],
     ['http://example.com', 'low', 'high'],
@@ -47,7 +47,7 @@ describe('an address, when it is fetched and when something is sent there', () =
   });
 });
 
-describe('what sends', () => {
+describe('which calls send data', () => {
   test.each<[string, JsonObject, Severity | undefined]>([
     ['fetch', { method: 'GET' }, undefined],
     ['fetch', { method: 'PUT' }, 'medium'],
@@ -79,7 +79,7 @@ describe('which arguments are addresses', () => {
   ])('%j: %s', (args, found) => expect(severity('fetch', args, 'read_only') !== undefined).toBe(found));
 });
 
-test('only the host is named: the rest of an address may hold secrets', () => {
+test('only the host is named: the rest of an address may contain secrets', () => {
   expect(assessBuiltIn({ tool: 'fetch', args: { url: 'http://a.example/x?token=t' }, risk: 'read_only' })).toEqual({
     severity: 'low',
     reasons: ['the connection is not encrypted'],

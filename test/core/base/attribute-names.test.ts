@@ -3,7 +3,7 @@ import { attributeNames, attributeTypes, defaultAttributeNames } from '../../../
 import { searchAttributes } from '../../../src/contract.ts';
 
 describe('attribute names', () => {
-  test('the default ones are the contract', () => {
+  test('the defaults are those of the contract', () => {
     expect(attributeNames({})).toEqual(defaultAttributeNames);
     expect(attributeTypes(defaultAttributeNames)).toEqual(searchAttributes);
   });
@@ -19,7 +19,7 @@ describe('attribute names', () => {
     expect(attributeNames(wishes)).toEqual(expected);
   });
 
-  test('without tags two are registered', () => {
+  test('without tags, two are registered', () => {
     expect(attributeTypes({ ids: 'I', tags: null, due: 'D' })).toEqual({ I: 'KEYWORD_LIST', D: 'DATETIME' });
   });
 

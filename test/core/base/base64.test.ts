@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bytesFromBase64 } from '../../../src/core/base/base64.ts';
 
-test('every text of Buffer’s is read as its bytes', () => {
+test('every text from Buffer is decoded to its bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
       expect(bytesFromBase64(Buffer.from(bytes).toString('base64'))).toEqual(bytes);
@@ -10,7 +10,7 @@ test('every text of Buffer’s is read as its bytes', () => {
   );
 });
 
-test('each sequence of bytes has one text', () => {
+test('each byte sequence has exactly one text', () => {
   const digit = fc.constantFrom(...'ABQgwxyz0189+/='.split(''));
   fc.assert(
     fc.property(fc.array(digit, { maxLength: 8 }), (digits) => {
@@ -21,7 +21,7 @@ test('each sequence of bytes has one text', () => {
   );
 });
 
-describe('no base64', () => {
+describe('invalid base64', () => {
   test.each([
     ['no padding', 'QQ'],
     ['too little padding', 'QQ='],

@@ -19,11 +19,11 @@ describe('canonicalJson', () => {
     ['keeps a member called __proto__', JSON.parse('{"__proto__":{"a":1}}') as Json, '{"__proto__":{"a":1}}'],
   ])('%s', (_, value, text) => expect(canonicalJson(value)).toBe(text));
 
-  test('leaves out a member that is undefined, as JSON does', () => {
+  test('omits a member that is undefined, as JSON does', () => {
     expect(canonicalJson({ a: undefined, b: 1 } as unknown as Json)).toBe('{"b":1}');
   });
 
-  test('is JSON of the same value, whatever order its keys came in', () => {
+  test('is JSON of the same value, independent of key order', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         fc.pre(canonicalJsonProblem(value) === undefined);
@@ -35,7 +35,7 @@ describe('canonicalJson', () => {
   });
 });
 
-describe('what has no canonical JSON', () => {
+describe('values without canonical JSON', () => {
   const cycle: unknown[] = [];
   cycle.push({ cycle, again: cycle });
   test.each<[string, unknown, string]>([
@@ -73,7 +73,7 @@ test.each<[number, number, boolean]>([
   expect(isTooDeep(nested(depth), limit)).toBe(expected);
 });
 
-/** The same value with the keys of every object in the opposite order. */
+/** The same value with the keys of every object in reverse order. */
 function reversed(value: Json): Json {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 const byNode = (value: Json): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
 const definition = definitionDigest({ name: 'move', description: 'Moves a file', schema: { type: 'object' } });
 
-test('known digests stay what they are: other languages compute them too', () => {
+test('known digests never change: other languages compute them too', () => {
   expect(definition).toBe(byNode({ description: 'Moves a file', name: 'move', schema: { type: 'object' } }));
   expect(callDigest({ tool: 'move', args: { to: 'b', from: 'a' }, definition: '' })).toBe(
     createHash('sha256').update('{"arguments":{"from":"a","to":"b"},"definition":"","tool":"move"}').digest('hex'),
@@ -31,7 +31,7 @@ test('random calls and definitions have the digest that node:crypto computes', (
   );
 });
 
-test('what is missing in a definition is "" and {}', () => {
+test('missing parts of a definition count as "" and {}', () => {
   expect(definitionDigest({ name: 'a' })).toBe(definitionDigest({ name: 'a', description: '', schema: {} }));
 });
 
@@ -53,7 +53,7 @@ test('arguments of the greatest allowed depth have a digest', () => {
   expect(() => callDigest({ tool: 't', args: { a: args }, definition })).toThrow('levels deep');
 });
 
-test('a policy digest tells the layers apart and ignores an absent one', () => {
+test('a policy digest distinguishes the layers and ignores an absent one', () => {
   const policy: Policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
   expect(policyDigest({ ceiling: policy })).not.toBe(policyDigest({ run: policy }));
   expect(policyDigest({ ceiling: policy, run: undefined })).toBe(policyDigest({ ceiling: policy }));

@@ -24,14 +24,14 @@ test.each([
   [277_200_000, '3d5h'],
   [7_776_000_000, '90d'],
   [315_360_000_000, '3650d'],
-])('%i ms are written %s', (durationMs, text) => expect(formatDuration(durationMs)).toBe(text));
+])('%i ms is written as %s', (durationMs, text) => expect(formatDuration(durationMs)).toBe(text));
 
-test.each(['30s', '5m', '1h', '12h', '24h', '25h', '2d', '90d', '3650d'])('%s reads back as it was written', (text) => {
+test.each(['30s', '5m', '1h', '12h', '24h', '25h', '2d', '90d', '3650d'])('%s parses back to the same duration', (text) => {
   expect(parseDuration(text)).toEqual({ durationMs: expect.any(Number) });
   expect(formatDuration((parseDuration(text) as { durationMs: number }).durationMs)).toBe(text);
 });
 
-test('no part of it reaches the next unit, and it adds up', () => {
+test('no part reaches the next unit, and the parts add up', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e10 }), (durationMs) => {
       const parts = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(formatDuration(durationMs))!;

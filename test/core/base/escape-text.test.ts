@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { escapeJson, escapeText } from '../../../src/core/base/escape-text.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 
-/** Written apart from the source, by ranges, so that a mistake in one of the two shows. */
+/** Written independently of the source, as ranges, so that a mistake in either shows. */
 const hidden = [
   [0x00, 0x1f],
   [0x7f, 0xa0],
@@ -35,7 +35,7 @@ const hidden = [
 const isHidden = (point: number): boolean => hidden.some(([from, to]) => from <= point && point <= to);
 const points = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0) ?? 0);
 
-/** Any UTF-16 at all, lone surrogates included, with the hidden ranges drawn often. */
+/** Any UTF-16 text, including lone surrogates, with a high share of hidden characters. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -108,7 +108,7 @@ describe('escapeText', () => {
     }
   });
 
-  test('loses nothing: the escapes can be read back', () => {
+  test('is lossless: the escapes can be read back', () => {
     fc.assert(
       fc.property(anyText, (text) => unescape(escapeText(text)) === text),
       { numRuns: 500 },
@@ -128,7 +128,7 @@ describe('escapeJson', () => {
     expect(escapeJson(value, indent)).toBe(shown);
   });
 
-  test('holds no hidden character but its own line breaks, and reads back as it was', () => {
+  test('contains no hidden character except its own line breaks, and parses back to the same value', () => {
     fc.assert(
       fc.property(
         fc.dictionary(anyText, anyText, { noNullPrototype: true }),

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { maxJsonDepth, readJson } from '../../../src/core/base/read-json.ts';
 import { strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 
-/** What parsers pass over and readers differ about is found, and nothing else. */
+/** Finds exactly what parsers silently accept but read differently. */
 
 const once = 'expected each key once';
 const number = 'expected a number that a double holds';
@@ -39,7 +39,7 @@ describe('no problem', () => {
     expect(strictJsonProblem(json, { maxDepth: 3 })).toBeUndefined();
   });
 
-  test('in what JSON.stringify writes, but for integers past 2^53', () => {
+  test('in the output of JSON.stringify, except for integers beyond 2^53', () => {
     const value = fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' });
     fc.assert(
       fc.property(value, (any) => {

@@ -21,7 +21,7 @@ describe('nesting', () => {
     ['closed more often than opened', ']'.repeat(1_000) + brackets(maxDepth), false],
   ])('%s', (_name, text, tooDeep) => expect(nestsTooDeep(bytes(text))).toBe(tooDeep));
 
-  test('is that of the value, for any JSON', () => {
+  test('equals that of the value, for any JSON', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     fc.assert(
@@ -32,7 +32,7 @@ describe('nesting', () => {
     );
   });
 
-  test('is told of any bytes', () => {
+  test('is determined for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), (any) => expect(typeof nestsTooDeep(any)).toBe('boolean')),
     );
@@ -40,7 +40,7 @@ describe('nesting', () => {
 });
 
 describe('the brand', () => {
-  test('is known across realms, and no JSON can have it', () => {
+  test('is recognized across realms, and no JSON can carry it', () => {
     expect(isUndecodable(new Undecodable(3, 'why'))).toBe(true);
     expect(isUndecodable({ [Symbol.for('countersign.undecodable')]: true })).toBe(true);
     fc.assert(fc.property(fc.jsonValue(), (value) => expect(isUndecodable(value)).toBe(false)));

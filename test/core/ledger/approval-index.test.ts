@@ -10,7 +10,7 @@ import { askRuling, bookedRequest, requestIdOf } from '../../support/record-requ
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** A ledger with `open` requests, of which the first `settled` more were answered before. */
+/** A ledger with `open` open requests and `settled` requests that were answered before. */
 function ledgerWith(open: number, settled = 0, fields: Parameters<typeof bookedRequest>[2] = {}): Ledger {
   let ledger = emptyLedger(1);
   for (let number = 0; number < open + settled; number++) {
@@ -23,7 +23,7 @@ function ledgerWith(open: number, settled = 0, fields: Parameters<typeof bookedR
 }
 
 describe('search attributes', () => {
-  test('name what is open, and the earliest deadline', () => {
+  test('list the open requests, and the earliest deadline', () => {
     expect(approvalIndex(ledgerWith(2, 1))).toEqual({
       ids: [requestIdOf(1), requestIdOf(2)],
       tags: ['tool:pay', 'agent:tester', 'severity:medium', `settled:${requestIdOf(0)}`],
@@ -35,18 +35,18 @@ describe('search attributes', () => {
     expect(approvalIndex(emptyLedger(1))).toEqual({ ids: [], tags: [], dueMs: null });
   });
 
-  test('have no deadline when none of the open requests has one', () => {
+  test('have no deadline if no open request has one', () => {
     const { ledger } = reduce(emptyLedger(1), { kind: 'open', atMs: 0, record: bookedRequest(1), ruling: askRuling });
     expect(approvalIndex(ledger).dueMs).toBeNull();
   });
 
-  test('hold as many ids as may be open', () => {
+  test('have room for as many ids as may be open', () => {
     const { ids } = approvalIndex(ledgerWith(maxPendingBound));
     expect(ids).toHaveLength(maxPendingBound);
     expect(bytesOf(ids)).toBeLessThanOrEqual(1_900);
   });
 
-  test('tag the last 20 settled, newest first', () => {
+  test('tag the last 20 settled requests, newest first', () => {
     const settled = approvalIndex(ledgerWith(0, 30)).tags;
     expect(settled).toEqual(Array.from({ length: 20 }, (_, each) => `settled:${requestIdOf(29 - each)}`));
   });
@@ -65,7 +65,7 @@ describe('search attributes', () => {
 });
 
 describe('the memo', () => {
-  test('shows names of arguments, never their values', () => {
+  test('shows argument names, never their values', () => {
     const { memo } = approvalMemo(ledgerWith(1, 0, { arguments: { password: 'hunter2', to: 'ann' } }), []);
     expect(memo.open).toMatchObject([{ argumentNames: ['password', 'to'], shown: 'part' }]);
     expect(JSON.stringify(memo)).not.toContain('hunter2');
@@ -93,7 +93,7 @@ describe('the memo', () => {
   });
 });
 
-test('whatever the requests hold, no part passes its limit', () => {
+test('no part exceeds its limit, whatever the requests contain', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 400 });
   const fields = fc.record({
     toolName: fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/),
@@ -132,7 +132,7 @@ test('whatever the requests hold, no part passes its limit', () => {
   );
 });
 
-test('bytes are counted as UTF-8 has them', () => {
+test('sizes are counted in UTF-8 bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
       expect(byteLength(text)).toBe(Buffer.byteLength(text));

@@ -6,7 +6,10 @@ import { emptyLedger, iso, reduce, settledKept } from '../../../src/core/ledger/
 import { requestInPlaceOf } from '../../../src/core/ledger/ledger-state.ts';
 import { askRuling, bookedRequest, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
 
-/** What an edit leaves in the book (I9): counts, uses, and the way from the request that was asked to the one that answers. */
+/**
+ * What an edit leaves in the ledger (I9): counts, uses, and the link from the request that was asked to the one that
+ * answers.
+ */
 
 const reversible = bookedRequest(1).request.assessment;
 const irreversible = { ...reversible, reversible: false };
@@ -22,7 +25,7 @@ const decide = (number: number, fields: Partial<ParsedDecision>, edit?: CheckedE
   ...(edit && { edit }),
 });
 const approve = (number: number): LedgerCommand => decide(number, {});
-/** Under other reviewers, so that the edited call is a request of its own. */
+/** Has other reviewers, so that the edited call becomes a separate request. */
 const successorOf = (number: number, replaced: number, fields = {}): RequestRecord => ({
   ...bookedRequest(number, null, { replaces: { requestId: requestIdOf(replaced), by: 'edit' }, ...fields }),
   callId: '1.1',
@@ -40,7 +43,7 @@ const editInto = (successor: RequestRecord): CheckedEdit => ({
 const editedBy = (number: number, by: number): LedgerCommand =>
   decide(number, { reviewerId: `reviewer-${number}` }, editInto(successorOf(by, number)));
 
-describe('the request that answers stays to be found', () => {
+describe('the request that answers can still be found', () => {
   test('after more settled requests than are kept', () => {
     const others = Array.from({ length: settledKept }, (_, index) => index + 10);
     const edited = apply(emptyLedger(1), open(bookedRequest(1)), editedBy(1, 2));
@@ -63,7 +66,7 @@ describe('the request that answers stays to be found', () => {
     expect(ledger.open[0]!.origin).toEqual({ requestId: requestIdOf(1), digest: digestOf(1), requestedAt: iso(0) });
   });
 
-  test('where each of as many as may be open is edited and settled before the run looks', () => {
+  test('if as many as may be open are each edited and settled before the run looks', () => {
     const numbers = Array.from({ length: settledKept }, (_, index) => index + 1);
     const opened = apply(emptyLedger(1), ...numbers.map((number) => open(bookedRequest(number))));
     const ledger = apply(
@@ -79,7 +82,7 @@ describe('the request that answers stays to be found', () => {
   });
 });
 
-describe('calls that cannot be undone', () => {
+describe('irreversible calls', () => {
   test.each<[string, boolean, boolean, number]>([
     ['edited into one', true, false, 1],
     ['one, edited into another', false, false, 1],
@@ -96,7 +99,7 @@ describe('calls that cannot be undone', () => {
     expect(cancelled.counts.irreversible).toBe(0);
   });
 
-  test.each([true, false])('the policy changes what its request says of that (%s)', (before) => {
+  test.each([true, false])('the policy changes whether its request is irreversible (%s)', (before) => {
     const first = bookedRequest(1, null, { assessment: { ...reversible, reversible: before } });
     const request = { rule: 'new', reason: '', reviewers: [], assessment: before ? irreversible : reversible };
     const changed = apply(emptyLedger(1), open(first), {
@@ -111,14 +114,14 @@ describe('calls that cannot be undone', () => {
   });
 });
 
-test('an edit that a grant lets run uses the grant', () => {
+test('an edit that a grant allows uses the grant', () => {
   const grant = { grantId: 'grant-1', tool: 'pay', approved: true, scope: { kind: 'tool' }, usesLeft: 1 } as const;
   const ledger = apply({ ...emptyLedger(1), grants: [grant] }, open(bookedRequest(1)));
   const edit: CheckedEdit = { arguments: {}, digest: digestOf(9), reversible: true, grantId: 'grant-1' };
   expect(apply(ledger, decide(1, {}, edit)).grants).toEqual([]);
 });
 
-test('the request of an edit that was looked into for long begins when it is opened', () => {
+test('the request for an edit whose check took long starts when it is opened', () => {
   const first = bookedRequest(1, 1_000);
   const successor = successorOf(2, 1, { requestedAt: iso(90_000), deadline: iso(91_000) });
   const edit = editInto({ ...successor, deadlineMs: 91_000 });

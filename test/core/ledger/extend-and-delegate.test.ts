@@ -28,7 +28,7 @@ const others = Array.from({ length: settledKept }, (_, index) => index + 2);
 describe.each([
   ['extend', extend],
   ['delegate', delegate],
-])('%s of what is not open any more is answered as a decision is', (_kind, command) => {
+])('%s of a request that is no longer open is answered as a decision is', (_kind, command) => {
   test.each<[string, LedgerCommand[], string, string | undefined]>([
     ['never there', [], 'unknown_request', undefined],
     ['expired', [open(1), { kind: 'expire', atMs: 5, requestId: requestIdOf(1) }], 'expired', 'expired'],

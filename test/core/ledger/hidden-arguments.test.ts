@@ -23,7 +23,7 @@ import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 import { currentDetails } from '../../../src/workflows/gate/current-details.ts';
 import { bookedRequest, requestIdOf } from '../../support/record-request.ts';
 
-/** Policy `include_arguments: false`: no value of an argument reaches what reviewers are shown (I13). */
+/** Policy `include_arguments: false`: no argument value appears in anything that reviewers see (I13). */
 
 const word = 'qzxmarker';
 const amount = 918_273_645;
@@ -32,7 +32,7 @@ const isMarked = (shown: unknown): boolean => {
   return text.includes(word) || text.includes(String(amount));
 };
 
-/** Calls of which each built-in assessor says something, with the marker where a value can be. */
+/** Calls that each trigger a built-in assessor, with the marker wherever a value can be. */
 const calls: Record<string, (mark: string) => { tool: string; args: JsonObject; shell?: true }> = {
   'a file': (mark) => ({ tool: 'delete_file', args: { path: `/etc/${mark}/.ssh`, recursive: true } }),
   'many files': (mark) => ({ tool: 'write_files', args: { files: [`../${mark}`, `~/.${mark}`, `${mark}.pem`] } }),
@@ -47,7 +47,7 @@ const calls: Record<string, (mark: string) => { tool: string; args: JsonObject; 
   'a message': (mark) => ({ tool: 'send_email', args: { to: [`${mark}@a.com`, `x@${mark}.com`], subject: mark } }),
   'something else': (mark) => ({ tool: 'note', args: { deep: { list: [{ text: mark }, amount] } } }),
 };
-/** Rules of a policy about them, their texts fixed: what they make of values, they make themselves. */
+/** Rules with fixed texts about these calls; any value in an answer would come from the engine. */
 const rules = compileAssessRules({
   run: {
     assess: [
@@ -56,7 +56,7 @@ const rules = compileAssessRules({
     ],
   },
 });
-/** A policy with a condition that cannot be evaluated: the reason says why. */
+/** A policy with a condition that cannot be evaluated; the reason explains why. */
 const layers = compileLayers({
   run: {
     version: 1,
@@ -65,7 +65,7 @@ const layers = compileLayers({
     approval: {},
   },
 });
-/** What an assessor of the worker's own says, though it is told not to. */
+/** The texts of a worker's own assessor, which includes argument values although it should not. */
 const own = (mark: string): Assessment => ({
   severity: 'critical',
   reasons: [`it touches ${mark}`, 'it is Friday'],
@@ -86,7 +86,10 @@ const cases = fc.record({
   isOwn: fc.boolean(),
 });
 
-/** Everything that reviewers are shown of a run that asked: of an edited call, a denied one, one that the standing denial answered, and an open one. */
+/**
+ * Everything that reviewers see of a run that asked: an edited call, a denied one, one that the standing denial
+ * answered, and an open one.
+ */
 function shownOf(
   { kind, mark, risk, isOwn }: { kind: string; mark: string; risk: Risk; isOwn: boolean },
   hides: boolean,
@@ -144,17 +147,17 @@ function shownOf(
 }
 
 describe('with include_arguments false', () => {
-  test('no value of an argument is shown anywhere', () => {
+  test('no argument value is shown anywhere', () => {
     fc.assert(
       fc.property(cases, (each) => {
         for (const shown of shownOf(each, true)) expect(isMarked(shown)).toBe(false);
       }),
-      // What an assessment cuts off is known as its author's all the same.
+      // Text that an assessment truncates is still known as its author's.
       { numRuns: 400, examples: [[{ kind: 'a file', mark: word + 'x'.repeat(300), risk: 'write', isOwn: true }]] },
     );
   });
 
-  test.each(Object.keys(calls))('of %s: names, severity and fixed texts are', (kind) => {
+  test.each(Object.keys(calls))('of %s: names, severity and fixed texts are shown', (kind) => {
     const each = { kind, mark: word, risk: 'write' as const, isOwn: true };
     const [whole, hidden] = [false, true].map((hides) => shownOf(each, hides)[0][0]!) as [
       ApprovalRequest,
@@ -177,12 +180,12 @@ describe('with include_arguments false', () => {
     expect(hidden.assessment).not.toHaveProperty('fromWorker');
   });
 
-  test('of a grant: its kind and the names it looks at', () => {
+  test('of a grant: its kind and the argument names that it matches', () => {
     const grant = { grantId: 'grant-1', tool: 'pay', approved: true, reason: 'often' };
     const matching = { ...grant, scope: { kind: 'arguments' as const, match: { to: 'ann*', note: '*' } } };
     const hidden = { ...grant, scope: { kind: 'arguments', match: { to: hiddenText, note: hiddenText } } };
     expect(shownGrant(matching, false)).toEqual(hidden);
-    // One whose request was asked where arguments are hidden stays so.
+    // A grant from a request with hidden arguments keeps them hidden.
     expect(shownGrant({ ...matching, hidden: true }, true)).toEqual(hidden);
     expect(shownGrant(matching, true)).toEqual(matching);
     for (const scope of [{ kind: 'tool' as const }, { kind: 'call' as const, digest: 'd'.repeat(64) }]) {
@@ -190,7 +193,7 @@ describe('with include_arguments false', () => {
     }
   });
 
-  test('what holds no value stays the same', () => {
+  test('what contains no value stays the same', () => {
     const vote = { approved: true, always: true };
     const entry: JournalEntry = { seq: 1, kind: 'settled', at: '', engine: 1, outcome: 'denied', reason: 'No' };
     const settlement = { outcome: 'denied' as const, runs: false, settledAt: '', reason: 'No' };

@@ -28,7 +28,7 @@ const entries: JournalEntry[] = [
 ];
 const whole = projectJournal(entries);
 
-test('the whole journal', () => {
+test('a complete journal', () => {
   expect(whole).toEqual({
     requests: [
       {
@@ -64,7 +64,7 @@ test('the whole journal', () => {
   });
 });
 
-test('in any order and with repeats it says the same', () => {
+test('order and repeats of entries do not matter', () => {
   fc.assert(
     fc.property(
       fc.shuffledSubarray(entries, { minLength: entries.length }),
@@ -74,7 +74,7 @@ test('in any order and with repeats it says the same', () => {
   );
 });
 
-describe('gaps are told', () => {
+describe('gaps are reported', () => {
   test.each<[string, number[], [number, number][]]>([
     ['nothing', [], []],
     ['none missing', [1, 2, 3], []],
@@ -108,11 +108,11 @@ describe('gaps are told', () => {
   });
 });
 
-test('a run closed from outside: what was open is cancelled, what was settled stays', () => {
+test('a run closed from outside: open requests are cancelled, settled ones stay', () => {
   expect(projectJournal(entries, true).requests.map(({ outcome }) => outcome)).toEqual(['approved', 'cancelled']);
 });
 
-test('an entry whose beginning is missing invents nothing', () => {
+test('an entry without its earlier entries adds nothing invented', () => {
   const tail = entries.filter(({ kind }) => kind === 'ran' || kind === 'refused');
   expect(projectJournal(tail)).toEqual({
     requests: [],

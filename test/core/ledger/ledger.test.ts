@@ -84,7 +84,7 @@ describe('one decision', () => {
     const { ledger } = reduceAll(before);
     const reduction = reduce(ledger, command);
     expect(reduction.receipt).toMatchObject(receipt);
-    // What is not accepted for the first time changes nothing at all (I4).
+    // A command that is refused or repeated changes nothing (I4).
     if (ledger.open.length === reduction.ledger.open.length) expect(reduction).toMatchObject({ ledger, entries: [] });
   });
 });
@@ -95,7 +95,7 @@ describe('what the ledger keeps is bounded', () => {
     Array.from({ length: count }, (_, number) => [open(number), decide(number, { approved: false })]).flat(),
   );
 
-  test('the last settled requests whole, older ones by outcome, the oldest not at all', () => {
+  test('the latest settled requests in full, older ones by outcome, the oldest not at all', () => {
     expect(ledger.settled.map(({ callId }) => callId)).toEqual(
       Array.from({ length: settledKept }, (_, index) => `1.${count - settledKept + index}`),
     );
@@ -110,7 +110,7 @@ describe('what the ledger keeps is bounded', () => {
     expect(ledger.counts).toEqual({ calls: count, asks: count, denials: count, irreversible: 0 });
   });
 
-  test('50 refusals in the book and in the journal, then a count', () => {
+  test('50 refusals in the ledger and in the journal, then only a count', () => {
     const refusals = Array.from({ length: 70 }, (_, size): LedgerCommand => ({
       kind: 'refuse',
       atMs: 0,
@@ -137,7 +137,7 @@ describe('what the ledger keeps is bounded', () => {
   });
 });
 
-/** The rules once more, as plainly as they can be said. */
+/** The same rules, written as simply as possible. */
 class NaiveLedger {
   readonly requests = new Map<
     number,
@@ -185,7 +185,7 @@ const step = fc.oneof(
 );
 
 describe('for any order of commands', () => {
-  test('the ledger answers as the naive one does, settles each request once, and the journal tells it all', () => {
+  test('the ledger answers as the naive one does, settles each request once, and the journal records everything', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const naive = new NaiveLedger();
@@ -194,7 +194,7 @@ describe('for any order of commands', () => {
         const apply = (command: LedgerCommand) => {
           const before = JSON.stringify(ledger);
           const reduction = reduce(ledger, command);
-          // Pure: what was handed in is not touched.
+          // Pure: the argument is not mutated.
           expect(JSON.stringify(ledger)).toBe(before);
           ({ ledger } = reduction);
           entries.push(...reduction.entries);
@@ -229,7 +229,7 @@ describe('for any order of commands', () => {
           calls: outcomes.length,
           asks: outcomes.length,
           denials: outcomes.filter((outcome) => outcome === 'denied').length,
-          // Odd ones cannot be undone; those that will not run after all no longer count.
+          // Odd ones are irreversible; those that will not run no longer count.
           irreversible: [...naive.requests].filter(
             ([number, { outcome }]) => number % 2 === 1 && (outcome === undefined || outcome === 'approved'),
           ).length,
@@ -244,7 +244,7 @@ describe('for any order of commands', () => {
     );
   });
 
-  test('of what comes after the first valid decision, order and number do not matter', () => {
+  test('after the first valid decision, order and number of messages do not matter', () => {
     const late = fc.record({
       approved: fc.boolean(),
       reviewerId: fc.constantFrom('ann', 'bob'),
@@ -262,7 +262,7 @@ describe('for any order of commands', () => {
     );
   });
 
-  test('decisions of different requests settle them alike, whichever comes first (I14)', () => {
+  test('decisions on different requests settle them independently of their order (I14)', () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 8 }),
@@ -281,7 +281,7 @@ describe('for any order of commands', () => {
   });
 });
 
-test('how a tool ended is kept beside its outcome, and nothing else changes', () => {
+test('the end of a tool is recorded with its outcome, and nothing else changes', () => {
   const { ledger } = reduceAll([open(1), open(2), decide(1)]);
   expect(ledger.outcomes).toMatchObject([{ callId: '1.1', outcome: 'approved', ran: 'pending' }]);
   const { ledger: after, entries } = reduce(ledger, { kind: 'ran', atMs: 7, callId: '1.1', ran: 'unknown' });

@@ -14,7 +14,7 @@ import {
   targets,
 } from '../../support/lifecycle-messages.ts';
 
-/** Laws of the ledger over votes, grants, delegations and extensions; over single decisions: ledger.test.ts. */
+/** Laws of the ledger for votes, grants, delegations and extensions. For single decisions, see ledger.test.ts. */
 
 const hourMs = 3_600_000;
 const requests = targets.map((to, number) => bookedRequest(number, hourMs, { arguments: { to, amount: 1 } }).request);
@@ -30,7 +30,7 @@ function opened(): { ledger: Ledger; entries: JournalEntry[] } {
   return { ledger, entries };
 }
 
-test('whatever is sent: settled once, by who may, told by the journal, and nothing handed in is touched', () => {
+test('for any messages: settled once, by somebody entitled, recorded in the journal, without mutation', () => {
   fc.assert(
     fc.property(fc.array(lifecycleMessage, { maxLength: 40 }), fc.nat(60), (messages, expiresAfter) => {
       let { ledger } = opened();
@@ -41,14 +41,14 @@ test('whatever is sent: settled once, by who may, told by the journal, and nothi
         const reduction = reduce(ledger, command, directories);
         expect(JSON.stringify(ledger)).toBe(before);
         const { receipt } = reduction;
-        // I4: what is refused changes nothing.
+        // I4: a refused message changes nothing.
         if (receipt?.code !== undefined) expect(reduction).toMatchObject({ ledger, entries: [] });
-        // I14: whatever it settled besides, it says.
+        // I14: the receipt names everything that it settled.
         const gone = ledger.open.filter((each) => findRequest(reduction.ledger, each.request.requestId)! !== each);
         const closed = gone.filter((each) => 'settlement' in findRequest(reduction.ledger, each.request.requestId)!);
         const named = [receipt?.requestId, ...(receipt?.settled ?? []).map(({ requestId }) => requestId)];
         expect(named).toEqual(expect.arrayContaining(closed.map((each) => each.request.requestId)));
-        // Plain JSON: what continue-as-new carries is what goes on (I11).
+        // Plain JSON: continue-as-new carries exactly this (I11).
         ledger = JSON.parse(JSON.stringify(reduction.ledger)) as Ledger;
         entries.push(...reduction.entries);
         if (index === expiresAfter) {
@@ -68,7 +68,7 @@ test('whatever is sent: settled once, by who may, told by the journal, and nothi
         const voted = tally(panelOf(found, directories, 0), found.votes).outcome;
         if (outcome === 'approved' || outcome === 'denied') expect(voted).toBe(outcome);
         if (runs) expect(['approved', 'superseded']).toContain(outcome);
-        // I15: nobody's word is in what time did, and time is not in anybody's word.
+        // I15: a settlement by time names no reviewer.
         if (outcome === 'expired' || outcome === 'superseded') expect(reviewerId).toBeUndefined();
         if (outcome === 'superseded') expect(by).toBe('grant');
       }
@@ -79,7 +79,7 @@ test('whatever is sent: settled once, by who may, told by the journal, and nothi
   );
 });
 
-test('the same message again, under its id, changes nothing and gives a receipt again', () => {
+test('the same message again, under its id, changes nothing and returns a receipt', () => {
   fc.assert(
     fc.property(fc.array(lifecycleMessage, { maxLength: 20 }), (messages) => {
       let { ledger } = opened();

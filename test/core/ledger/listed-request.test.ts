@@ -5,12 +5,12 @@ import { bookedRequest } from '../../support/record-request.ts';
 const requestWith = (body: string) => bookedRequest(1, null, { arguments: { to: 'ann', body } }).request;
 const edge = 32_000 - JSON.stringify({ to: 'ann', body: '' }).length;
 
-test.each(['', 'x'.repeat(edge), 'é'.repeat(edge / 2)])('up to 32,000 bytes a list shows the arguments', (body) => {
+test.each(['', 'x'.repeat(edge), 'é'.repeat(edge / 2)])('a list shows arguments of up to 32,000 bytes', (body) => {
   const request = requestWith(body);
   expect(listed(request)).toBe(request);
 });
 
-test.each(['x'.repeat(edge + 1), 'é'.repeat(edge / 2 + 1)])('beyond, their names, size and digest', (body) => {
+test.each(['x'.repeat(edge + 1), 'é'.repeat(edge / 2 + 1)])('beyond that, their names, size and digest', (body) => {
   const request = requestWith(body);
   expect(listed(request)).toEqual({
     ...request,

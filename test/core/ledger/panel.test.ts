@@ -4,7 +4,7 @@ import type { Directory } from '../../../src/core/people/directory.ts';
 import { directoriesOf, panelOf } from '../../../src/core/ledger/panel.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 
-/** By whose word a group is filled: its own layer's, else that of the nearest above, and never of one below. */
+/** Which directory defines a group: that of its own layer, else the nearest one above, never one below. */
 
 const naming = (name: string): Directory => ({ people: { [name]: { groups: ['all'], keys: [] } } });
 const policy = (directory?: Directory): Policy => ({

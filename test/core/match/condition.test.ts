@@ -26,7 +26,7 @@ const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVa
   return condition.holds(variables, budget);
 };
 
-describe('what a condition says', () => {
+describe('the value of a condition', () => {
   test.each<[string, JsonObject, boolean]>([
     ['args.amount > 10000', { amount: 10_000.5 }, true],
     ['args.amount > 10000', { amount: 10_000 }, false],
@@ -60,7 +60,7 @@ describe('what a condition says', () => {
   });
 });
 
-describe('what it cannot say', () => {
+describe('what it cannot evaluate', () => {
   test.each<[string, JsonObject, string]>([
     ['args.amount > 1', {}, "'amount' is missing"],
     ['args.amount > 1', { amount: '2' }, '_>_ does not work on (string, int)'],
@@ -96,7 +96,7 @@ describe('refused when the policy loads', () => {
   });
 });
 
-describe('hostile ones end', () => {
+describe('hostile conditions terminate', () => {
   const many = Array.from({ length: 5_000 }, (_, index) => index);
   const costly = { problem: 'its conditions are too costly for these arguments' };
   test.each<[string, string, JsonObject]>([
@@ -111,13 +111,13 @@ describe('hostile ones end', () => {
     ['a number of a million digits', 'int(args.s) == 1', { s: '9'.repeat(1_000_000) }],
   ])('%s', (_, source, args) => expect(held(source, args)).toEqual(costly));
 
-  test('an honest one over many is affordable', () => {
+  test('an honest condition over many values is affordable', () => {
     const people = Array.from({ length: 1_000 }, (_, index) => `person${index}@acme.com`);
     expect(held('args.people.all(p, p.endsWith("@acme.com"))', { people })).toBe(true);
     expect(held('args.text.matches("^[a-z ]+$")', { text: 'a '.repeat(5_000) })).toBe(true);
   });
 
-  test('what one condition uses up another lacks', () => {
+  test('conditions share one budget', () => {
     const condition = compileCondition('args.l.all(x, x >= 0)');
     if ('problem' in condition) throw new Error(condition.problem);
     const budget = { left: 10_000 };
@@ -127,7 +127,7 @@ describe('hostile ones end', () => {
     expect(condition.holds(variables, { left: 10_000 })).toBe(true);
   });
 
-  test('any text is a condition or is refused, and never throws', () => {
+  test('any text is either a condition or refused, and never throws', () => {
     const words = [
       'args',
       '.',

@@ -18,7 +18,7 @@ const match = (pattern: string, call: { tool: string; args?: JsonObject; subject
   return typeof answer === 'boolean' ? answer : answer.problem;
 };
 
-describe('a pattern without a colon sees the name only', () => {
+describe('a pattern without a colon matches only the name', () => {
   test.each<[string, string, boolean]>([
     ['*', 'anything', true],
     ['search_*', 'search_web', true],
@@ -33,7 +33,7 @@ describe('a pattern without a colon sees the name only', () => {
   ])('%s against %s: %s', (pattern, tool, expected) => expect(match(pattern, { tool })).toBe(expected));
 });
 
-describe('name:args sees the subject, else all arguments', () => {
+describe('name:args matches the subject, else all arguments', () => {
   const args = { command: 'git push origin main', force: true, count: 3, tags: ['b', 'a'], empty: '' };
   test.each<[string, string, string | undefined, boolean]>([
     ['bash:git *', 'bash', 'command', true],
@@ -60,7 +60,7 @@ describe('name:args sees the subject, else all arguments', () => {
     expect(match('a:b', { tool: 'a:b', args: { x: 'b' }, subject: 'x' })).toBe(false);
   });
 
-  test('without a subject the keys stand in canonical order', () => {
+  test('without a subject the keys are in canonical order', () => {
     expect(match('t:{"a":1,"b":2}', { tool: 't', args: { b: 2, a: 1 } })).toBe(true);
   });
 });
@@ -79,17 +79,17 @@ describe('what cannot be matched is a problem', () => {
     ],
   ])('%s', (_, pattern, call, word) => expect(match(pattern, { tool: 't', ...call })).toContain(word));
 
-  test('but only where the name matches, and only where the arguments are asked for', () => {
+  test('but only if the name matches and the arguments are needed', () => {
     expect(match('u:*', { tool: 't', args: {}, subject: 'path' })).toBe(false);
     expect(match('t', { tool: 't', args: {}, subject: 'path' })).toBe(true);
   });
 
-  test('half a surrogate pair in a text subject is matched as it is', () => {
+  test('half a surrogate pair in a text subject is matched unchanged', () => {
     expect(match('t:*', { tool: 't', args: { a: 'x\ud83d' }, subject: 'a' })).toBe(true);
     expect(match('t:x?', { tool: 't', args: { a: 'x\ud83d' }, subject: 'a' })).toBe(true);
   });
 
-  test('all matches of one ruling together have a bound', () => {
+  test('all matches of one ruling share a budget', () => {
     const compiled = compilePattern('t:*aaaaaa*');
     if ('problem' in compiled) throw new Error(compiled.problem);
     const subjects = callSubjects({ tool: 't', args: { a: 'b'.repeat(1_000_000) }, subject: 'a' });
@@ -99,7 +99,7 @@ describe('what cannot be matched is a problem', () => {
   });
 });
 
-describe('refused at load', () => {
+describe('refused when the policy loads', () => {
   test.each<[string, string]>([
     ['', 'is empty: write * to match every tool'],
     ['  ', 'is empty: write * to match every tool'],
@@ -138,17 +138,17 @@ test('the glob of one argument may have sixteen wildcards', () => {
   expect(compileFieldGlob('*?'.repeat(8))).toMatchObject({ wildcards: 16 });
 });
 
-test('a pattern without a colon says nothing of arguments', () => {
+test('a pattern without a colon does not depend on arguments', () => {
   expect(Object.keys(compilePattern('a'))).toEqual(['name']);
   expect(Object.keys(compilePattern('a:'))).toEqual(['name', 'args']);
 });
 
-test('a ruling can afford exactly what it may cost', () => {
+test('a ruling can afford exactly its budget', () => {
   const { afford } = callSubjects({ tool: 't', args: {} });
   expect([afford(maxRulingWork), afford(1)]).toEqual([true, false]);
 });
 
-test('a match that would cost more than one may is refused for that, and takes nothing from the others', () => {
+test('a match that alone exceeds the budget is refused, and takes nothing from the others', () => {
   const subjects = callSubjects({ tool: 't', args: {} });
   const [glob, length] = [compileGlob(`*${'a'.repeat(250)}*`) as Glob, maxMatchWork / 250];
   const tooMuch = affordable(glob, globSubject('b'.repeat(length)), subjects);
@@ -160,19 +160,19 @@ test('a match that would cost more than one may is refused for that, and takes n
 test.each([
   [32, undefined],
   [33, 'the arguments are too long for so many rules'],
-])('matched together, the text of all arguments costs its length for each: %d characters', (length, problem) => {
+])('matching the text of all arguments costs its length for each pattern: %d characters', (length, problem) => {
   const subjects = callSubjects({ tool: 't', args: { a: 'b'.repeat(length) }, subject: 'a' });
   const text = boundedSubjects(subjects, maxRulingWork / 32).args();
   expect('problem' in text ? text.problem : undefined).toBe(problem);
 });
 
-test('an argument is made ready once', () => {
+test('an argument is prepared once', () => {
   const { field } = callSubjects({ tool: 't', args: { a: { b: 1 } } });
   expect(field('a')).toBe(field('a'));
   expect(field('missing')).toBe(field('missing'));
 });
 
-test('a part of a command stands in the place of the subject, and of no other argument', () => {
+test('a part of a command replaces the subject, and no other argument', () => {
   const whole = callSubjects({ tool: 't', args: { command: 'a; b', other: 'x' }, subject: 'command' });
   const part = partSubjects(whole, 'command', 'b');
   const { name, field } = callSubjects({ tool: 't', args: { b: 'b' } });

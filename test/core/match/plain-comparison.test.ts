@@ -14,7 +14,7 @@ test.each([
   'args.to == "ann"',
   '"b" < args.name',
   '9007199254740991 > args.amount',
-])('%s is compared without the library', (source) => expect(isPlain(source)).toBe(true));
+])('%s is evaluated without the library', (source) => expect(isPlain(source)).toBe(true));
 
 test.each([
   'metadata.amount > 1',
@@ -32,7 +32,7 @@ test.each([
   'args.list.size() > 1',
 ])('%s is left to the library', (source) => expect(isPlain(source)).toBe(false));
 
-/** What a comparison says, and what it leaves of its budget. */
+/** The answer of a comparison, and the rest of its budget. */
 function answer(source: string, args: JsonObject, left: number): unknown {
   const condition = compileCondition(source);
   if ('problem' in condition) throw new Error(`${source}: ${condition.problem}`);
@@ -41,7 +41,7 @@ function answer(source: string, args: JsonObject, left: number): unknown {
   return [held, budget.left];
 }
 
-test('it says what the library says, and costs what the library takes, on 5,000 comparisons', () => {
+test("gives the library's answers at the library's cost, on 5,000 comparisons", () => {
   const field = fc.constantFrom('a', 'a', 'a', 'a', 'b', 'constructor', 'hasOwnProperty', '__proto__');
   const name = fc.oneof({ weight: 9, arbitrary: field }, fc.constant('$typeName'));
   const objectOf = (value: fc.Arbitrary<Json>) =>
@@ -79,7 +79,7 @@ test('it says what the library says, and costs what the library takes, on 5,000 
           : `${parts.path} ${parts.operator} ${parts.constant}`;
         const found = answer(source, args, left);
         if (isPlain(source) && typeof (found as [unknown])[0] === 'boolean') said += 1;
-        // Whatever is beside the comparison makes it the library's.
+        // The added term makes it a case for the library.
         expect(found).toEqual(answer(`${source} || false`, args, left));
       },
     ),

@@ -14,7 +14,7 @@ const signature = { keyId: 'k', signedAt: until, value: 'v' };
 const sender = { by: 'ann', reason: 'why', messageId: 'm-1', signature };
 const readers = { readExtend, readDelegate, readRevoke, readSetPolicy, readClose };
 
-describe('good messages are kept as they came', () => {
+describe('valid messages are returned unchanged', () => {
   test.each<[keyof typeof readers, object]>([
     ['readExtend', { requestId, until }],
     ['readExtend', { requestId, until, ...sender }],
@@ -27,7 +27,7 @@ describe('good messages are kept as they came', () => {
     ['readClose', {}],
   ])('%s %j', (reader, message) => expect(readers[reader](message)).toEqual({ message }));
 
-  test('a close without anything', () => {
+  test('an empty close', () => {
     expect([readClose(undefined), readClose(null)]).toEqual([{ message: {} }, { message: {} }]);
   });
   test('fields without a value do not count', () => {
@@ -35,7 +35,7 @@ describe('good messages are kept as they came', () => {
   });
 });
 
-describe('bad ones are refused in one sentence', () => {
+describe('invalid ones are refused in one sentence', () => {
   const noInstant = "'until' must be an instant in UTC such as 2030-01-31T12:00:00Z";
   const noGrants = `'grants' must be "all" or a list of 1 to 100 grant ids`;
   test.each<[keyof typeof readers, unknown, string, string?]>([

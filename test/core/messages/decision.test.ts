@@ -8,7 +8,7 @@ const whole = { requestId, approved: true, reason: 'fine', reviewerId: 'ann', di
 
 const matchSentence = "'always.match' names globs by argument; it goes with kind 'arguments', and only with it";
 
-describe('a good decision', () => {
+describe('a valid decision', () => {
   test.each<[string, object]>([
     ['the least', { requestId, approved: true }],
     ['that denies', { requestId, approved: false }],
@@ -36,7 +36,7 @@ describe('a good decision', () => {
   });
 });
 
-describe('a bad one is refused in one sentence', () => {
+describe('an invalid decision is refused in one sentence', () => {
   test.each<[unknown, string, string]>([
     [undefined, 'invalid_decision', 'a decision is an object { requestId, approved }, not nothing'],
     [null, 'invalid_decision', 'a decision is an object { requestId, approved }, not null'],
@@ -145,7 +145,7 @@ describe('a bad one is refused in one sentence', () => {
     [{ ...whole, toString: 1 }, 'invalid_decision', "unknown field 'toString'"],
   ])('%j', (value, code, message) => expect(parseDecision(value)).toEqual({ problem: { code, message } }));
 
-  test('an unknown field is named, but not at any length', () => {
+  test('an unknown field is named, up to a maximum length', () => {
     expect(parseDecision({ ['x'.repeat(10_000)]: 1 })).toEqual({
       problem: { code: 'invalid_decision', message: `unknown field '${'x'.repeat(40)}'` },
     });
@@ -165,7 +165,7 @@ const nearly = fc.record(
 );
 
 describe('for any value', () => {
-  test('parsing gives a decision or one sentence, and never throws', () => {
+  test('parsing returns a decision or one sentence, and never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), nearly, fc.anything()), (value) => {
         const parsed = parseDecision(value);
@@ -181,7 +181,7 @@ describe('for any value', () => {
     );
   });
 
-  test('a decision is the same as itself, and as no other', () => {
+  test('a decision equals itself and no other', () => {
     const field = fc.constantFrom('approved', 'reason', 'reviewerId', 'digest', 'decisionId', 'requestId');
     fc.assert(
       fc.property(field, (name) => {

@@ -1,4 +1,4 @@
-/** What docs/wire.md says of signatures, done with its own commands: OpenSSL 3 has to be there. */
+/** Runs the commands about signatures in docs/wire.md; needs OpenSSL 3. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const commands = /^## Signatures\n.*?^```sh\n(.*?)^```/ms.exec(manual)![1]!;
 const signal = /^temporal .*$/m.exec(commands)![0];
 const offline = commands.replace(signal, '');
 
-test('the decision that its commands sign is verified, in the run they name', () => {
+test('the decision that its commands sign is verified, in the run that they name', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-wire-'));
   try {
     execFileSync('sh', ['-euc', offline], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -32,7 +32,7 @@ const ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> = {
 interface Case {
   action?: SignedAction;
   name?: string;
-  /** Signed with this key, under this id. */
+  /** The message is signed with this key, under id `keyId`. */
   key?: KeyId;
   keyId?: string;
   ceiling?: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined;
@@ -127,18 +127,18 @@ test.each<[string, Case, string]>([
     { key: 'k1', namespace: 'prod' },
     `the signature is not that of key 'k1' over this message to 'w1' in 'prod'`,
   ],
-])('refused, and not taken as claimed: %s', (_, given, sentence) => {
+])('refused instead of counting as a claim: %s', (_, given, sentence) => {
   expect(sender(given)).toBe(`unverified_reviewer: ${sentence}`);
 });
 
-test('the name that counts is that of the message’s own field', () => {
+test("only the name in the message's own field counts", () => {
   const message = { requestId: 'r', by: 'ann', reviewerId: 'bob' };
   const to = { message, namespace: 'default', workflowId: 'w1' };
   expect(verifiedSender({ ...to, action: 'decide' }, ceiling)).toMatchObject({ voter: { reviewerId: 'bob' } });
   expect(verifiedSender({ ...to, action: 'extend' }, ceiling)).toMatchObject({ voter: { reviewerId: 'ann' } });
 });
 
-test('presumed: the same, but for the signature itself', () => {
+test('the claimed sender: the same, except for the check of the signature', () => {
   const message = { requestId: 'r', signature: { keyId: 'k1', signedAt: 't', value: 'QQ==' } };
   const to = { action: 'decide' as const, message, namespace: 'default', workflowId: 'w1' };
   const ann = { voter: { reviewerId: 'ann', identity: 'verified' }, operator: false };

@@ -42,14 +42,14 @@ const vectors: [string, { publicKey: string; message: string; signature: string 
   ],
 ];
 
-describe('vectors of RFC 8032', () => {
+describe('test vectors of RFC 8032', () => {
   test.each(vectors)('%s', (_, { publicKey, message, signature }) => {
     expect(isSignedBy(hex(publicKey), hex(message), hex(signature))).toBe(true);
     expect(isSignedBy(hex(publicKey), hex(`${message}00`), hex(signature))).toBe(false);
   });
 });
 
-/** The order of the group, by which a signature's number may not be raised. */
+/** The order of the group. Adding it to a signature's scalar must not give another valid signature. */
 const order = 0x1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3edn;
 const raised = (signature: Uint8Array): Uint8Array => {
   const number = BigInt(`0x${Buffer.from(signature.slice(32).toReversed()).toString('hex')}`) + order;
@@ -87,7 +87,9 @@ test.each<[string, string, boolean]>([
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const publicText = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('base64');
 
-/** With Node's own implementation, over the text that docs/wire.md describes, put together here once more. */
+/**
+ * Signs with Node's own implementation, over the text that docs/wire.md describes, which is built here independently.
+ */
 function signed(to: Addressed, key: KeyObject = privateKey): Addressed {
   const { message, ...place } = to;
   const proof = { keyId: 'k1', signedAt: '2030-01-31T12:00:00.000Z' };
@@ -95,7 +97,10 @@ function signed(to: Addressed, key: KeyObject = privateKey): Addressed {
   return { ...to, message: { ...message, signature: { ...proof, value: value.toString('base64') } } };
 }
 
-/** RFC 8785 for what occurs here: JSON.stringify writes numbers and texts as it does; keys are sorted by code unit. */
+/**
+ * RFC 8785 for the values used here: JSON.stringify writes numbers and texts as it demands; keys are sorted by code
+ * unit.
+ */
 function naiveText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(naiveText).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -113,7 +118,7 @@ const decision = {
 };
 const here: Addressed = { action: 'decide', message: decision, namespace: 'default', workflowId: 'w1' };
 
-test('what Node signs is verified', () => expect(verifies(signed(here))).toBe(true));
+test('a signature from Node is verified', () => expect(verifies(signed(here))).toBe(true));
 
 test('the text that is signed', () => {
   const message = {
@@ -177,7 +182,7 @@ describe('for every message', () => {
   const action = fc.constantFrom<SignedAction>('decide', 'setPolicy', 'revoke', 'extend', 'delegate');
   const place = fc.record({ action, message, namespace: fc.string(), workflowId: fc.string() });
 
-  test('what Node signs is verified, and nothing else', () => {
+  test('exactly what Node signs is verified', () => {
     fc.assert(
       fc.property(place, name, json, (to, field, value) => {
         const good = signed(to);
@@ -190,7 +195,7 @@ describe('for every message', () => {
     );
   });
 
-  test('garbage is false, and never throws', () => {
+  test('garbage gives false, and never throws', () => {
     const cycle: Record<string, unknown> = { signature: { keyId: 'k', signedAt: 't', value: 'QQ==' } };
     cycle['self'] = cycle;
     const odd = [null, undefined, 5, 'x', [], cycle, { signature: null }, { signature: 'x' }, { approved: Number.NaN }];
@@ -204,7 +209,7 @@ describe('for every message', () => {
   });
 });
 
-test('a key that openssl would write as PEM is the same key', () => {
+test('a key that OpenSSL would write as PEM is the same key', () => {
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
   expect(verifies(signed(here, createPrivateKey(pem)))).toBe(true);
 });

@@ -4,7 +4,7 @@ import { delegationProblem } from '../../../src/core/people/delegation-problem.t
 import { holderOf, seatsOf, type Delegation } from '../../../src/core/people/delegation.ts';
 import type { Ballot, Panel, Voter } from '../../../src/core/people/entitlement.ts';
 
-/** `ann>bob bob>carl` */
+/** Parses `ann>bob bob>carl`. */
 const read = (text: string): Delegation[] =>
   text === ''
     ? []
@@ -37,7 +37,7 @@ const anyDelegations = fc.array(fc.record({ from: fc.constantFrom(...people), to
   maxLength: 8,
 });
 
-/** Naive: seats are tokens that wander, one delegation after the other. */
+/** Naive version: seats are tokens that move with each delegation. */
 function tokens(delegations: readonly Delegation[]): Map<string, string> {
   const at = new Map(people.map((person) => [person, person]));
   const sentTo = new Map<string, string>();
@@ -51,7 +51,7 @@ function tokens(delegations: readonly Delegation[]): Map<string, string> {
   return at;
 }
 
-test('each seat has one holder: the one where a token for it would have ended', () => {
+test('each seat has one holder: the one whom its token reaches', () => {
   fc.assert(
     fc.property(anyDelegations, (delegations) => {
       const held = people.flatMap((person) => seatsOf(delegations, person).map(([owner]) => [owner, person] as const));

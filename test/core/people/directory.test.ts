@@ -56,10 +56,10 @@ test.each<[string, string | undefined]>([
   ['group:cafe\u0301', 'caf\u00e9'],
   ['group:', ''],
   ['Group:finance', undefined],
-])('group of %j', (name, expected) => {
+])('group in %j', (name, expected) => {
   expect(groupOf(name)).toBe(expected);
 });
 
-test.each(['__proto__', 'toString', 'zoe', ''])('nobody is called %j', (id) => {
+test.each(['__proto__', 'toString', 'zoe', ''])('nobody is named %j', (id) => {
   expect(personOf(directory, id)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** What holds for every panel and every vote. */
+/** Laws for every panel and every vote. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Delegation } from '../../../src/core/people/delegation.ts';
@@ -14,7 +14,7 @@ import {
 const people = ['ann', 'bob', 'carl', 'dora', 'eve'];
 const person = fc.constantFrom(...people);
 const groups = fc.uniqueArray(fc.constantFrom('g', 'h'), { maxLength: 2 });
-/** Everybody in the directory, so that whoever is known is one of `people`. */
+/** Everybody is in the directory, so that every known person is one of `people`. */
 const directory: fc.Arbitrary<Directory> = fc
   .tuple(...people.map(() => groups))
   .map((all) => ({ people: Object.fromEntries(people.map((id, at) => [id, { groups: all[at]!, keys: [] }])) }));
@@ -47,7 +47,7 @@ const vote: fc.Arbitrary<Ballot> = fc
   );
 const votes = fc.array(vote, { maxLength: 7 });
 
-/** Where each seat ends, and whose hands it went through: seats as tokens that wander. */
+/** The final holder of each seat and everybody who held it: seats are tokens that move. */
 function seats(given: readonly Delegation[]): { owner: string; hands: string[] }[] {
   const all = people.map((owner) => ({ owner, hands: [owner] }));
   const sentTo = new Map<string, string>();
@@ -61,7 +61,7 @@ function seats(given: readonly Delegation[]): { owner: string; hands: string[] }
   return all;
 }
 
-/** The naive version: tries every way to hand out places, and every set of people who might still approve. */
+/** Naive version: tries every assignment of places, and every set of people who might still approve. */
 function naive(thePanel: Panel, cast: readonly Ballot[]): 'approved' | 'denied' | undefined {
   const { requirements, veto, verified, allowSelf, callerUserId } = thePanel;
   const tokens = seats(thePanel.delegations);
@@ -113,7 +113,7 @@ function naive(thePanel: Panel, cast: readonly Ballot[]): 'approved' | 'denied' 
   );
   return denied && !reachable ? 'denied' : undefined;
 
-  /** Whoever holds the seat of somebody the requirement knows. */
+  /** True if the person holds the seat of somebody whom the requirement knows. */
   function isKnown(each: SeatedRequirement, id: string): boolean {
     return tokens.some(
       ({ owner, hands }) =>
@@ -132,11 +132,11 @@ test('tally agrees with the naive version on 10,000 random panels', () => {
     }),
     { numRuns: 10_000 },
   );
-  // Each answer was among them, often.
+  // Each answer must occur often.
   for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(300);
 });
 
-test('an approval more never un-approves, and never lowers the count', () => {
+test('an additional approval never undoes an approval, and never lowers the count', () => {
   fc.assert(
     fc.property(panel, votes, vote, (thePanel, cast, more) => {
       const before = tally(thePanel, cast);
@@ -148,7 +148,7 @@ test('an approval more never un-approves, and never lowers the count', () => {
   );
 });
 
-test('a denial more never approves', () => {
+test('an additional denial never approves', () => {
   fc.assert(
     fc.property(panel, votes, vote, (thePanel, cast, more) => {
       const before = tally(thePanel, cast);
@@ -172,7 +172,7 @@ test('one person never counts twice', () => {
   );
 });
 
-test('as many people as places: fewer never approve, whatever seats they hold', () => {
+test('fewer people than places never approve, whatever seats they hold', () => {
   fc.assert(
     fc.property(panel, votes, (thePanel, cast) => {
       const persons = new Set(cast.filter(({ approved }) => approved).map(({ reviewerId }) => reviewerId)).size;
@@ -183,7 +183,7 @@ test('as many people as places: fewer never approve, whatever seats they hold', 
   );
 });
 
-test('who delegated has no say, whatever they do', () => {
+test('a person who delegated has no vote, whatever they do', () => {
   fc.assert(
     fc.property(panel, votes, person, person, fc.boolean(), (thePanel, cast, from, to, approved) => {
       fc.pre(from !== to);
@@ -201,13 +201,13 @@ test('who delegated has no say, whatever they do', () => {
   );
 });
 
-test('whoever started the run approves nothing, and nor does anybody with a seat they held', () => {
+test('neither the person who started the run nor anybody with a seat that they held can approve', () => {
   fc.assert(
     fc.property(panel, person, votes, (anyPanel, callerUserId, cast) => {
       const thePanel = { ...anyPanel, callerUserId, allowSelf: false };
       const own = { reviewerId: callerUserId, identity: 'verified' as const };
       expect(entitlement(thePanel, own, true)).toBeDefined();
-      // As if no requirement knew those whose seats they held.
+      // As if no requirement knew the owners of the seats that the caller held.
       const tainted = seats(thePanel.delegations).flatMap(({ owner, hands }) =>
         hands.includes(callerUserId) ? [owner] : [],
       );
@@ -220,7 +220,7 @@ test('whoever started the run approves nothing, and nor does anybody with a seat
   );
 });
 
-/** The requirement, with that person in no group and under no name. */
+/** The requirement without that person: in no group and under no name. */
 function without(
   { directory: known, reviewers, oneOfEach, ...rest }: SeatedRequirement,
   id: string,
@@ -235,7 +235,7 @@ function without(
   };
 }
 
-test('with a veto one denial that counts settles', () => {
+test('with a veto, one counted denial settles', () => {
   fc.assert(
     fc.property(panel, votes, vote, (thePanel, cast, more) => {
       const denial = { ...more, approved: false };
@@ -247,7 +247,7 @@ test('with a veto one denial that counts settles', () => {
   );
 });
 
-test('all places are filled exactly when all is met', () => {
+test('all places are filled exactly if every requirement is met', () => {
   fc.assert(
     fc.property(panel, votes, (thePanel, cast) => {
       const { outcome, have, need } = tally({ ...thePanel, veto: false }, cast);

@@ -40,7 +40,7 @@ const voter = (
   ...(reviewerId !== undefined && { reviewerId }),
   identity,
 });
-/** `ann+ bob- ?+`: approvals and denials in order; `?` is anonymous. */
+/** Parses `ann+ bob- ?+`: approvals and denials in order; `?` is anonymous. */
 const votes = (text: string): Ballot[] =>
   text.split(' ').flatMap((each) => {
     if (each === '') return [];
@@ -193,13 +193,13 @@ test.each<[string, Panel, Voter, boolean, string]>([
     panel([finance], { callerUserId: 'ann' }),
     voter('ann'),
     yes,
-    `'ann' cannot approve: the run was started by 'ann', and nobody approves for themselves`,
+    `'ann' cannot approve: the run was started by 'ann', and nobody may approve calls of their own run`,
   ],
 ])('the sentence says why: %s', (_, thePanel, theVoter, approves, sentence) => {
   expect(entitlement(thePanel, theVoter, approves)?.message).toBe(sentence);
 });
 
-describe('what votes come to', () => {
+describe('the outcome of votes', () => {
   const two = needs({ reviewers: ['group:finance', 'carl'], quorum: 2 });
   const loose = { veto: false };
   test.each<[string, Panel, string, string]>([

@@ -1,4 +1,4 @@
-/** The guides for those who come from elsewhere: their policies are read from the pages, and give the answers they say. */
+/** The migration guides: reads their policies from the pages and checks the documented answers. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
@@ -11,17 +11,17 @@ import { callOf, examplesOf, rowsOf, type Row } from '../../support/policy-pages
 const folder = new URL('../../../docs/coming-from/', import.meta.url);
 const guides = ['claude-code', 'lemurian', 'llm-do', 'opencode', 'promptise', 'rlm-code', 'rust-handler'];
 
-/** The other columns say what is answered. */
+/** The columns that describe the call; the others hold the answers. */
 const asked = ['tool', 'arguments', 'subject', 'risk', 'agent', 'mode'];
 
-/** The policies of a page, and for each the calls below it. */
+/** The policies of a page, each with the calls below it. */
 const policiesOf = (guide: string): { source: string; rows: Row[] }[] =>
   examplesOf(readFileSync(new URL(`${guide}.md`, folder), 'utf8')).map(({ source, after }) => ({
     source,
     rows: rowsOf(after),
   }));
 
-test('each guide is read', () => {
+test('every guide is tested', () => {
   expect(readdirSync(folder).sort()).toEqual(guides.map((guide) => `${guide}.md`));
 });
 

@@ -14,13 +14,13 @@ const valueOf = (text: string): unknown => {
   return 'value' in read ? read.value : undefined;
 };
 
-test('the stored schema is that of the code: npm run schema', () => expect(stored).toEqual(policyJsonSchema()));
+test('the stored schema matches the code: npm run schema', () => expect(stored).toEqual(policyJsonSchema()));
 
 describe('every policy of the manual', () => {
   const policies = [...manual.matchAll(/^```yaml *(?:ceiling|explained|people)?\n(.*?)^```/gms)].map(
     ([, text]) => text!,
   );
-  test('there are many', () => expect(policies.length).toBeGreaterThan(10));
+  test('many are found', () => expect(policies.length).toBeGreaterThan(10));
   test.each(policies)('%s', (text) => expect([valid(valueOf(text)), valid.errors]).toEqual([true, null]));
 });
 

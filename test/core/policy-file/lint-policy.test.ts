@@ -53,11 +53,11 @@ describe('rules that can never decide', () => {
   test.each([
     ['deny', 'rule run#1 can never decide: rule run#2 matches all it matches, and comes later'],
     ['allow', 'rule run#1 is not needed: rule run#2 matches all it matches, and comes later'],
-  ])('over an allow comes %s', (action, message) => {
+  ])('an allow is overridden by %s', (action, message) => {
     expect(messages(`rules: [{ pattern: a, action: allow }, { pattern: "*", action: ${action} }]`)).toEqual([message]);
   });
 
-  test('a rule of an agent is over what stands before it, for its agent only', () => {
+  test("an agent's rule overrides earlier rules, but only for its agent", () => {
     const agents =
       'agents: { x: { rules: [{ pattern: "*", action: deny }] }, y: { rules: [{ pattern: a, action: allow }] } }';
     expect(messages(`rules: [{ pattern: a, action: allow }]\n${agents}`)).toEqual([]);
@@ -66,14 +66,14 @@ describe('rules that can never decide', () => {
     );
   });
 
-  test('law: taking out a rule that is warned about changes no answer', () => {
+  test('law: removing a rule with a warning changes no answer', () => {
     fc.assert(
       fc.property(anyPolicy, call, (thePolicy, theCall) => {
         const [warning] = lintPolicy(thePolicy);
         fc.pre(warning?.index !== undefined);
         const rules = thePolicy.rules.toSpliced(warning.index, 1);
         const { ruling, matches } = explain({ run: compilePolicy(thePolicy, 'run') }, theCall);
-        // Beside a rule that cannot be evaluated every deny that matched counts, wherever it stands.
+        // If a rule cannot be evaluated, every matching deny counts, wherever it stands.
         fc.pre(matches.every(({ matched }) => matched !== 'error'));
         expect(evaluate({ run: compilePolicy({ ...thePolicy, rules }, 'run') }, theCall).action).toBe(ruling.action);
       }),
@@ -148,7 +148,7 @@ describe('people', () => {
     ],
   ])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
 
-  test('a warning about a rule says which', () => {
+  test('a warning about a rule names it', () => {
     const [warning] = lintPolicy(policy(`${people}\n${asks('reviewers: [zoe]')}`));
     expect(warning).toMatchObject({ index: 0, rule: 'r' });
   });

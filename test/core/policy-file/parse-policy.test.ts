@@ -46,7 +46,7 @@ approval: { timeout: 90s, max_timeout: 2d, max_pending: 50 }
     ['an object', { version: 1, rules: [], approval: {} }],
   ])('%s', (_, source) => expect(policyOf(source)).toEqual(empty));
 
-  test('the same from YAML, from JSON and from an object', () => {
+  test('is the same from YAML, JSON and an object', () => {
     const document = { rules: [{ pattern: '"😀"\u2028\\/', action: 'deny' }], approval: { timeout: '5m' } };
     const fromObject = policyOf(document);
     expect(policyOf(JSON.stringify(document, null, 2))).toEqual(fromObject);
@@ -101,9 +101,9 @@ describe('refused, with line and column', () => {
     ['a tag', 'rules: !!set { a }', '1:14 tags such as'],
     ['an unknown tag', 'rules: !mine []', '1:8 the text is not YAML 1.2'],
     ['a merge key', '<<: { rules: [] }', "1:1 unknown key '<<'"],
-    ['a key that stands twice', 'rules: []\nrules: []', "2:1 the key 'rules' stands twice"],
+    ['a key that appears twice', 'rules: []\nrules: []', "2:1 the key 'rules' appears twice"],
     [
-      'a rule id that stands twice',
+      'a rule id that appears twice',
       'rules:\n  - { id: a, pattern: x, action: ask }\n  - { id: a, pattern: y, action: ask }',
       "3:11 'id' a is taken by rule 1",
     ],
@@ -143,7 +143,7 @@ describe('refused, with line and column', () => {
     ]);
   });
 
-  test('an object has a path where a text has a line', () => {
+  test('problems of an object have a path instead of a line', () => {
     const parsed = parsePolicy({ rules: [{ pattern: 'a', action: 'no' }] }, { file: 'x' });
     expect(parsed).toEqual({
       problems: [{ file: 'x', path: 'rules[0].action', message: "'action' must be one of allow, ask, deny, not 'no'" }],
@@ -152,7 +152,7 @@ describe('refused, with line and column', () => {
   });
 });
 
-describe('what the language has and a run does not serve', () => {
+describe('features that the language has and a run does not support', () => {
   const nowhere = ['channels', 'advisor', 'limits', 'mcp'];
   const inAsk = {
     reviewers: ['ann', 'group:finance'],
@@ -227,23 +227,23 @@ describe('what the language has and a run does not serve', () => {
       ]);
     },
   );
-  test.each(nowhere)('%s is refused for everybody', (key) => {
+  test.each(nowhere)('%s is refused everywhere', (key) => {
     expect(lines({ [key]: null }, { unserved: 'accept' })).toEqual([expect.stringContaining('not supported')]);
   });
-  test.each(everything)('%s is read where nothing runs', (_, document) => {
+  test.each(everything)('%s is accepted if nothing runs', (_, document) => {
     expect(lines(document, { unserved: 'accept' })).toEqual([]);
   });
   test('all of it in its normal form', () => {
     const document = { ...asking(inAsk), approval: inApproval };
     expect(policyOf(document, { unserved: 'accept' })).toEqual(all);
   });
-  test('what is wrong in an agent’s block is told with its place', () => {
+  test("problems in an agent's block are reported with their position", () => {
     const document = { agents: { a: { rules: [{ pattern: 'a', action: 'ask', ask: { quorum: 0 } }] } } };
     expect(lines(document)).toEqual([
       "p.yaml: 'quorum' must be a whole number from 1 to 50 (at agents.a.rules[0].ask.quorum)",
     ]);
   });
-  test('what stands below a refused key is not looked at', () => {
+  test('the content of a refused key is not checked', () => {
     expect(lines({ redact: 5 })).toEqual(["p.yaml: 'redact' is not supported by this version (at redact)"]);
   });
 });
@@ -283,14 +283,14 @@ describe('rules', () => {
 
   test('a name that our maps cannot hold is refused, not dropped: a rule would match more', () => {
     expect(lines('rules: [{ pattern: a, action: allow, args: { __proto__: x, to: y } }]')).toEqual([
-      "p.yaml:1:46 '__proto__' is no name",
+      "p.yaml:1:46 '__proto__' cannot be a name",
     ]);
     expect(lines('agents: { __proto__: { rules: [{ pattern: a, action: deny }] } }')).toEqual([
-      "p.yaml:1:11 '__proto__' is no name",
+      "p.yaml:1:11 '__proto__' cannot be a name",
     ]);
   });
 
-  test('agents’ rules stand after the others, and keep their agent', () => {
+  test("agents' rules come after the others, and keep their agent", () => {
     const parsed = parsePolicy(
       'agents:\n  ops: { rules: [{ pattern: b, action: ask }] }\n  web:\n    rules:\n      - { pattern: c, action: deny }\nrules:\n  - { pattern: a, action: allow }\n',
     );
@@ -328,7 +328,7 @@ describe('examples are checked when the policy loads', () => {
   test.each<[string, object, object, string | undefined]>([
     ['all right', wire, { match: [{ amount: 20000 }], not_match: [{ amount: 5 }] }, undefined],
     ['does not match', wire, { match: [{ amount: 20000 }, { amount: 5 }] }, '(at rules[0].examples.match[1])'],
-    ['matches', wire, { not_match: [{ amount: 20000 }] }, 'this example matches the rule, and must not'],
+    ['matches', wire, { not_match: [{ amount: 20000 }] }, 'this example matches the rule but must not'],
     ['cannot be told', wire, { not_match: [{}] }, "this example cannot be evaluated: 'amount' is missing"],
     ['a glob', mail, { match: [{ to: 'a@acme.com' }], not_match: [{ to: 'a@evil.com' }] }, undefined],
     ['a glob that fails', mail, { match: [{ to: 'a@evil.com' }] }, 'this example does not match the rule'],
@@ -340,7 +340,7 @@ describe('examples are checked when the policy loads', () => {
     if (expected === undefined) expect(found).toEqual([]);
     else expect(found).toEqual([expect.stringContaining(expected)]);
   });
-  test('they are no part of the policy that a run records', () => {
+  test('are not part of the policy that a run records', () => {
     expect(policyOf({ rules: [{ ...wire, examples: { match: [{ amount: 20000 }] } }] }).rules).toEqual([wire]);
   });
 });
@@ -378,7 +378,7 @@ describe('limits', () => {
   });
 });
 
-describe('total: any input is a policy that rules, or problems with a place', () => {
+describe('total: any input gives a policy that can rule, or problems with a position', () => {
   const check = (source: string | object): void => {
     const parsed = parsePolicy(source);
     if ('policy' in parsed) {
@@ -471,7 +471,7 @@ describe('total: any input is a policy that rules, or problems with a place', ()
     );
   });
 
-  test('a deep object and a cycle', () => {
+  test('a deep object and a cyclic one', () => {
     const cycle: Record<string, unknown> = {};
     cycle['rules'] = cycle;
     let deep: object = {};

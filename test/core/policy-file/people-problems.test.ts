@@ -12,7 +12,7 @@ const lines = (text: string, ceiling = true): string[] => {
   return 'problems' in parsed ? formatProblems('p.yaml', parsed.problems).split('\n') : [];
 };
 
-test('people and keys in their normal form: names in NFC, what was not written filled in', () => {
+test('people and keys in their normal form: names in NFC, defaults filled in', () => {
   const text = `
 directory: { people: { ann: { groups: [finance], keys: [k1] }, "rene\u0301": { groups: ["cafe\u0301"] } } }
 reviewer_keys: { k1: ${key}, k2: { public_key: ${other}, operator: true }, k3: { public_key: ${key} } }
@@ -61,7 +61,7 @@ describe('refused, with line and column', () => {
       'a person twice',
       'directory: { people: { "ren\u00e9": {}, "rene\u0301": {} } }',
       true,
-      `1:36 'rene\u0301' stands twice, in two Unicode forms`,
+      `1:36 'rene\u0301' appears twice, in two Unicode forms`,
     ],
     [
       'a person called like a group',
@@ -69,7 +69,7 @@ describe('refused, with line and column', () => {
       true,
       `1:24 the name 'group:a' must not begin with group:`,
     ],
-    ['a person called like nothing', 'directory: { people: { __proto__: {} } }', true, `1:24 '__proto__' is no name`],
+    ['a person called like nothing', 'directory: { people: { __proto__: {} } }', true, `1:24 '__proto__' cannot be a name`],
     [
       'a group written like a reviewer',
       'directory: { people: { ann: { groups: ["group:a"] } } }',
@@ -117,7 +117,7 @@ describe('refused, with line and column', () => {
     ['no people', 'directory: {}', true, `1:12 'people' is missing`],
   ])('%s', (_, text, ceiling, expected) => expect(lines(text, ceiling)).toEqual([`p.yaml:${expected}`]));
 
-  test('a person’s key may stand twice', () => {
+  test('a person may list a key twice', () => {
     expect(lines('directory: { people: { ann: { keys: [k1, k1] } } }', false)).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe('refused, with line and column', () => {
 
 const directory = 'directory: { people: { ann: { groups: [f, g] }, bob: { groups: [f] } } }';
 const asks = (ask: string): string => `rules: [{ pattern: a, action: ask, ask: { ${ask} } }]`;
-describe('approvals that can never come', () => {
+describe('approvals that are never possible', () => {
   test.each<[string, string, string[]]>([
     ['as many as there are', `${asks("reviewers: ['group:f'], quorum: 2")}\n${directory}`, []],
     [
@@ -185,7 +185,7 @@ describe('approvals that can never come', () => {
   });
 });
 
-test('law: a rule loads exactly if all it knows, approving together, would be enough', () => {
+test('law: a rule loads exactly if the approval of everybody it knows would be enough', () => {
   const people = ['ann', 'bob', 'carl', 'dora'];
   const groups = fc.uniqueArray(fc.constantFrom('f', 'g'), { maxLength: 2 });
   const names = fc.array(fc.constantFrom('group:f', 'group:g', ...people, 'zoe'), { minLength: 1, maxLength: 3 });
@@ -203,7 +203,7 @@ test('law: a rule loads exactly if all it knows, approving together, would be en
         people: Object.fromEntries(people.map((name, at) => [name, { groups: memberships[at]!, keys: [] }])),
       };
       const { quorum, reviewers = [], one_of_each: oneOfEach = [] } = ask;
-      // A group that may fill is a warning; anyone may be as many as are needed.
+      // A group that others may fill is only a warning, and unnamed reviewers can be as many as needed.
       fc.pre(oneOfEach.every((name) => membersOf(directory, [name]).length > 0));
       fc.pre(reviewers.length + oneOfEach.length > 0);
       const parsed = parsePolicy({ rules: [{ pattern: 'a', action: 'ask', ask }], directory });

@@ -85,6 +85,6 @@ describe.each(Object.entries(table))('%s', (name, answers) => {
   });
 });
 
-test('the sandbox comes with a warning', () => {
+test('the sandbox preset has a warning', () => {
   expect(readFileSync(join(folder, 'sandbox.yaml'), 'utf8')).toMatch(/^# WARNING: /);
 });

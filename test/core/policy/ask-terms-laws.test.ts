@@ -1,4 +1,4 @@
-/** A layer that is added to others never loosens the terms of a request. */
+/** An additional layer never loosens the terms of a request. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { askTermsOf, reviewersAt, type AskTerms, type Requirement } from '../../../src/core/policy/ask-terms.ts';
@@ -33,7 +33,7 @@ const ask: fc.Arbitrary<AskSettings> = fc.record(
   },
   { requiredKeys: [] },
 );
-/** The time-out is written: of what none wrote, the default holds, and a layer that says 1h is longer than that. */
+/** Always sets a timeout: without one the default applies, and a layer that says 1h is longer than that. */
 const approval: fc.Arbitrary<ApprovalSettings> = fc
   .record({
     timeoutMs: fc.oneof(durationMs, fc.constant(null)),
@@ -66,7 +66,7 @@ const policy: fc.Arbitrary<Policy> = fc
     riskDefaults: {},
     approval,
   }));
-/** Asks, and permits what only a ceiling can, so that nothing is stricter than another layer wants it. */
+/** Asks, and permits everything that only a ceiling can, so that it is never stricter than another layer. */
 const permissive: Policy = {
   version: 1,
   rules: [{ pattern: '*', action: 'ask', ask: { veto: false, allowSelf: true } }],
@@ -138,7 +138,7 @@ const layers: fc.Arbitrary<PolicyLayers> = fc.record(
   { requiredKeys: [] },
 );
 
-test('a parent or a run’s side never loosens what its ceiling demands', () => {
+test("a parent or a run's side never loosens the demands of its ceiling", () => {
   let stricter = 0;
   fc.assert(
     fc.property(policy, layers, (policy, added) => {
@@ -155,7 +155,7 @@ test('a parent or a run’s side never loosens what its ceiling demands', () => 
   expect(stricter).toBeGreaterThan(100);
 });
 
-test('no ceiling loosens what a run’s side demands, where it permits what only a ceiling can', () => {
+test("a ceiling that permits everything loosens no demand of a run's side", () => {
   let stricter = 0;
   fc.assert(
     fc.property(policy, policy, (ceiling, run) => {
@@ -171,7 +171,7 @@ test('no ceiling loosens what a run’s side demands, where it permits what only
   expect(stricter).toBeGreaterThan(100);
 });
 
-test('reviewers only ever become more, and never those of another requirement', () => {
+test('reviewers are only added, never those of another requirement', () => {
   fc.assert(
     fc.property(policy, policy, fc.nat(4), (ceiling, run, minutes) => {
       fc.pre(evaluate(compileLayers({ ceiling, run }), call).action === 'ask');

@@ -54,7 +54,7 @@ test.each<[string, object | undefined, object | undefined]>([
   ['a rule that says nothing', none, silent],
   ['a rule of the ceiling that says nothing', silent, none],
   ['an empty ask', none, asks({})],
-])('nothing is said: %s', (_, ceiling, run) => {
+])('nothing is set: %s', (_, ceiling, run) => {
   expect(termsOf(ceiling, run)).toEqual({
     timeoutMs: 5 * minute,
     onTimeout: 'deny',
@@ -214,11 +214,11 @@ describe('commands', () => {
 test.each<[string, Partial<AskedCall>, string]>([
   ['nothing written', { risk: 'write' }, 'tool'],
   ['destructive', { risk: 'destructive' }, 'call'],
-])('always of a rule that says nothing: %s', (_, call, expected) => {
+])('always of a rule without that setting: %s', (_, call, expected) => {
   expect(termsOf(none, silent, call).always).toBe(expected);
 });
 
-test('always of a rule that cannot be evaluated, and would deny: no grant', () => {
+test('always of a rule that cannot be evaluated and would deny: no grant', () => {
   expect(termsOf(none, { rules: [{ pattern: 'pay', when: 'args.x', action: 'deny' }] }).always).toBe(false);
 });
 
@@ -249,7 +249,7 @@ test.each<[string, string[], number, string[]]>([
   expect(reviewersAt({ layer: 'run', reviewers, quorum: 1, oneOfEach: [], escalate }, waitedMs)).toEqual(expected);
 });
 
-test('what an agent’s policy demands is the run’s side’s, in every key', () => {
+test("the demands of an agent's policy belong to the run's side, for every key", () => {
   const run = mergeRunSide(policyOf(asks({ ...ann, on_timeout: 'deny' }, { on_timeout: 'allow' }), false))!;
   const ceiling = policyOf(allows({ on_timeout: 'allow' }), true);
   const layers = { ceiling: compilePolicy(ceiling, 'ceiling'), run: compilePolicy(run, 'run') };
@@ -272,6 +272,6 @@ test.each<[string, object, boolean]>([
   ['no veto', { ...ann, veto: false }, false],
   ['verified', { ...ann, verified: true }, false],
   ['self-approval', { ...ann, allow_self: true }, false],
-])('whether demands are the same: %s', (_, ask, expected) => {
+])('equality of demands: %s', (_, ask, expected) => {
   expect(sameDemands(termsOf(none, asks(ann)), termsOf(none, asks(ask)))).toBe(expected);
 });

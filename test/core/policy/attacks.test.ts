@@ -1,6 +1,6 @@
 /**
- * How approval gates have been broken elsewhere, as far as the policy can prevent it. The numbers are those of the
- * survey that the project began with; the other attacks are the gate's, the lifecycle's or the reviewer's view.
+ * Known ways to break approval gates, as far as a policy can prevent them. `S` and a number identify an attack; numbers
+ * that are missing here concern the gate, the lifecycle or the reviewer's view.
  */
 import { describe, expect, test } from '@jest/globals';
 import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
@@ -65,7 +65,7 @@ describe('S1: compound commands', () => {
   ])('%j is denied', (command) => expect(rule({ run: git }, bash(command)).action).toBe('deny'));
 });
 
-test('S2: a command with more parts than anybody splits is not looser', () => {
+test('S2: a command with more parts than the splitter accepts is not looser', () => {
   const many = `${'git status; '.repeat(5_000)}rm -rf /`;
   expect(rule({ run: git }, bash(many)).action).toBe('deny');
   expect(rule({ run: git }, bash('git status; '.repeat(5_000))).action).toBe('ask');
@@ -95,7 +95,7 @@ describe('S3: a program that starts others only with an option', () => {
     ['docker exec box evil', 'ask'],
     ['bash -c evil', 'ask'],
     ['bash -lc evil', 'ask'],
-  ])('%s: %s by rules that do not write the option', (command, action) => {
+  ])('%s: %s by rules without the option', (command, action) => {
     expect(rule({ run: broad }, bash(command)).action).toBe(action);
   });
   test.each<[string, string]>([
@@ -128,22 +128,22 @@ describe('S5: how far a glob reaches', () => {
     '/etc//x',
     '/etc\n/x',
   ])('%j is denied at any depth', (path) => expect(rule({ run: paths }, write(path)).action).toBe('deny'));
-  test.each(['/a/.env.example', '/srv/etc'])('%j is not', (path) =>
+  test.each(['/a/.env.example', '/srv/etc'])('%j is not denied', (path) =>
     expect(rule({ run: paths }, write(path)).action).toBe('allow'),
   );
-  test('a domain is matched whole', () => {
+  test('a domain is matched as a whole', () => {
     const fetch = 'rules: [{ pattern: fetch, args: { host: "*.example.com" }, action: allow }]';
     expect(rule({ run: fetch }, call('fetch', { host: 'a.example.com' })).action).toBe('allow');
     expect(rule({ run: fetch }, call('fetch', { host: 'a.example.com.evil' })).action).toBe('ask');
   });
 });
 
-describe('S6: a list of what is forbidden, with something left out', () => {
+describe('S6: a list of forbidden commands, with something missing', () => {
   const forbidden = {
     risk_defaults: { write: 'allow' },
     rules: ['bash:rm *', 'bash:curl *', 'bash:*secret*'].map((pattern) => ({ pattern, action: 'deny' })),
   };
-  // Each does what the list forbids, in words that are not on it.
+  // Each does what the list forbids, with commands that are not on it.
   test.each([
     'unlink x',
     'find . -delete',
@@ -156,10 +156,10 @@ describe('S6: a list of what is forbidden, with something left out', () => {
     expect(rule({ run: forbidden }, bash(command)).action).toBe('ask');
   });
   test.each(['rm x', '/bin/rm x', '"rm" x', 'sudo rm x', 'busybox rm x', 'true && rm x', 'cat secret', 'cat "sec"ret'])(
-    '%j is on it',
+    '%j is on the list',
     (command) => expect(rule({ run: forbidden }, bash(command)).action).toBe('deny'),
   );
-  test('only a policy that allows every command lets one through: what it then denies is no boundary', () => {
+  test('only a policy that allows every command lets one through: its denials are no boundary then', () => {
     const open = { ...forbidden, rules: [{ pattern: 'bash', action: 'allow' }, ...forbidden.rules] };
     expect(rule({ run: open }, bash('rm x')).action).toBe('deny');
     expect(rule({ run: open }, bash('unlink x')).action).toBe('allow');
@@ -168,7 +168,7 @@ describe('S6: a list of what is forbidden, with something left out', () => {
 
 describe('S7: "always" that is too wide', () => {
   const grants = [{ grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'tool' } }] as const;
-  test('a grant for a whole shell lifts no command’s ask', () => {
+  test('a grant for a whole shell overrides no ask about a command', () => {
     const asks = 'rules: [{ pattern: "bash:git *", action: ask }]';
     expect(rule({ run: asks }, bash('git push'), { grants })).toMatchObject({ action: 'ask', rule: 'run#1' });
   });
@@ -183,7 +183,7 @@ describe('S7: "always" that is too wide', () => {
     expect(rule(layers, call('t'), { grants: ofTool }).action).toBe('ask');
     expect(rule({ ceiling: asks('tool'), run: asks('tool') }, call('t'), { grants: ofTool }).action).toBe('allow');
   });
-  test('it never touches a deny', () => {
+  test('a grant never affects a deny', () => {
     expect(rule({ run: 'rules: [{ pattern: bash, action: deny }]' }, bash('ls'), { grants }).action).toBe('deny');
   });
 });
@@ -204,12 +204,12 @@ describe('S8: precedence', () => {
       'deny',
     ],
   ])('%s', (_, ceiling, run, action) => expect(rule({ ceiling, run }, call('t')).action).toBe(action));
-  test('a grant against a ceiling’s deny', () => {
+  test("a grant against a ceiling's deny", () => {
     expect(rule({ ceiling: all('deny'), run: all('ask') }, call('t'), { grants }).action).toBe('deny');
   });
 });
 
-test('S9: what was allowed or granted is ruled on anew with edited arguments, and a deny wins', () => {
+test('S9: an allowed or granted call with edited arguments is evaluated again, and a deny wins', () => {
   const source = 'rules: [{ pattern: pay, action: ask }, { pattern: pay, args: { to: "evil*" }, action: deny }]';
   const grants = [{ grantId: 'g', tool: 'pay', approved: true, scope: { kind: 'tool' } }] as const;
   expect(rule({ run: source }, call('pay', { to: 'acme' }), { grants }).action).toBe('allow');
@@ -218,13 +218,13 @@ test('S9: what was allowed or granted is ruled on anew with edited arguments, an
 
 describe('S19: names that every object has', () => {
   const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf'];
-  test.each(names)('a tool called %s meets its rules and no others', (name) => {
+  test.each(names)('a tool named %s matches its rules and no others', (name) => {
     const agents = { web: { rules: [{ pattern: '*', action: 'allow' }] } };
     const source = { rules: [{ pattern: name, action: 'deny' }], agents };
     expect(rule({ run: source }, call(name), { agent: 'x' })).toMatchObject({ action: 'deny', rule: 'run#1' });
     expect(rule({ run: { agents } }, call(name), { agent: name })).toMatchObject({ action: 'ask', rule: null });
   });
-  test.each(names)('an argument called %s is missing unless it is there', (name) => {
+  test.each(names)('an argument named %s is missing unless it is present', (name) => {
     const allows = { rules: [{ pattern: 't:*', action: 'allow' }] };
     expect(rule({ run: allows }, { ...call('t'), subject: name }).action).toBe('ask');
     expect(
@@ -233,7 +233,7 @@ describe('S19: names that every object has', () => {
   });
 });
 
-test('S20: a policy that went through history is the same policy', () => {
+test('S20: a policy is unchanged after a round trip through history', () => {
   const source = {
     mode: 'custom',
     rules: [{ pattern: 'a', when: 'args.x > 1', action: 'ask', ask: { always: false } }],
@@ -245,12 +245,12 @@ test('S20: a policy that went through history is the same policy', () => {
   expect(denied).toMatchObject({ action: 'deny', rule: 'run.ops#1' });
 });
 
-test('S23: a time-out that allows is warned about', () => {
+test('S23: a timeout that allows gets a warning', () => {
   const found = lintPolicy(policy('rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]'));
   expect(found).toEqual([{ index: 0, rule: 'run#1', message: 'rule run#1 allows when nobody answers' }]);
 });
 
-describe('S24: a checker that fails is not a yes', () => {
+describe('S24: a check that fails is not an allow', () => {
   test.each<[string, object]>([
     ['a condition on what is missing', { pattern: 't', when: 'args.x == 1' }],
     ['a condition of the wrong type', { pattern: 't', when: 'args.n' }],
@@ -271,7 +271,7 @@ describe('S24: a checker that fails is not a yes', () => {
   });
 });
 
-test('S25: why a rule cannot be evaluated tells no value of an argument', () => {
+test('S25: the reason why a rule cannot be evaluated contains no argument value', () => {
   const secret = 'sk-live-1234';
   const source = { rules: [{ pattern: 't', when: 'args[args.key] == 1 && int(args.key) == 1', action: 'ask' }] };
   expect(rule({ run: source }, call('t', { key: secret })).reason).toContain('cannot be evaluated');

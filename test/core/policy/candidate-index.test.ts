@@ -25,7 +25,7 @@ const policyOf = (all: { glob: string | null; action: (typeof actions)[number] }
   approval: {},
 });
 
-test('what the index leaves out does not match, and what it keeps is in order', () => {
+test('what the index omits does not match, and what it keeps is in order', () => {
   let leftOut = 0;
   fc.assert(
     fc.property(rules, text, (all, command) => {
@@ -52,7 +52,7 @@ test.each<[string, number[]]>([
   ['q003', [3]],
   ['q003q001', [1, 3]],
   ['q00', []],
-])('four characters of a pattern tell that it does not match: %s', (command, expected) => {
+])('four characters of a pattern show that it does not match: %s', (command, expected) => {
   const all = Array.from({ length: 16 }, (_, index) => ({
     glob: `*q${String(index).padStart(3, '0')}*`,
     action: 'ask' as const,
@@ -63,7 +63,7 @@ test.each<[string, number[]]>([
   expect(few.map((each) => candidates.indexOf(each))).toEqual(expected);
 });
 
-test('the hundredth ruling is as the first', () => {
+test('the hundredth ruling equals the first', () => {
   fc.assert(
     fc.property(rules, fc.array(text, { minLength: 30, maxLength: 60 }), (all, commands) => {
       const often = { run: compilePolicy(policyOf(all), 'run') };
@@ -76,7 +76,7 @@ test('the hundredth ruling is as the first', () => {
   );
 });
 
-describe('what is filed where', () => {
+describe('how rules are indexed', () => {
   const candidatesOf = (...globs: (string | null)[]) =>
     compilePolicy(policyOf(globs.map((glob) => ({ glob, action: 'ask' }))), 'run').candidates(
       callSubjects({ tool: 'bash', args: {} }),
@@ -101,32 +101,32 @@ describe('what is filed where', () => {
     ['no pattern for arguments', (): null => null],
   ])('%s: no index', (_, globAt) => expect(indexCandidates(many(16, globAt))).toBeUndefined());
 
-  test('each under the four characters that the fewest share', () => {
+  test('each under its four characters that the fewest rules share', () => {
     const before = many(20, (index) => `*common${1000 + index}*`);
     const after = many(20, (index) => `*${1000 + index}common*`);
     expect([kept(before, 'a common'), kept(after, 'a common')]).toEqual([[], []]);
     expect([kept(before, 'common1007'), kept(after, '1007common')]).toEqual([[7], [7]]);
   });
 
-  test('what has no four characters is always kept, in its place', () => {
+  test('a rule without four literal characters is always kept, in its place', () => {
     const candidates = many(20, (index) => (index % 5 === 2 ? 'a*' : `word${1000 + index}`));
     expect(kept(candidates, 'none')).toEqual([2, 7, 12, 17]);
     expect(kept(candidates, 'word1009')).toEqual([2, 7, 9, 12, 17]);
   });
 
-  test('a text longer than there are rules is tried with each; so is one that cannot be matched', () => {
+  test('a text longer than the number of rules is tried with each rule; so is one that cannot be matched', () => {
     const candidates = many(20, (index) => `word${index}`);
-    // The mapped text has one character more.
+    // The mapped text has one additional character.
     expect(kept(candidates, 'n'.repeat(19))).toEqual([]);
     expect(kept(candidates, 'n'.repeat(20))).toBeUndefined();
     expect(indexCandidates(candidates)?.mayMatch({ problem: 'no text' })).toBeUndefined();
   });
 
-  // 32,000 times 250 is exactly what a match may cost.
+  // 32,000 times 250 is exactly the most that a match may cost.
   test.each([
     [31_999, true],
     [32_000, false],
-  ])('with a text of %i characters the longest pattern may still be matched: %s', (length, expected) => {
+  ])('with a text of %i characters the longest pattern can still be matched: %s', (length, expected) => {
     const [long, short] = candidatesOf('x'.repeat(250), 'word') as [Candidate, Candidate];
     const candidates = [long, ...Array.from({ length: 32_100 }, () => short)];
     expect(indexCandidates(candidates)!.mayMatch(globSubject('n'.repeat(length))) !== undefined).toBe(expected);

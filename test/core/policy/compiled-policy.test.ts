@@ -1,4 +1,4 @@
-/** What a compiled policy keeps between rulings: it makes them quick, and changes none. */
+/** What a compiled policy caches between rulings: this makes them fast and changes none. */
 import { describe, expect, test } from '@jest/globals';
 import { compilePolicy } from '../../../src/core/policy/compiled-policy.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
@@ -10,7 +10,7 @@ const compiled = (...rules: Rule[]) => compilePolicy(policyOf(...rules), 'run');
 const named = (tool: string) => callSubjects({ tool, args: {} });
 const rule = (pattern: string, more: Partial<Rule> = {}): Rule => ({ pattern, action: 'allow', ...more });
 
-test('a rule says what was written and nothing else', () => {
+test('a compiled rule contains exactly what was written', () => {
   const [plain, full] = compiled(rule('a'), rule('b:c', { reason: 'r', ask: {}, agent: 'ops', when: 'true' })).rules;
   expect(Object.keys(plain!).toSorted()).toEqual(['action', 'fields', 'id', 'layer', 'pattern']);
   expect(Object.keys(full!).toSorted()).toEqual([
@@ -26,7 +26,7 @@ test('a rule says what was written and nothing else', () => {
   ]);
 });
 
-test('each layer has ids of its own', () => {
+test('each layer has its own ids', () => {
   const one = policyOf(rule('a'));
   const { ceiling, parents, run } = compileLayers({ ceiling: one, parents: [one, one], run: one });
   const ids = [ceiling!, ...parents!, run!].flatMap(({ rules }) => rules.map(({ id, layer }) => [id, layer]));
@@ -50,17 +50,17 @@ describe('candidates', () => {
     expect(policy.candidates(named('ab'))).not.toBe(policy.candidates(named('ac')));
   });
 
-  // The mapped name has one character more.
+  // The mapped name has one additional character.
   test.each([
     [255, true],
     [256, false],
-  ])('a name of %i characters is kept: %s', (length, kept) => {
+  ])('a name of %i characters is cached: %s', (length, kept) => {
     const policy = compiled(rule('*'));
     const first = policy.candidates(named('n'.repeat(length)));
     expect(policy.candidates(named('n'.repeat(length))) === first).toBe(kept);
   });
 
-  test('a name that cannot be matched is not kept', () => {
+  test('a name that cannot be matched is not cached', () => {
     const policy = compiled(rule('*'));
     const odd = policy.candidates(named('\ufdd0'));
     expect(odd.all[0]?.named).toHaveProperty('problem');
@@ -70,17 +70,17 @@ describe('candidates', () => {
   test.each([
     [199, true],
     [200, false],
-  ])('after %i other names a name is still kept: %s', (others, kept) => {
+  ])('after %i other names, a name is still cached: %s', (others, kept) => {
     const policy = compiled(rule('*'));
     const first = policy.candidates(named('first'));
     for (let index = 0; index < others; index += 1) policy.candidates(named(`n${index}`));
     expect(policy.candidates(named('first')) === first).toBe(kept);
     if (kept) return;
-    // The others that came after it are forgotten, too, but not what comes from now on.
+    // The names after it are forgotten too, but new ones are kept.
     expect(policy.candidates(named('first'))).toBe(policy.candidates(named('first')));
   });
 
-  test('the length of all patterns for arguments', () => {
+  test('the total length of all argument patterns', () => {
     const policy = compiled(rule('a'), rule('a:four'), rule('*:sixsix'), rule('b:other'), rule('[z-a]:c'));
     expect(policy.candidates(named('a')).argsLength).toBe(10);
   });
@@ -96,7 +96,7 @@ describe('candidates', () => {
   });
 });
 
-describe('a rule of which a part cannot be evaluated', () => {
+describe('a rule with a part that cannot be evaluated', () => {
   const asks = (rules: Rule[], context = {}, args = {}) =>
     evaluate({ run: compiled(...rules) }, { tool: 'a', args, risk: 'read_only', subject: 's' }, context);
 

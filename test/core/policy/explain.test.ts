@@ -74,7 +74,7 @@ test('a rule of another agent', () => {
   ]);
 });
 
-test('law: the ruling is that of evaluate, and names only a rule that matched or could not be evaluated', () => {
+test('law: the ruling equals that of evaluate, and names only a rule that matched or could not be evaluated', () => {
   fc.assert(
     fc.property(policy, policy, call, (one, other, theCall) => {
       const layers = { ceiling: compilePolicy(one, 'ceiling'), run: compilePolicy(other, 'run') };

@@ -34,7 +34,7 @@ describe('arguments as one object', () => {
     ['bytes', [Buffer.from('a')], `argument 1 of 'refund' is bytes, which reviewers cannot read: pass text`],
     ['a function', ['a', () => 1], `argument 2 of 'refund' is not JSON`],
     ['a big integer', [1n], `argument 1 of 'refund' is not JSON: Do not know how to serialize a BigInt`],
-  ])('%s: told in one sentence', (_name, given, problem) => {
+  ])('%s: reported in one sentence', (_name, given, problem) => {
     expect(gatedArguments(named, given)).toEqual({ problem });
   });
 });
@@ -46,7 +46,7 @@ const shown = (given: Json[]): string => {
   return 'args' in read ? canonicalJson(read.args) : 'none';
 };
 
-test('two argument lists that differ are shown differently, so that one digest is one call', () => {
+test('different argument lists are shown differently, so that one digest is one call', () => {
   fc.assert(
     fc.property(lists, lists, (one, other) => {
       expect(shown(one) === shown(other)).toBe(canonicalJson(one) === canonicalJson(other));
@@ -54,7 +54,7 @@ test('two argument lists that differ are shown differently, so that one digest i
   );
 });
 
-test('what is shown gives the same arguments back', () => {
+test('the shown arguments convert back to the same list', () => {
   fc.assert(
     fc.property(lists, (given) => {
       const read = gatedArguments(unnamed, given);
@@ -77,7 +77,7 @@ describe('edited arguments', () => {
   });
 });
 
-test('a definition says what was declared, with the defaults of a tool', () => {
+test('a definition contains the declaration, with the defaults of a tool', () => {
   expect(gatedDefinition('pay', {})).toMatchObject({ risk: 'write', idempotent: false, heartbeatTimeoutMs: 30_000 });
   expect(gatedDefinition('pay', { heartbeat: false })).toMatchObject({ heartbeatTimeoutMs: null });
   expect(gatedDefinition('run', { subject: { argument: 'command', shell: true } })).toMatchObject({

@@ -49,7 +49,7 @@ describe('whether a grant fits', () => {
     expect(grantFor([theGrant], theCall, 'tool') === theGrant).toBe(expected);
   });
 
-  test('a standing denial is found as such, and only as such', () => {
+  test('a standing denial is found only as a standing denial', () => {
     const [yes, no] = [grant(tool), grant(tool, { grantId: 'n', approved: false })];
     expect(standingDenial([yes, no], call())).toBe(no);
     expect(standingDenial([yes], call())).toBeUndefined();
@@ -57,7 +57,7 @@ describe('whether a grant fits', () => {
   });
 });
 
-describe('how wide', () => {
+describe('the widest scope', () => {
   const kinds = [grant({ kind: 'call', digest: 'd1' }), grant({ kind: 'arguments', match: { to: '*' } }), grant(tool)];
   test.each<[Always, number]>([
     [false, 0],
@@ -77,7 +77,7 @@ describe('how wide', () => {
     [['call', false], false],
   ])('several rules %j admit %s', (all, expected) => expect(narrowest(all)).toBe(expected));
 
-  test('what a rule admits that says nothing', () => {
+  test('the default for a rule without the setting', () => {
     expect(defaultAlways({ risk: 'write' })).toBe('tool');
     expect(defaultAlways({ risk: 'destructive' })).toBe('call');
     expect(defaultAlways({ risk: 'write', shell: { parts: [], uncertain: [] } })).toBe('call');

@@ -36,7 +36,7 @@ test.each([
   ['deny', 'metadata.team == "x"'],
   ['deny', 'counts.calls > 3'],
   ['deny', 'args.n > 1 && severity == "high"'],
-] as [Action, string][])('%s when %s: only the run knows, so the rule is left out', (action, when) => {
+] as [Action, string][])('%s when %s: only the run knows, so the rule is omitted', (action, when) => {
   const policy = ceiling(rule('allow'), rule(action, when));
   expect(knownCeiling(policy)).toEqual({ ...policy, rules: [rule('allow')] });
 });
@@ -51,7 +51,7 @@ test.each([
   ['deny', 'args.severity == "page everybody" && args.metadata.counts == 1'],
   ['deny', 'args.table == "metadata"'],
   ['deny', 'args.severity_level == 1 && args.metadatas == 2 && args.discounts == 3'],
-] as [Action, string | undefined][])('%s when %s: stays as it is', (action, when) => {
+] as [Action, string | undefined][])('%s when %s: stays unchanged', (action, when) => {
   const policy = ceiling(rule(action, when));
   expect(knownCeiling(policy)).toStrictEqual(policy);
 });

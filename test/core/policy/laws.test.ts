@@ -1,4 +1,4 @@
-/** What holds for every policy and every call. */
+/** Laws for every policy and every call. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const ruling = (theLayers: PolicyLayers, theCall: RuledCall, theAgent = 'ops'): 
   evaluate(compileLayers(theLayers), theCall, { agent: theAgent });
 const noPolicy: Policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
 const strictness = (action: Action): number => actions.indexOf(action);
-/** Whether any rule cannot be evaluated for this call. */
+/** True if any rule cannot be evaluated for this call. */
 const errs = (thePolicy: Policy, theCall: RuledCall): boolean =>
   explain({ run: compilePolicy(thePolicy, 'run') }, theCall, { agent: 'ops' }).matches.some(
     ({ matched }) => matched === 'error',
@@ -37,7 +37,7 @@ test('evaluate agrees with the reference on 20,000 random policies', () => {
 });
 
 describe('laws', () => {
-  test('a deny added anywhere never loosens', () => {
+  test('an additional deny anywhere never loosens', () => {
     fc.assert(
       fc.property(layers, rule, call, fc.nat(), (theLayers, added, theCall, seed) => {
         const policy = theLayers.run ?? noPolicy;
@@ -50,7 +50,7 @@ describe('laws', () => {
     );
   });
 
-  test('the stricter layer wins, and another layer never loosens', () => {
+  test('the stricter layer wins, and an additional layer never loosens', () => {
     const any = fc.oneof(policy, modedPolicy);
     fc.assert(
       fc.property(any, any, call, (ceiling, run, theCall) => {
@@ -61,7 +61,7 @@ describe('laws', () => {
     );
   });
 
-  test('a nested agent is never looser than the one above it', () => {
+  test('a nested agent is never looser than its caller', () => {
     const any = fc.oneof(policy, modedPolicy);
     fc.assert(
       fc.property(layers, any, call, ({ ceiling, parents = [], run = noPolicy }, own, theCall) => {
@@ -74,7 +74,7 @@ describe('laws', () => {
     );
   });
 
-  test('inside a layer the last match decides', () => {
+  test('within a layer the last match decides', () => {
     fc.assert(
       fc.property(policy, call, fc.constantFrom(...actions), (thePolicy, theCall, action) => {
         fc.pre(!errs(thePolicy, theCall));
@@ -99,7 +99,7 @@ describe('laws', () => {
     );
   });
 
-  test('a mode never changes a rule’s deny, nor a reason', () => {
+  test("a mode never changes a rule's deny, nor its reason", () => {
     fc.assert(
       fc.property(modedPolicy, call, (moded, theCall) => {
         const { mode: _, ...plain } = moded;
@@ -116,7 +116,7 @@ describe('laws', () => {
     );
   });
 
-  test('without bypassPermissions, auto_approve and approve_all a mode allows nothing that a rule asks about', () => {
+  test('except for bypassPermissions, auto_approve and approve_all, no mode allows what a rule asks about', () => {
     fc.assert(
       fc.property(modedPolicy, call, (moded, theCall) => {
         fc.pre(!['bypassPermissions', 'auto_approve', 'approve_all'].includes(moded.mode!));
@@ -212,7 +212,7 @@ describe('laws', () => {
   });
 });
 
-test('the reference stays short enough to be read in one look', () => {
+test('the reference stays short enough to be read at once', () => {
   const lines = readFileSync(new URL('reference.ts', import.meta.url), 'utf8')
     .trimEnd()
     .split('\n');

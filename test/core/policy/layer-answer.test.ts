@@ -1,4 +1,4 @@
-/** Which rule a ruling reports, and what it says of those that ask. */
+/** Which rule a ruling reports, and what it lists about the rules that ask. */
 import { expect, test } from '@jest/globals';
 import { applyMode, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
@@ -24,7 +24,7 @@ const rule = (action: Rule['action'], more: Partial<Rule> = {}): Rule => ({ patt
 const failing = 'args.missing';
 const grants = [{ grantId: 'g', tool: 'pay', approved: true, scope: { kind: 'tool' } }] as const;
 
-test('what fails is reported, not an ask that a later allow lifted', () => {
+test('a failing rule is reported, not an ask that a later allow lifted', () => {
   const run = policy([rule('ask', { id: 'early' }), rule('allow'), rule('allow', { id: 'failing', when: failing })]);
   expect(ruled({ run })).toMatchObject({ action: 'ask', rule: 'failing' });
 });
@@ -33,12 +33,12 @@ test.each<[string, Rule, object | undefined]>([
   ['an ask brings its terms', rule('ask', { when: failing, ask: { quorum: 2 } }), { quorum: 2 }],
   ['an ask without terms brings none', rule('ask', { when: failing }), undefined],
   ['what else might have matched has none that count', rule('allow', { when: failing, ask: { quorum: 2 } }), undefined],
-])('of rules that cannot be evaluated: %s', (_, each, expected) => {
+])('among rules that cannot be evaluated: %s', (_, each, expected) => {
   const [first] = ruled({ run: policy([each], { riskDefaults: { write: 'allow' } }) }).ask?.by ?? [];
   expect(first).toEqual(expected && { rule: 'run#1', layer: 'run', ...expected });
 });
 
-test('everything that asks is listed, with the layer it stands in', () => {
+test('every asking rule is listed with its layer', () => {
   const ask = { quorum: 2 };
   const agent = policy([rule('ask', { ask })]);
   const layers = {
@@ -70,7 +70,7 @@ test.each<[string, Policy, Partial<RuledCall>, RulingContext, string]>([
   expect(ruled({ run }, call, { ...context, grants }).action).toBe(action);
 });
 
-test('a condition sees which agent calls', () => {
+test('a condition can read the calling agent', () => {
   const run = policy([rule('allow', { when: 'agent == "ops"' }), rule('deny', { when: 'agent == null' })]);
   expect(ruled({ run }, {}, { agent: 'ops' }).action).toBe('allow');
   expect(ruled({ run }).action).toBe('deny');
@@ -87,7 +87,7 @@ test('a ruling has no keys without a value', () => {
   });
 });
 
-test.each<Mode>(['plan', 'headless', 'confirm_all'])('mode %s: no reason where it decided nothing', (mode) => {
+test.each<Mode>(['plan', 'headless', 'confirm_all'])('mode %s: no reason if it decided nothing', (mode) => {
   const run = policy([rule('deny')], { mode });
   expect(ruled({ run })).toStrictEqual({ action: 'deny', rule: 'run#1', layer: 'run', severity: 'medium', engine: 1 });
   expect(applyMode(mode, 'ask', 'ask', { risk: 'read_only', severity: 'safe', requiresApproval: false }).action).toBe(

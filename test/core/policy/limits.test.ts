@@ -23,7 +23,7 @@ test.each<[string, Policy['approval'] | undefined, Policy['approval'] | undefine
   ['permitting for ever is not saying so', { maxTimeoutMs: null }, {}, 5 * 60_000],
   ['for ever is longer than any time', { maxTimeoutMs: null, timeoutMs: null }, { timeoutMs: hour }, hour],
   ['a run cannot permit itself more', {}, { timeoutMs: 48 * hour, maxTimeoutMs: null }, 24 * hour],
-])('time-out: %s', (_, ceiling, run, expected) => {
+])('timeout: %s', (_, ceiling, run, expected) => {
   const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
   expect(limitsOf(layers).timeoutMs).toBe(expected);
 });
@@ -51,7 +51,7 @@ test.each<[string, Policy['approval'] | undefined, Policy['approval'] | undefine
   ['never over what the ceiling permits', {}, {}, [asked('run', 48 * hour)], 24 * hour],
   ['never for ever', {}, {}, [asked('run', null)], 24 * hour],
   ['for ever where the ceiling permits it', { maxTimeoutMs: null }, {}, [asked('run', null)], null],
-])('time-out of an ask: %s', (_, ceiling, run, by, expected) => {
+])('timeout of an ask: %s', (_, ceiling, run, by, expected) => {
   const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(run && { run: policy(run) }) };
   expect(limitsOf(layers, { ask: { always: 'tool', by } }).timeoutMs).toBe(expected);
 });
@@ -69,7 +69,7 @@ test.each<[number | undefined, number | undefined, number]>([
   );
 });
 
-test('what none wrote is the default', () => {
+test('without any setting, the default applies', () => {
   expect(limitsOf({})).toEqual({
     timeoutMs: 5 * 60_000,
     maxPending: 10,

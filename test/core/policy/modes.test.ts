@@ -4,21 +4,21 @@ import type { Action } from '../../../src/core/policy/action.ts';
 import type { Risk } from '../../../src/core/base/tool-call.ts';
 
 test.each([...modes])('%s is a mode', (mode) => expect(isMode(mode)).toBe(true));
-test.each(['', 'Plan', 'constructor', 'toString', undefined, 7, ['plan']])('%j is none', (name) =>
+test.each(['', 'Plan', 'constructor', 'toString', undefined, 7, ['plan']])('%j is not a mode', (name) =>
   expect(isMode(name)).toBe(false),
 );
 
 test.each<[Mode, 'allow' | 'ask' | 'none', Action, Risk, { action: Action; decided: boolean }]>([
   ['default', 'ask', 'ask', 'write', { action: 'ask', decided: false }],
   ['default', 'none', 'ask', 'write', { action: 'ask', decided: false }],
-  // What a rule says itself was not decided by the mode.
+  // What a rule itself says was not decided by the mode.
   ['plan', 'allow', 'allow', 'read_only', { action: 'allow', decided: false }],
   ['plan', 'allow', 'allow', 'write', { action: 'deny', decided: true }],
   ['confirm_all', 'allow', 'allow', 'write', { action: 'ask', decided: true }],
   ['plan', 'none', 'allow', 'read_only', { action: 'allow', decided: true }],
   ['bypassPermissions', 'none', 'allow', 'read_only', { action: 'allow', decided: true }],
   ['custom', 'none', 'allow', 'read_only', { action: 'allow', decided: true }],
-  // A risk default that stays was not, either.
+  // Neither was a risk default that stays.
   ['headless', 'none', 'allow', 'read_only', { action: 'allow', decided: false }],
   ['headless', 'none', 'ask', 'write', { action: 'deny', decided: true }],
   ['acceptEdits', 'none', 'allow', 'write', { action: 'allow', decided: false }],

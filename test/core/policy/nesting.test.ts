@@ -31,6 +31,6 @@ test.each<[string, object, string | undefined]>([
   expect(nestingProblem({ ...fine, ...more })).toBe(expected);
 });
 
-test('the id of a nested run says where it was called', () => {
+test('the id of a nested run contains the call that started it', () => {
   expect(nestedRunId(nestedRunId('run', '1.1'), '2.3')).toBe('run/1.1/2.3');
 });

@@ -10,7 +10,7 @@ import type { Action } from '../../../src/core/policy/action.ts';
 import { compileLayers, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
 
-/** The layers of a nested agent: what binds the agents above it is a further ceiling each (policy section 3). */
+/** The layers of a nested agent: what binds each agent above it is a further ceiling (docs/agents.md). */
 
 const policy = (document: object, ceiling = false): Policy => {
   const parsed = parsePolicy(document, { ceiling, unserved: 'accept' });
@@ -66,12 +66,12 @@ test.each<[string, PolicyLayers, Partial<Ruling>]>([
   expect(ruling(layers)).toMatchObject(expected);
 });
 
-test('a parent’s run side, made of two policies, is one list seen from below', () => {
+test("a parent's run side, made of two policies, appears as one list from below", () => {
   const side = mergeRunSide(allows, policy(rule('pay', 'ask')))!;
   expect(ruling({ parents: [side] })).toMatchObject({ action: 'ask', rule: 'parent#2', layer: 'parent' });
 });
 
-test('what asks says in which parent it stands, rules and defaults alike', () => {
+test('an asking rule or default names the parent that it belongs to', () => {
   const layers = {
     parents: [policy(rule('pay', 'ask', { ask: { reviewers: ['ann'] } })), policy({ version: 1 })],
     run: policy(rule('pay', 'ask')),
@@ -135,7 +135,7 @@ test.each<[string, PolicyLayers, object]>([
   expect(limitsOf(layers)).toMatchObject(expected);
 });
 
-test('the time-out of a parent’s rule stands in the place of that parent’s, not of another’s', () => {
+test("the timeout of a parent's rule replaces that parent's timeout, not another's", () => {
   const [quick, slow] = approval({ timeoutMs: minute }, { timeoutMs: 60 * minute });
   const by = [{ rule: 'r', layer: 'parent' as const, parent: 0, timeoutMs: 10 * minute }];
   const timeoutOf = (parents: Policy[]) => limitsOf({ parents }, { ask: { always: 'tool', by } }).timeoutMs;
@@ -174,7 +174,7 @@ test.each<[string, [rule?: string, policy?: string][], string]>([
   expect(askTermsOf(layers, ruling(layers, look), look).onTimeout).toBe(expected);
 });
 
-test('below a parent an assessment is only raised', () => {
+test('below a parent an assessment can only be raised', () => {
   const assess = { assess: [{ pattern: '*', severity: 'safe' as const }] };
   expect(
     compileAssessRules({ parents: [assess, assess], run: assess }).map(({ id, raiseOnly }) => [id, raiseOnly]),

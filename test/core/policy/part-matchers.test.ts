@@ -1,4 +1,4 @@
-/** How rules count for the parts of a command, where a split says what real ones rarely do. */
+/** How rules count for the parts of a command, for splits that real commands rarely produce. */
 import { expect, test } from '@jest/globals';
 import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
@@ -159,12 +159,12 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
   expect(ruled(rules, call).action).toBe(action);
 });
 
-test('a command that is no text cannot be matched by its parts', () => {
+test('a command that is not a text cannot be matched by its parts', () => {
   const { action, reason } = ruled([allow('bash:*')], { shell: { parts: [part('ls')], uncertain: [] } });
   expect([action, reason]).toEqual(['ask', "rule run#1 cannot be evaluated: argument 'command' is missing"]);
 });
 
-test('a text is made ready once for all rules: a hundred long ones cost a hundredth of what they would', () => {
+test('a text is prepared once for all rules: a hundred long ones cost a hundredth of the naive price', () => {
   const long = Array.from({ length: 100 }, (_, index): Rule => ({
     pattern: `bash:${'x'.repeat(200)}${index}*`,
     action: 'deny',
@@ -172,7 +172,7 @@ test('a text is made ready once for all rules: a hundred long ones cost a hundre
   expect(ruled([...long, allow('bash:git *')], bash(`git ${'a'.repeat(100)}`)).action).toBe('allow');
 });
 
-test('a condition is evaluated once for all parts: each would use up what all may cost', () => {
+test('a condition is evaluated once for all parts: otherwise each part would use the whole budget', () => {
   const when = `[${Array.from({ length: 40 }, (_, index) => index).join(', ')}].all(a, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(b, a + b >= 0))`;
   const command = Array.from({ length: 60 }, () => 'ls').join('; ');
   expect(ruled([allow('bash:ls', { when })], bash(command))).toMatchObject({ action: 'allow', rule: 'run#1' });

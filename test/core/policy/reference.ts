@@ -1,4 +1,4 @@
-/** Policy sections 2 to 4, written a second time to be compared with `evaluate`: slow, short, plain. No commands. */
+/** The rules of docs/policy.md written a second time, to compare `evaluate` with: slow, short, plain. No commands. */
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
 import { applyMode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
@@ -9,7 +9,7 @@ import { conditions } from '../generate.ts';
 const unwritten = { read_only: 'allow', write: 'ask', destructive: 'deny', unknown: 'ask' } as const;
 const strictest = (all: Action[]): Action => (['deny', 'ask', 'allow'] as const).find((each) => all.includes(each))!;
 
-/** The action for one call, where patterns hold no other wildcard than `*`. */
+/** The action for one call, if patterns use no wildcard except `*`. */
 export function referenceAction({ ceiling, parents = [], run }: PolicyLayers, call: RuledCall, agent: string): Action {
   const written = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
   return written.length === 0 ? unwritten[call.risk] : strictest(written.map((each) => layer(each, call, agent)));

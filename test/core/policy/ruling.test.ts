@@ -27,7 +27,7 @@ const rule = (policies: { ceiling?: string | object; run?: string | object }, ca
   return evaluate(layers, { tool: 'tool', args: {}, risk: 'write', ...call });
 };
 
-describe('no policy anywhere: the standard risk defaults', () => {
+describe('without any policy: the standard risk defaults', () => {
   test.each<[Risk, Partial<Ruling>]>([
     ['read_only', { action: 'allow', severity: 'safe' }],
     ['write', { action: 'ask', severity: 'medium' }],
@@ -90,7 +90,7 @@ describe('two layers: the stricter answer', () => {
   });
 });
 
-describe('what cannot be evaluated asks, and never hides a deny', () => {
+describe('a rule that cannot be evaluated asks, and never hides a deny', () => {
   const failing = '{ id: bad, pattern: "tool:*", action: allow }';
   const call: Partial<RuledCall> = { subject: 'missing' };
   test.each<[string, Risk, Partial<Ruling>]>([
@@ -114,13 +114,13 @@ describe('what cannot be evaluated asks, and never hides a deny', () => {
     expect(rule({ run: `rules: ${rules}` }, { ...call, risk })).toMatchObject(expected);
   });
 
-  test('the reason says which rule and why', () => {
+  test('the reason names the rule and the cause', () => {
     expect(rule({ run: `rules: [${failing}]` }, call).reason).toBe(
       `rule bad cannot be evaluated: argument 'missing' is missing`,
     );
   });
 
-  test('a pattern that no parser let in stays in its place and asks', () => {
+  test('a pattern that no parser would accept keeps its place and asks', () => {
     const run = compilePolicy(
       { version: 1, rules: [{ pattern: '[z-a]', action: 'allow' }], riskDefaults: {}, approval: {} },
       'run',
@@ -145,7 +145,7 @@ describe('the engine (I12)', () => {
     }[];
   };
 
-  // Runs that are open today rule with this engine. A ruling here that changes is a new engine, not a new expectation.
+  // Open runs rule with this engine. If a ruling here changes, add a new engine instead of changing the expectation.
   test.each(stored.rulings.map((each) => [each.name, each] as const))('a stored ruling: %s', (_, each) => {
     const layers = {
       ...(each.ceiling && { ceiling: compiled(each.ceiling, 'ceiling') }),
@@ -154,7 +154,7 @@ describe('the engine (I12)', () => {
     expect(evaluate(layers, each.call, { ...each.context, engine: stored.engine })).toStrictEqual(each.ruling);
   });
 
-  test('a run that started on an engine this version does not have is not ruled on by another', () => {
+  test('a run that started with an engine that this version lacks is not ruled on by another', () => {
     const call: RuledCall = { tool: 't', args: {}, risk: 'write' };
     expect(() => evaluate({}, call, { engine: 2 })).toThrow('ruling engine 2 is not in this version');
     expect(evaluate({}, call, { engine: 1 })).toEqual(evaluate({}, call));

@@ -35,13 +35,13 @@ test.each<[string, string, object]>([
   expect(evaluate({ run }, { tool, args: {}, risk: 'write' })).toMatchObject(expected);
 });
 
-test('each risk default and each limit comes from the later source that wrote it', () => {
+test('each risk default and each limit comes from the later source that sets it', () => {
   const { riskDefaults, approval } = mergeRunSide(agent, input)!;
   expect(riskDefaults).toEqual({ write: 'allow', destructive: 'deny' });
   expect(approval).toEqual({ timeoutMs: 7_200_000, maxPending: 5 });
 });
 
-test('a ceiling’s own limit does not come in from below', () => {
+test("a run's side cannot set limits that only a ceiling may set", () => {
   expect(mergeRunSide({ ...agent, approval: { maxTimeoutMs: null } })!.approval).toEqual({});
 });
 
@@ -61,12 +61,12 @@ describe('the directory', () => {
   });
 });
 
-test('keys of reviewers do not come in from below', () => {
+test("a run's side cannot set reviewer keys", () => {
   const forged = { ...input, reviewerKeys: { k: { publicKey: 'x', operator: true } } };
   expect(mergeRunSide(forged, forged)).not.toHaveProperty('reviewerKeys');
 });
 
-test('one of the two alone is the run’s side; neither is none', () => {
+test("one of the two alone is the run's side; without both there is none", () => {
   expect(mergeRunSide(undefined, input)).toEqual(input);
   expect(mergeRunSide(agent)!.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent']);
   expect(mergeRunSide()).toBeUndefined();
@@ -79,18 +79,18 @@ test.each<[Mode | undefined, Mode | undefined, Mode | undefined, Mode | undefine
   ['plan', 'headless', 'confirm_all', 'confirm_all'],
   [undefined, undefined, 'confirm_all', 'confirm_all'],
   [undefined, undefined, undefined, undefined],
-])('the mode: agent %s, input’s policy %s, input %s: %s', (ofAgent, ofInput, inputMode, expected) => {
+])("the mode: agent %s, input's policy %s, input %s: %s", (ofAgent, ofInput, inputMode, expected) => {
   const withMode = (mode: Mode | undefined): Policy => ({ ...input, ...(mode && { mode }) });
   expect(mergeRunSide(withMode(ofAgent), withMode(ofInput), inputMode)?.mode).toBe(expected);
 });
 
-test('a mode alone is an empty policy with it', () => {
+test('a mode alone is an empty policy with that mode', () => {
   const empty = { version: 1, rules: [], riskDefaults: {}, approval: {} };
   expect(mergeRunSide(undefined, undefined, 'plan')).toStrictEqual({ ...empty, mode: 'plan' });
   expect(mergeRunSide({ ...input, rules: [], riskDefaults: {}, approval: {} })).toStrictEqual(empty);
 });
 
-test('what is assessed and redacted is joined, the agent’s first', () => {
+test("assessment and redaction rules are joined, the agent's first", () => {
   const own = (name: string): Policy => ({
     ...input,
     assess: [{ pattern: name, severity: 'low' }],
@@ -102,11 +102,11 @@ test('what is assessed and redacted is joined, the agent’s first', () => {
   expect(mergeRunSide(own('a'), input)).toMatchObject({ assess: own('a').assess, redact: own('a').redact });
 });
 
-describe('a change of the policy of a run', () => {
+describe("a change of a run's policy", () => {
   const base = mergeRunSide(agent, input)!;
   const change = policy('{ rules: [{ pattern: new, action: deny }], risk_defaults: { write: deny } }');
 
-  test('its rules stand last, each keeps its place, and what it writes wins', () => {
+  test('its rules come last, each keeps its place, and its settings win', () => {
     const changed = changeRunSide(base, { policy: change, mode: 'plan' })!;
     expect(changed.rules).toEqual([...base.rules, ...change.rules]);
     expect(changed.rules.map(({ layer }) => layer)).toEqual(['agent', 'agent', undefined, undefined, undefined]);
@@ -114,7 +114,7 @@ describe('a change of the policy of a run', () => {
     expect(changed.approval).toEqual(base.approval);
   });
 
-  test('nothing changed leaves what was; where nothing was, the change is all', () => {
+  test('an empty change keeps the policy; without an earlier policy, the change is the policy', () => {
     expect(changeRunSide(base, {})).toBe(base);
     expect(changeRunSide(undefined, { mode: 'plan' })).toEqual(mergeRunSide(undefined, undefined, 'plan'));
     expect(changeRunSide(undefined, { policy: change })!.rules).toEqual(change.rules);

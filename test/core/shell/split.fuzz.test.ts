@@ -1,9 +1,10 @@
 /**
- * `splitShell` against real bash, on random programs: whatever bash tries to run must be a part, word for word, or the
- * split must say that it is not certain.
+ * Compares `splitShell` with real bash on random programs: every command that bash tries to run must be a part, word
+ * for word, unless the split reports that it is not certain.
  *
- * Bash is restricted (no path in a command's name, no file written, no `cd`), has a PATH without programs and an empty folder,
- * and reports each command that it does not find. Globs and `~` stand for themselves: they are no matter of the split.
+ * Bash is restricted (no path in a command's name, no file written, no `cd`), has a PATH without programs and an empty
+ * folder, and reports each command that it does not find. Globs and `~` stand for themselves: the split does not expand
+ * them.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,8 +21,8 @@ const programs = 2_000;
 const seed = 20_261_122;
 
 /**
- * Runs each program in a subshell of one bash. A report is one line, so that programs in the background do not write
- * into each other's: US between fields, RS for a newline.
+ * Runs each program in a subshell of one bash. A report is one line, so that reports of background programs do not mix.
+ * US separates fields, RS replaces a newline.
  */
 const runner = `
 command_not_found_handle() {
@@ -38,7 +39,7 @@ for PROGRAM in "\${!programs[@]}"; do
 done
 `;
 
-/** Letters only, so that nothing dangerous is said even where this test is wrong. */
+/** Letters only, so that nothing dangerous runs even if this test is wrong. */
 const wrapper = fc.constantFrom('sudo', 'xargs', 'env', 'find', 'timeout');
 const name = fc.oneof({ weight: 20, arbitrary: fc.constantFrom('aa', 'bbb', 'cc', 'ddd', 'git') }, wrapper);
 const plain = fc.constantFrom(
@@ -184,7 +185,7 @@ function tried(texts: string[], folder: string): Map<number, string[][]> {
   }, 150_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('enough programs ran a command, certain ones among them', () => {
+  test('enough programs ran a command, and some splits were certain', () => {
     const ran = cases.filter((each) => each.ran.length > 0);
     const certain = ran.filter(({ split }) => split.uncertain.length === 0);
     expect(ran.length).toBeGreaterThan(1_500);
@@ -201,7 +202,7 @@ function tried(texts: string[], folder: string): Map<number, string[][]> {
     expect(missed).toEqual([]);
   });
 
-  test('an uncertain split has every program, too, if only a wrapper, a substitution or a redirection makes it so', () => {
+  test('an uncertain split also has every program, if only a wrapper, a substitution or a redirection makes it uncertain', () => {
     const seen = new Set(['wrapper program', 'substitution', 'redirection to a file', 'redirection from a file']);
     const missed = cases
       .filter(({ split }) => split.uncertain.length > 0 && split.uncertain.every((reason) => seen.has(reason)))

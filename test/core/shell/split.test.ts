@@ -1,4 +1,4 @@
-/** A reader's manual: which simple commands a shell command is split into, and when the split is not certain. */
+/** A manual by example: the simple commands of a shell command, and when the split is not certain. */
 import { describe, expect, test } from '@jest/globals';
 import { maxPartsLength, maxShellLength, maxShellParts, type Uncertainty } from '../../../src/core/shell/parts.ts';
 import { splitShell } from '../../../src/core/shell/split.ts';
@@ -10,7 +10,7 @@ const check = (command: string, parts: string[], ...uncertain: Uncertainty[]): v
   expect([split.parts.map((part) => part.text), [...split.uncertain].sort()]).toEqual([parts, [...uncertain].sort()]);
 };
 
-describe('certain: the parts are what runs, word for word', () => {
+describe('certain: the parts are exactly what runs', () => {
   test.each<Row>([
     ['git status', ['git status']],
     ['  git   status  # why', ['git status']],
@@ -207,7 +207,7 @@ describe('wrapper programs: what they start is a part too', () => {
 });
 
 describe('a part', () => {
-  test('knows its program without the path, and the wrappers it came out of', () => {
+  test('has its program without the path, and the wrappers that it came from', () => {
     expect(splitShell('/bin/ls /a; sudo env -i /bin/rm /b; c').parts).toEqual([
       { text: '/bin/ls /a', reduced: 'ls /a' },
       { text: 'sudo env -i /bin/rm /b', reduced: 'sudo env -i /bin/rm /b', wrapper: 'sudo' },
@@ -225,11 +225,11 @@ describe('a part', () => {
     ['git -c core.pager=less log', 'git -c'],
     ['git -C dir log', 'git'],
     ['docker exec box rm', 'docker exec'],
-  ])('%j names its wrapper as it was written, without the path', (command, wrapper) => {
+  ])('%j names its wrapper as written, without the path', (command, wrapper) => {
     expect(new Set(splitShell(command).parts.map((part) => part.wrapper))).toEqual(new Set([wrapper]));
   });
 
-  test('of a substitution in the arguments of a wrapper did not come out of the wrapper', () => {
+  test('in a substitution among the arguments of a wrapper does not come from the wrapper', () => {
     expect(splitShell('sudo ls $(rm x)').parts.at(-1)).toEqual({ text: 'rm x', reduced: 'rm x' });
   });
 });
@@ -252,7 +252,7 @@ describe('hostile input', () => {
     ['4,000 braces', `${'{a,'.repeat(4_000)}${'}'.repeat(4_000)}`, 'expansion'],
     ['5,000 here-documents', 'a <<E;'.repeat(2_500), 'parse error'],
     ['lone surrogates', 'a \ud800 $(\udc00)', 'substitution'],
-  ])('%s ends, uncertain and within the bounds', (_case, command, reason) => {
+  ])('%s terminates, uncertain and within the limits', (_case, command, reason) => {
     const split = splitShell(command);
     expect(split.uncertain).toContain(reason);
     expect(split.parts.length).toBeLessThanOrEqual(maxShellParts);
@@ -262,7 +262,7 @@ describe('hostile input', () => {
     expect(JSON.parse(JSON.stringify(split))).toEqual(split);
   });
 
-  test('as long as may be, it is split', () => {
+  test('a command of maximum length is split', () => {
     const longest = `a ${'b'.repeat(maxShellLength - 2)}`;
     expect(splitShell(longest)).toEqual({ parts: [{ text: longest, reduced: longest }], uncertain: [] });
   });

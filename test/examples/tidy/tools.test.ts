@@ -74,14 +74,14 @@ describe('no path leads out of the folder', () => {
     await expect(run('read_file', { path: join(folder, 'a.txt') })).rejects.toThrow('leads out');
   });
 
-  test('listing follows no link', async () => {
+  test('listing does not follow links', async () => {
     const paths = ((await run('list_files', {})) as { path: string }[]).map(({ path }) => path);
     expect(paths.toSorted()).toEqual(['a.txt', join('inside', 'b.txt')]);
   });
 });
 
 describe('inside the folder', () => {
-  test('a file is read, moved into a new folder, and deleted; each change is one line of the log', async () => {
+  test('a file is read, moved into a new folder, and deleted; each change is one line in the log', async () => {
     expect(await run('read_file', { path: './inside/b.txt' })).toBe('folder/inside/b.txt');
     await run('move_file', { from: 'a.txt', to: 'new/place/a.txt' });
     expect(readFileSync(join(folder, 'new/place/a.txt'), 'utf8')).toBe('folder/a.txt');
@@ -115,7 +115,7 @@ describe('run_command', () => {
     expect(await run('run_command', node('console.log(process.cwd())'))).toContain('folder');
   });
 
-  test('gets no key of the worker', async () => {
+  test('receives no key of the worker', async () => {
     process.env.OPENAI_API_KEY = 'a-key';
     try {
       expect(await run('run_command', node('console.log(JSON.stringify(Object.keys(process.env)))'))).not.toContain(
