@@ -1,14 +1,14 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import { policyDigest } from '../core/policy/policy-digest.ts';
-import type { GateConfig, GateWish } from '../core/policy/gate-config.ts';
+import type { GateConfig, RequestedGateConfig } from '../core/policy/gate-config.ts';
 import { type GatedDefinition, withGreaterRisk } from '../core/policy/gated-activity.ts';
 import { modes } from '../core/policy/modes.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { runPolicy } from './load-agent.ts';
 
-export type LoadGate = (wish: GateWish) => Promise<GateConfig>;
+export type LoadGate = (wish: RequestedGateConfig) => Promise<GateConfig>;
 
 export interface LoadGateOptions extends Pick<
   LoadAgentOptions,

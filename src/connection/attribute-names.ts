@@ -9,14 +9,14 @@ export function attributeNamesOf(
   wishes: AttributeNameOptions | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): AttributeNames {
-  const names = attributeNames(wishes ?? readWishes(environment['COUNTERSIGN_ATTRIBUTES'] ?? ''));
+  const names = attributeNames(wishes ?? readAttributeOptions(environment['COUNTERSIGN_ATTRIBUTES'] ?? ''));
   if (typeof names !== 'string') return names;
   const where = wishes === undefined ? 'COUNTERSIGN_ATTRIBUTES' : 'attributes';
   const remedy = wishes === undefined ? '; write it like ids=MyIds,tags=off,due=MyDue' : '';
   throw new ProblemError({ code: 'internal', message: `${where}: ${names}${remedy}.` });
 }
 
-function readWishes(text: string): AttributeNameOptions {
+function readAttributeOptions(text: string): AttributeNameOptions {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(
     pairs.map((pair) => {

@@ -51,7 +51,7 @@ export interface CountersignWorker {
  * the search attributes of the inbox (`internal`, naming `countersign setup`).
  */
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
-  const plugin = countersignPlugin(options);
+  const plugin = countersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
   installLogger(options.logLevel ?? 'WARN');
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
@@ -90,28 +90,28 @@ function passedOn(options: WorkerOptions): PassedOn {
   );
 }
 
-/** Bundles the workflows of this package, or of a module of one's own that exports them; for other plugins, too. */
+/** Bundles `agentRun`, or the workflows that a module of your own exports; other plugins may change the bundle. */
 export function bundleWorkflows(
   workflowsPath = bundledPath('index'),
   plugins: readonly WorkerPlugin[] = [],
 ): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath,
-    plugins: [countersignPlugin(), ...plugins],
+    plugins: [countersignPlugin({ leanBundle: workflowsPath === bundledPath('index') }), ...plugins],
     logger: new DefaultLogger('ERROR'),
   });
 }
 
 let loggerInstalled = false;
 
-/** Temporal keeps one runtime a process, with its logger; one that the process has installed before stays. */
+/** Temporal has one runtime in each process, with its logger. A runtime that is installed already stays. */
 function installLogger(level: LogLevel): void {
   if (loggerInstalled) return;
   loggerInstalled = true;
   try {
     Runtime.install({
       logger: new DefaultLogger(level),
-      // Else the SDK's core writes to standard output, at a level of its own.
+      // By default the SDK's core writes to standard output, at a level of its own.
       telemetryOptions: {
         logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) },
       },
@@ -126,7 +126,7 @@ async function connectNative(
   namespace: string,
 ): Promise<NativeConnection> {
   try {
-    // Our memo has limits of its own; the SDK would warn of each that passes 2 KB.
+    // The SDK warns of every memo over 2 KB. Ours has its own limits.
     return await NativeConnection.connect({ ...settings, payloadLimits: { memoWarnSize: 0 } });
   } catch (error) {
     const problem = translateServerError(error, { address: settings.address, namespace });

@@ -2,22 +2,26 @@ import type { BundleOptions } from '@temporalio/worker';
 
 type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
+/** Makes one file: the sandbox cannot load a second one, which webpack makes of what a library imports dynamically. */
+export function singleFile(config: Configuration): Configuration {
+  return { ...config, output: { ...config.output, asyncChunks: false } };
+}
+
 /**
- * Keeps the workflow bundle small, for every worker holds it in memory (B5), and leaves names and lines as they are:
- * failures keep their types, stack traces their lines. Out go comments, from libraries too, webpack's notes, and from
- * the source map its columns and the text of every source once more.
+ * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
+ * the notes of webpack, and from the source map its columns and the text of the sources. Names and lines stay: failures
+ * keep their types, and stack traces their lines.
  */
 export function leanBundle(config: Configuration): Configuration {
   return {
     ...config,
     devtool: 'inline-nosources-cheap-module-source-map',
-    // One file: the sandbox cannot load a second one, which webpack makes of what a library imports dynamically.
-    output: { ...config.output, pathinfo: false, asyncChunks: false },
+    output: { ...config.output, pathinfo: false },
     module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
   };
 }
 
-/** After all other rules, by the compiler that Temporal's bundler uses for TypeScript; without it, comments stay. */
+/** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay. */
 function withoutComments(config: Configuration): object[] {
   const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
   const swc = uses.find(
@@ -26,7 +30,7 @@ function withoutComments(config: Configuration): object[] {
   );
   if (swc === undefined) return [];
   const options = {
-    // CommonJS stays what it is, not strict where it does not say so.
+    // CommonJS stays CommonJS, and sloppy mode stays sloppy.
     isModule: 'unknown',
     sourceMaps: true,
     jsc: { target: 'esnext', parser: { syntax: 'ecmascript' }, minify: { format: { comments: false } } },

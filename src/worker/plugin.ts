@@ -1,7 +1,4 @@
-/**
- * What a Temporal worker needs for runs and for gates, as a plugin: for people who make their workers themselves, beside
- * other plugins. `createWorker` is made of it, too.
- */
+/** The plugin for Temporal's worker: everything that runs and gates need. `createWorker` uses it too. */
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleOptions, BundlerPlugin, NativeConnection, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import type { ExternalStorage } from '@temporalio/common';
@@ -34,7 +31,7 @@ import type { Policy } from '../core/policy/policy.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import type { RollOver } from '../core/policy/run-config.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
-import { leanBundle } from './lean-bundle.ts';
+import { leanBundle, singleFile } from './lean-bundle.ts';
 import { loadPolicy } from './load-policy.ts';
 import { folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
@@ -42,28 +39,33 @@ import { unreadReferences } from '../payload-folder/unread-references.ts';
 
 export interface PluginOptions {
   agents?: readonly Agent[];
-  /** Tools that no agent has, for workflows of one's own with a gate. */
+  /** Tools that no agent has. */
   tools?: readonly Tool[];
-  /** Activities of one's own that run only behind a gate (docs/gate.md), by name. */
+  /** Activities of your own that run only behind a gate (docs/gate.md), by name. */
   gated?: GatedActivities;
   /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
   policy?: string | object;
-  /** Functions that say how bad a call would be, beside the built-in assessors and the policy's `assess:` rules. */
+  /** Assessors of your own, beside the built-in ones and the `assess:` rules of the policy. They see agents' calls. */
   assessors?: readonly Assessor[];
-  /** Workflow types beside `agentRun` whose calls may run tools and gated activities here (I1). */
+  /** The workflow types, besides `agentRun`, whose gated activities may run here. Default: none. */
   workflowTypes?: readonly string[];
-  /** When runs continue as new; recorded in each run at its start. */
+  /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
   rollOver?: Partial<RollOver>;
   /**
-   * A folder for payloads that are too large for Temporal's server; all workers of the task queue and all clients of
-   * its runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: none, whatever it says.
+   * A folder for payloads that are too large for Temporal's server. All workers of the task queue and all clients of its
+   * runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false` ignores that variable.
    */
   largePayloads?: LargePayloads | false;
   /**
-   * The names of the inbox's search attributes; recorded in each run at its start. `tags: false` leaves ApprovalTags
-   * out. Default: `COUNTERSIGN_ATTRIBUTES`, else ApprovalIds, ApprovalTags and ApprovalDue.
+   * The names of the inbox's search attributes; recorded in each run at its start. `tags: false` omits ApprovalTags.
+   * Default: `COUNTERSIGN_ATTRIBUTES`, else ApprovalIds, ApprovalTags and ApprovalDue.
    */
   attributes?: AttributeNameOptions;
+  /**
+   * Removes comments and the text of sources from the workflow bundle, which every worker holds in memory. Default:
+   * false; `createWorker` and `bundleWorkflows` do it where they bundle `agentRun` alone.
+   */
+  leanBundle?: boolean;
 }
 
 /** The names above, all of them: Temporal's worker does not know these options. */
@@ -77,19 +79,24 @@ export const pluginOptionNames: readonly string[] = Object.keys({
   rollOver: true,
   largePayloads: true,
   attributes: true,
+  leanBundle: true,
 } satisfies Record<keyof PluginOptions, true>);
 
 export type CountersignPlugin = BundlerPlugin &
   Required<Pick<WorkerPlugin, 'configureWorker' | 'configureReplayWorker'>>;
 
 const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
-/** Below, a link would continue as new before it got anything done; above, Temporal ends the run. */
+/** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
 const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
 
 /**
- * A plugin for `Worker.create` and `bundleWorkflowCode`. Throws, in one sentence, a `DefinitionError` for what cannot
- * work and `policy_invalid` for a policy that does not load; the worker is refused (`internal`) where the namespace lacks
- * the search attributes of the inbox.
+ * Makes a plugin for `Worker.create` and `bundleWorkflowCode`. Throws a `DefinitionError` for options that contradict
+ * each other, and `policy_invalid` for a policy that does not load. The worker does not start (`internal`) in a namespace
+ * without the search attributes of the inbox.
+ *
+ * What it changes of a worker: it adds activities, an activity interceptor and workflow interceptors; it sets the
+ * payload converter, the external storage where none is set, and `stickyQueueScheduleToStartTimeout` to 2 seconds where
+ * it is not set.
  */
 export function countersignPlugin(options: PluginOptions = {}): CountersignPlugin {
   const registry = createRegistry({ agents: options.agents ?? [], tools: options.tools });
@@ -162,7 +169,7 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
           ...workflowModules(worker),
           activity: [...(worker.interceptors?.activity ?? []), () => ({ inbound })],
         },
-        // At Temporal's default a killed worker delays every decision by ten seconds.
+        // With Temporal's default of 10 seconds, a killed worker delays every decision by that long.
         stickyQueueScheduleToStartTimeout: worker.stickyQueueScheduleToStartTimeout ?? '2s',
       };
     },
@@ -171,30 +178,33 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
       ...sandboxed(worker, await storage(connectionSettings().namespace)),
       interceptors: workflowModules(worker),
     }),
-    configureBundler,
+    configureBundler: (bundle) => configureBundler(bundle, options.leanBundle === true),
   };
 }
 
-/** A call of an agent is a run, and a handoff is a step of its own. */
+/** False for tools that call an agent or hand over: no activity runs them. */
 function isActivity({ agent, handoff }: Tool): boolean {
   return agent === undefined && handoff === undefined;
 }
 
-/** For `bundleWorkflowCode`, and for the worker that bundles by itself. */
-function configureBundler(bundle: BundleOptions): BundleOptions {
+/** For `bundleWorkflowCode`, and for a worker that makes its own bundle. */
+function configureBundler(bundle: BundleOptions, isLean: boolean): BundleOptions {
   const { webpackConfigHook } = bundle;
   return {
     ...bundle,
     payloadConverterPath: ownConverter(bundle.payloadConverterPath),
     workflowInterceptorModules: joined(bundle.workflowInterceptorModules, [bundledPath('interceptors')]),
     preloadModules: joined(bundle.preloadModules, [bundledPath('preloaded')]),
-    webpackConfigHook: (config) => leanBundle(webpackConfigHook?.(config) ?? config),
+    webpackConfigHook: (given) => {
+      const config = singleFile(webpackConfigHook?.(given) ?? given);
+      return isLean ? leanBundle(config) : config;
+    },
   };
 }
 
 type SandboxOptions = Pick<WorkerOptions, 'dataConverter' | 'interceptors' | 'workflowBundle'>;
 
-/** An external storage of the worker's own stays; it has to read what any client sends it (docs/security.md). */
+/** Keeps the worker's own external storage, which must read what any client sends (docs/security.md). */
 function sandboxed<Options extends SandboxOptions>(options: Options, externalStorage: ExternalStorage): Options {
   const { dataConverter } = options;
   return {
@@ -207,7 +217,7 @@ function sandboxed<Options extends SandboxOptions>(options: Options, externalSto
   };
 }
 
-/** A bundle that is given must have been made with this plugin: the gate checks that, and says so. */
+/** A given bundle must have been made with this plugin; the gate checks that. */
 function workflowModules({
   interceptors,
   workflowBundle,
@@ -220,7 +230,7 @@ function joined(given: readonly string[] | undefined, more: readonly string[]): 
   return [...new Set([...(given ?? []), ...more])];
 }
 
-/** Ours never throws while it reads (I5); another one would let a signal wedge every run. */
+/** Ours never throws while it reads; with another one, a single signal could stop a run for ever (I5a). */
 function ownConverter(given: string | undefined): string {
   const own = bundledPath('sandbox/payload-converter');
   if (given === undefined || given === own) return own;
@@ -243,7 +253,7 @@ function checkRollOver(rollOver: RollOver): RollOver {
   return rollOver;
 }
 
-/** Without a connection of its own the worker makes one, of which nothing is known yet. */
+/** Does nothing without a connection: the worker makes its own later. */
 async function requireAttributes(
   connection: NativeConnection | undefined,
   namespace = 'default',

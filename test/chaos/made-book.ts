@@ -1,6 +1,6 @@
 import type { ApprovalDetails, JournalEntry } from '../../src/contract.ts';
 import { projectJournal } from '../../src/core/ledger/journal.ts';
-import { bookedRequest } from '../support/record-request.ts';
+import { requestRecord } from '../support/record-request.ts';
 import type { RunBook } from './run-book.ts';
 import type { ChaosTool, PlannedItem } from './schedule.ts';
 import type { SentItem } from './sent-item.ts';
@@ -107,7 +107,7 @@ function detailsOf(entries: JournalEntry[]): Record<string, ApprovalDetails> {
     requests.map(({ requestId, toolName, openedAt, deadline, outcome, runs, settledAt, ...word }) => [
       requestId,
       {
-        ...bookedRequest(1, null, { requestId }).request,
+        ...requestRecord(1, null, { requestId }).request,
         toolName,
         digest,
         requestedAt: openedAt,

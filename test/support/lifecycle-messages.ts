@@ -58,7 +58,7 @@ const { policy } = parsed;
 export const lifecycleDirectories: Directories = { run: policy.directory! };
 
 /** The request as a run's gate would record it. */
-export function bookedAs(request: ApprovalRequest, callId: string): { record: RequestRecord; ruling: Ruling } {
+export function recordedAs(request: ApprovalRequest, callId: string): { record: RequestRecord; ruling: Ruling } {
   const call = { tool: 'pay', args: request.arguments, risk: 'write', subject: 'to' } as const;
   const ruling = evaluate({ run: compilePolicy(policy, 'run') }, call);
   const openedMs = Date.parse(request.requestedAt);

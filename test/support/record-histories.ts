@@ -18,7 +18,7 @@ import { openWorld } from './world.ts';
 const folder = fileURLToPath(new URL('../histories/', import.meta.url));
 const only = process.argv[2];
 
-function isWished(run: RecordedRun): boolean {
+function isRequested(run: RecordedRun): boolean {
   const stored = (): boolean => readdirSync(folder).some((file) => isHistoryOf(file, run));
   return only === '--new' ? !stored() : only === undefined || run.name.includes(only);
 }
@@ -26,7 +26,7 @@ function isWished(run: RecordedRun): boolean {
 mkdirSync(folder, { recursive: true });
 await globalSetup();
 try {
-  for (const { name, play, waiting, world: options } of recordedRuns.filter(isWished)) {
+  for (const { name, play, waiting, world: options } of recordedRuns.filter(isRequested)) {
     const world = await openWorld(typeof options === 'function' ? await options() : options);
     const run = await play(world);
     const { links } = await world.client.historyChain(run.workflowId);

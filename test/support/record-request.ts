@@ -13,7 +13,7 @@ export const requestIdOf = (number: number): string => number.toString(16).padSt
 export const digestOf = (number: number): string => number.toString(16).padStart(64, 'd');
 
 /** Request number `number` of a run, as its ledger records it. */
-export function bookedRequest(
+export function requestRecord(
   number: number,
   deadlineMs: number | null = null,
   fields: Partial<ApprovalRequest> = {},

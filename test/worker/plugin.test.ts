@@ -67,6 +67,15 @@ describe('a bundle', () => {
     expect(order).toEqual(['theirs']);
   });
 
+  test('keeps its comments and sources, unless it is to be lean', () => {
+    const sourceMapOf = (leanBundle?: boolean): unknown => {
+      const { configureBundler } = countersignPlugin(leanBundle === undefined ? {} : { leanBundle });
+      return configureBundler!(bundle).webpackConfigHook!({ devtool: 'theirs' as never }).devtool;
+    };
+    expect(sourceMapOf()).toBe('theirs');
+    expect(sourceMapOf(true)).toMatch(/nosources/);
+  });
+
   test('with another payload converter is refused', () => {
     expect(() => plugin.configureBundler!({ ...bundle, payloadConverterPath: '/theirs' })).toThrow(
       /its own payload converter/,

@@ -2,16 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 import { currentDetails } from '../../src/workflows/gate/current-details.ts';
 import type { Ledger } from '../../src/core/ledger/ledger.ts';
 import { emptyLedger } from '../../src/core/ledger/ledger.ts';
-import { bookedRequest, requestIdOf } from '../support/record-request.ts';
+import { requestRecord, requestIdOf } from '../support/record-request.ts';
 
-const withOpen = (...open: ReturnType<typeof bookedRequest>[]): Ledger => ({ ...emptyLedger(1), open });
+const withOpen = (...open: ReturnType<typeof requestRecord>[]): Ledger => ({ ...emptyLedger(1), open });
 const many = (count: number) =>
-  withOpen(...Array.from({ length: count }, (_, number) => bookedRequest(number, 60_000)));
+  withOpen(...Array.from({ length: count }, (_, number) => requestRecord(number, 60_000)));
 
 test('nothing open', () => expect(currentDetails(emptyLedger(1))).toBe('No approval is pending.'));
 
 test('one open: the call, the deadline, and how to answer', () => {
-  const text = currentDetails(withOpen(bookedRequest(7, 60_000)));
+  const text = currentDetails(withOpen(requestRecord(7, 60_000)));
   expect(text).toContain('### 1 approval pending');
   expect(text).toContain('**pay** with `to`, `amount`, risk write\ndenied by itself after 1970-01-01 00:01:00 UTC\n');
   expect(text).toContain(`countersign approve ${requestIdOf(7)}\n`);
@@ -19,7 +19,7 @@ test('one open: the call, the deadline, and how to answer', () => {
 });
 
 test('one that waits forever', () => {
-  expect(currentDetails(withOpen(bookedRequest(1)))).toContain('no deadline');
+  expect(currentDetails(withOpen(requestRecord(1)))).toContain('no deadline');
 });
 
 test.each([
@@ -42,9 +42,9 @@ describe('text from a model or a policy stays text', () => {
     ['an invisible character', 'x\u200By'],
     ['at any length', 'x'.repeat(100_000)],
   ])('%s', (_name, hostile) => {
-    const record = bookedRequest(1, null, { arguments: { [hostile]: 1 }, reason: hostile });
+    const record = requestRecord(1, null, { arguments: { [hostile]: 1 }, reason: hostile });
     const text = currentDetails(withOpen(record));
-    const plain = currentDetails(withOpen(bookedRequest(1, null, { arguments: { name: 1 }, reason: 'reason' })));
+    const plain = currentDetails(withOpen(requestRecord(1, null, { arguments: { name: 1 }, reason: 'reason' })));
     expect(text.split('\n')).toHaveLength(plain.split('\n').length);
     expect(text.match(/`/g)).toHaveLength(plain.match(/`/g)!.length);
     expect(text).not.toMatch(/[\u202E\u200B]/);

@@ -7,7 +7,7 @@ import { emptyLedger, findRequest, reduce } from '../../src/core/ledger/ledger.t
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 import {
-  bookedAs,
+  recordedAs,
   essence,
   lifecycleDirectories,
   lifecycleMessage,
@@ -40,7 +40,7 @@ test.each(sequences.map((messages, index) => [index, messages] as const))(
     const requests = await run.open(targets.length);
     let ledger = emptyLedger(1);
     for (const [at, request] of requests.entries()) {
-      const opened = bookedAs(request, `1.${at + 1}`);
+      const opened = recordedAs(request, `1.${at + 1}`);
       ({ ledger } = reduce(ledger, { kind: 'open', atMs: Date.parse(request.requestedAt), ...opened }));
     }
     for (const message of messages) {

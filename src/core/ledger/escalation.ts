@@ -4,7 +4,7 @@
  */
 import type { RequestRecord } from './ledger-state.ts';
 
-export interface LadderStep {
+export interface EscalationStep {
   kind: 'warned' | 'reminded' | 'escalated';
   /** Workflow time at which the step was due. */
   dueMs: number;
@@ -21,27 +21,27 @@ export function nextStepAtMs(record: RequestRecord): number | null {
 }
 
 /** The steps that are due at `atMs` and not taken yet, oldest first. Several missed reminders count as one. */
-export function stepsDue(record: RequestRecord, atMs: number): LadderStep[] {
+export function stepsDue(record: RequestRecord, atMs: number): EscalationStep[] {
   const planned = plannedSteps(record).filter(({ dueMs }) => dueMs > record.ladderMs && dueMs <= atMs);
   const reminderMs = nextReminderMs(record);
-  const reminded: LadderStep[] =
+  const reminded: EscalationStep[] =
     reminderMs !== null && reminderMs <= atMs ? [{ kind: 'reminded', dueMs: reminderMs }] : [];
   return [...planned, ...reminded]
     .filter(({ dueMs }) => isBeforeDeadline(record, dueMs))
     .toSorted((one, other) => one.dueMs - other.dueMs);
 }
 
-function plannedSteps(record: RequestRecord): LadderStep[] {
+function plannedSteps(record: RequestRecord): EscalationStep[] {
   const { terms, deadlineMs } = record;
   const openedMs = openedAtMs(record);
-  const escalations = terms.escalate.map(({ afterMs, to }): LadderStep => ({
+  const escalations = terms.escalate.map(({ afterMs, to }): EscalationStep => ({
     kind: 'escalated',
     dueMs: openedMs + afterMs,
     to,
   }));
   if (terms.warnBeforeMs === null || deadlineMs === null) return escalations;
   // A warning that is due before the request opens is sent when it opens.
-  const warning: LadderStep = { kind: 'warned', dueMs: Math.max(openedMs, deadlineMs - terms.warnBeforeMs) };
+  const warning: EscalationStep = { kind: 'warned', dueMs: Math.max(openedMs, deadlineMs - terms.warnBeforeMs) };
   return [...escalations, warning];
 }
 

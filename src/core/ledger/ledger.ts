@@ -8,7 +8,7 @@ import type { AskTerms } from '../policy/ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
-import type { LadderStep } from './escalation.ts';
+import type { EscalationStep } from './escalation.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
   answeredKept,
@@ -46,7 +46,7 @@ export type LedgerCommand =
   | ExtendCommand
   | DelegateCommand
   /** Steps of a waiting request, taken together (escalation.ts). `reviewers`: who is asked from now on. */
-  | { kind: 'step'; atMs: number; requestId: string; steps: LadderStep[]; reviewers: string[] }
+  | { kind: 'step'; atMs: number; requestId: string; steps: EscalationStep[]; reviewers: string[] }
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
   /** `operatorMs`: when an operator signed it. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }

@@ -6,7 +6,7 @@ import type { RollOver } from './run-config.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
 /** What a user's workflow requests from its worker before its first gated call. */
-export interface GateWish {
+export interface RequestedGateConfig {
   /** The agent name under which the workflow's calls are ruled on. */
   agent: string;
   /** A policy document; it can only tighten the operator's ceiling (I10). */

@@ -89,8 +89,8 @@ function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, 
 
 function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): Answer {
   const { action, id, layer, reason, ask } = rule;
-  const coloured = action === 'deny' ? action : applyMode(mode, action, action, call.mode).action;
-  if (coloured !== action) return byMode(mode, coloured, call.tool);
+  const applied = action === 'deny' ? action : applyMode(mode, action, action, call.mode).action;
+  if (applied !== action) return byMode(mode, applied, call.tool);
   return { action, rule: id, layer, ...(reason && { reason }), ...(ask && { ask }), ...alwaysOf(ask) };
 }
 

@@ -92,10 +92,10 @@ export function applyMode(
 ): { action: Action; decided: boolean } {
   const cell = modeTable[mode][by];
   if (cell === 'keep') return { action, decided: false };
-  const coloured = actionOf(cell, action, facts);
+  const applied = actionOf(cell, action, facts);
   // A cell that returns the rule's own action, or leaves the risk default unchanged, has decided nothing.
   const own = by !== 'none' || (typeof cell === 'object' && ('askBecomes' in cell || 'writeAllow' in cell));
-  return { action: coloured, decided: !own || coloured !== action };
+  return { action: applied, decided: !own || applied !== action };
 }
 
 function actionOf(

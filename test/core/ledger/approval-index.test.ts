@@ -6,15 +6,15 @@ import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import type { Ledger } from '../../../src/core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../../src/core/ledger/ledger.ts';
 import { maxPendingBound } from '../../../src/core/policy/policy.ts';
-import { askRuling, bookedRequest, requestIdOf } from '../../support/record-request.ts';
+import { askRuling, requestRecord, requestIdOf } from '../../support/record-request.ts';
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** A ledger with `open` open requests and `settled` requests that were answered before. */
-function ledgerWith(open: number, settled = 0, fields: Parameters<typeof bookedRequest>[2] = {}): Ledger {
+function ledgerWith(open: number, settled = 0, fields: Parameters<typeof requestRecord>[2] = {}): Ledger {
   let ledger = emptyLedger(1);
   for (let number = 0; number < open + settled; number++) {
-    const record = bookedRequest(number, 1_000 + number, fields);
+    const record = requestRecord(number, 1_000 + number, fields);
     ({ ledger } = reduce(ledger, { kind: 'open', atMs: 0, record, ruling: askRuling }));
     const decision = { requestId: requestIdOf(number), approved: false };
     if (number < settled) ({ ledger } = reduce(ledger, { kind: 'decide', atMs: 0, decision }));
@@ -36,7 +36,7 @@ describe('search attributes', () => {
   });
 
   test('have no deadline if no open request has one', () => {
-    const { ledger } = reduce(emptyLedger(1), { kind: 'open', atMs: 0, record: bookedRequest(1), ruling: askRuling });
+    const { ledger } = reduce(emptyLedger(1), { kind: 'open', atMs: 0, record: requestRecord(1), ruling: askRuling });
     expect(approvalIndex(ledger).dueMs).toBeNull();
   });
 
@@ -54,7 +54,7 @@ describe('search attributes', () => {
   test('drop settled tags first', () => {
     let ledger = ledgerWith(0, 30);
     for (let number = 30; number < 75; number++) {
-      const record = bookedRequest(number, null, { toolName: `tool_${number}_${'x'.repeat(24)}` });
+      const record = requestRecord(number, null, { toolName: `tool_${number}_${'x'.repeat(24)}` });
       ({ ledger } = reduce(ledger, { kind: 'open', atMs: 0, record, ruling: askRuling }));
     }
     const { tags } = approvalIndex(ledger);
@@ -108,7 +108,7 @@ test('no part exceeds its limit, whatever the requests contain', () => {
       let ledger = ledgerWith(0, settled);
       const entries: JournalEntry[] = [];
       for (const [index, each] of all.entries()) {
-        const record = bookedRequest(100 + index, null, each);
+        const record = requestRecord(100 + index, null, each);
         const reduction = reduce(ledger, {
           kind: 'open',
           atMs: 0,

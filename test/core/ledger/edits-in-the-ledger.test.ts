@@ -4,14 +4,14 @@ import type { ParsedDecision } from '../../../src/core/messages/decision.ts';
 import type { RequestRecord, Ledger, LedgerCommand } from '../../../src/core/ledger/ledger.ts';
 import { emptyLedger, iso, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';
 import { requestInPlaceOf } from '../../../src/core/ledger/ledger-state.ts';
-import { askRuling, bookedRequest, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
+import { askRuling, requestRecord, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
 
 /**
  * What an edit leaves in the ledger (I9): counts, uses, and the link from the request that was asked to the one that
  * answers.
  */
 
-const reversible = bookedRequest(1).request.assessment;
+const reversible = requestRecord(1).request.assessment;
 const irreversible = { ...reversible, reversible: false };
 
 const apply = (ledger: Ledger, ...commands: LedgerCommand[]): Ledger =>
@@ -27,10 +27,10 @@ const decide = (number: number, fields: Partial<ParsedDecision>, edit?: CheckedE
 const approve = (number: number): LedgerCommand => decide(number, {});
 /** Has other reviewers, so that the edited call becomes a separate request. */
 const successorOf = (number: number, replaced: number, fields = {}): RequestRecord => ({
-  ...bookedRequest(number, null, { replaces: { requestId: requestIdOf(replaced), by: 'edit' }, ...fields }),
+  ...requestRecord(number, null, { replaces: { requestId: requestIdOf(replaced), by: 'edit' }, ...fields }),
   callId: '1.1',
   terms: {
-    ...bookedRequest(number).terms,
+    ...requestRecord(number).terms,
     requirements: [{ layer: 'run', reviewers: [`reviewer-${number}`], quorum: 1, oneOfEach: [], escalate: [] }],
   },
 });
@@ -46,8 +46,8 @@ const editedBy = (number: number, by: number): LedgerCommand =>
 describe('the request that answers can still be found', () => {
   test('after more settled requests than are kept', () => {
     const others = Array.from({ length: settledKept }, (_, index) => index + 10);
-    const edited = apply(emptyLedger(1), open(bookedRequest(1)), editedBy(1, 2));
-    const ledger = apply(edited, ...others.flatMap((number) => [open(bookedRequest(number)), approve(number)]));
+    const edited = apply(emptyLedger(1), open(requestRecord(1)), editedBy(1, 2));
+    const ledger = apply(edited, ...others.flatMap((number) => [open(requestRecord(number)), approve(number)]));
     expect(requestInPlaceOf(ledger, requestIdOf(1))?.request.requestId).toBe(requestIdOf(2));
     const settled = apply(ledger, decide(2, { reviewerId: 'reviewer-2' }));
     expect(requestInPlaceOf(settled, requestIdOf(1))).toMatchObject({
@@ -59,7 +59,7 @@ describe('the request that answers can still be found', () => {
     const numbers = Array.from({ length: settledKept + 5 }, (_, index) => index + 1);
     const ledger = apply(
       emptyLedger(1),
-      open(bookedRequest(1)),
+      open(requestRecord(1)),
       ...numbers.map((number) => editedBy(number, number + 1)),
     );
     expect(requestInPlaceOf(ledger, requestIdOf(1))?.request.requestId).toBe(requestIdOf(numbers.length + 1));
@@ -68,7 +68,7 @@ describe('the request that answers can still be found', () => {
 
   test('if as many as may be open are each edited and settled before the run looks', () => {
     const numbers = Array.from({ length: settledKept }, (_, index) => index + 1);
-    const opened = apply(emptyLedger(1), ...numbers.map((number) => open(bookedRequest(number))));
+    const opened = apply(emptyLedger(1), ...numbers.map((number) => open(requestRecord(number))));
     const ledger = apply(
       opened,
       ...numbers.flatMap((number) => [
@@ -88,7 +88,7 @@ describe('irreversible calls', () => {
     ['one, edited into another', false, false, 1],
     ['one, edited into what can be undone', false, true, 0],
   ])('%s', (_, before, after, count) => {
-    const first = bookedRequest(1, null, { assessment: { ...reversible, reversible: before } });
+    const first = requestRecord(1, null, { assessment: { ...reversible, reversible: before } });
     const edit: CheckedEdit = { arguments: {}, digest: digestOf(9), reversible: after };
     const ledger = apply(emptyLedger(1), open(first), decide(1, {}, edit));
     expect(ledger.counts).toMatchObject({ calls: 1, irreversible: count });
@@ -100,7 +100,7 @@ describe('irreversible calls', () => {
   });
 
   test.each([true, false])('the policy changes whether its request is irreversible (%s)', (before) => {
-    const first = bookedRequest(1, null, { assessment: { ...reversible, reversible: before } });
+    const first = requestRecord(1, null, { assessment: { ...reversible, reversible: before } });
     const request = { rule: 'new', reason: '', reviewers: [], assessment: before ? irreversible : reversible };
     const changed = apply(emptyLedger(1), open(first), {
       kind: 'updateTerms',
@@ -116,13 +116,13 @@ describe('irreversible calls', () => {
 
 test('an edit that a grant allows uses the grant', () => {
   const grant = { grantId: 'grant-1', tool: 'pay', approved: true, scope: { kind: 'tool' }, usesLeft: 1 } as const;
-  const ledger = apply({ ...emptyLedger(1), grants: [grant] }, open(bookedRequest(1)));
+  const ledger = apply({ ...emptyLedger(1), grants: [grant] }, open(requestRecord(1)));
   const edit: CheckedEdit = { arguments: {}, digest: digestOf(9), reversible: true, grantId: 'grant-1' };
   expect(apply(ledger, decide(1, {}, edit)).grants).toEqual([]);
 });
 
 test('the request for an edit whose check took long starts when it is opened', () => {
-  const first = bookedRequest(1, 1_000);
+  const first = requestRecord(1, 1_000);
   const successor = successorOf(2, 1, { requestedAt: iso(90_000), deadline: iso(91_000) });
   const edit = editInto({ ...successor, deadlineMs: 91_000 });
   const { ledger, entries } = reduce(
@@ -145,7 +145,7 @@ test('answers that settle nothing are bounded', () => {
   const denials = Array.from({ length: 300 }, (_, index) =>
     decide(1, { approved: false, reviewerId: `somebody-${index}` }),
   );
-  const ledger = apply(emptyLedger(1), open(bookedRequest(1, null, {}, terms)), ...denials);
+  const ledger = apply(emptyLedger(1), open(requestRecord(1, null, {}, terms)), ...denials);
   expect(ledger.open[0]!.votes).toHaveLength(100);
   const { receipt } = reduce(ledger, denials.at(-1)!);
   expect(receipt).toMatchObject({ accepted: false, code: 'rate_limited' });

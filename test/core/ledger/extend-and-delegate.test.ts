@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LedgerCommand } from '../../../src/core/ledger/ledger.ts';
 import { emptyLedger, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';
-import { askRuling, bookedRequest, claimedBy, requestIdOf } from '../../support/record-request.ts';
+import { askRuling, requestRecord, claimedBy, requestIdOf } from '../../support/record-request.ts';
 
 const by = claimedBy('ann');
 const open = (number: number): LedgerCommand => ({
   kind: 'open',
   atMs: 0,
-  record: bookedRequest(number, 1_000),
+  record: requestRecord(number, 1_000),
   ruling: askRuling,
 });
 const decide = (number: number): LedgerCommand => {

@@ -21,7 +21,7 @@ import { listed } from '../../../src/core/ledger/listed-request.ts';
 import { compileLayers, evaluate } from '../../../src/core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 import { currentDetails } from '../../../src/workflows/gate/current-details.ts';
-import { bookedRequest, requestIdOf } from '../../support/record-request.ts';
+import { requestRecord, requestIdOf } from '../../support/record-request.ts';
 
 /** Policy `include_arguments: false`: no argument value appears in anything that reviewers see (I13). */
 
@@ -102,7 +102,7 @@ function shownOf(
   const ruling = evaluate(layers, call, {});
   const fields = { toolName: tool, arguments: args, riskLevel: risk, assessment, contextSummary: `I now use ${mark}` };
   const record = (number: number) =>
-    bookedRequest(number, null, { ...fields, rule: ruling.rule, reason: ruling.reason ?? 'asked' });
+    requestRecord(number, null, { ...fields, rule: ruling.rule, reason: ruling.reason ?? 'asked' });
   const always = { kind: 'arguments' as const, match: { [Object.keys(args)[0]!]: '*' }, uses: 3 };
   const named = { kind: 'arguments' as const, match: { text: `*${mark.slice(0, 200)}*` } };
   const edit = { arguments: args, digest: 'e'.repeat(64), reversible: true };

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { latestDeadlineMs } from '../../../src/core/ledger/latest-deadline.ts';
 import { iso } from '../../../src/core/ledger/ledger.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
-import { bookedRequest, digestOf, requestIdOf } from '../../support/record-request.ts';
+import { requestRecord, digestOf, requestIdOf } from '../../support/record-request.ts';
 
 const minute = 60_000;
 const ceiling = (maxTimeoutMs: number | null): Policy => ({
@@ -11,7 +11,7 @@ const ceiling = (maxTimeoutMs: number | null): Policy => ({
   riskDefaults: {},
   approval: { maxTimeoutMs },
 });
-const asked = bookedRequest(2, null, { requestedAt: iso(5 * minute) });
+const asked = requestRecord(2, null, { requestedAt: iso(5 * minute) });
 const successor = { ...asked, origin: { requestId: requestIdOf(1), digest: digestOf(1), requestedAt: iso(minute) } };
 
 test.each([

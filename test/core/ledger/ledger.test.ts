@@ -8,12 +8,12 @@ import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import type { Ledger, LedgerCommand } from '../../../src/core/ledger/ledger.ts';
 import { emptyLedger, findRequest, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';
 import type { ProblemCode } from '../../../src/core/base/problem.ts';
-import { askRuling, bookedRequest, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
+import { askRuling, requestRecord, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
 
 const open = (number: number, deadlineMs: number | null = null): LedgerCommand => ({
   kind: 'open',
   atMs: 0,
-  record: bookedRequest(number, deadlineMs),
+  record: requestRecord(number, deadlineMs),
   ruling: askRuling,
 });
 const decide = (number: number, fields: Partial<ParsedDecision> = {}, atMs = 0): LedgerCommand => ({
@@ -128,7 +128,7 @@ describe('what the ledger keeps is bounded', () => {
     [3_900, 'all'],
     [4_100, 'part'],
   ])('arguments of a settled request, of %i characters: %s', (length, shown) => {
-    const large = bookedRequest(1, null, { arguments: { text: 'x'.repeat(length) } });
+    const large = requestRecord(1, null, { arguments: { text: 'x'.repeat(length) } });
     const { ledger: after } = reduceAll([{ kind: 'open', atMs: 0, record: large, ruling: askRuling }, decide(1)]);
     expect(findRequest(after, requestIdOf(1))?.request).toMatchObject({
       shown,
@@ -206,7 +206,7 @@ describe('for any order of commands', () => {
             const deadlineMs = each.deadlineMs === null ? null : atMs + each.deadlineMs;
             naive.requests.set(next, { deadlineMs });
             const assessment = { ...defaultAssessment('write'), reversible: next % 2 === 0 };
-            apply({ kind: 'open', atMs, record: bookedRequest(next, deadlineMs, { assessment }), ruling: askRuling });
+            apply({ kind: 'open', atMs, record: requestRecord(next, deadlineMs, { assessment }), ruling: askRuling });
           } else if (each.kind === 'decide') {
             const { approved, digest, decisionId } = each;
             const decision = { requestId: requestIdOf(each.number), approved, digest, decisionId };

@@ -5,9 +5,9 @@ import { projectJournal } from '../../../src/core/ledger/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, findRequest, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
 import { panelOf } from '../../../src/core/ledger/panel.ts';
-import { bookedRequest } from '../../support/record-request.ts';
+import { requestRecord } from '../../support/record-request.ts';
 import {
-  bookedAs,
+  recordedAs,
   lifecycleDirectories as directories,
   lifecycleMessage,
   sent,
@@ -17,13 +17,13 @@ import {
 /** Laws of the ledger for votes, grants, delegations and extensions. For single decisions, see ledger.test.ts. */
 
 const hourMs = 3_600_000;
-const requests = targets.map((to, number) => bookedRequest(number, hourMs, { arguments: { to, amount: 1 } }).request);
+const requests = targets.map((to, number) => requestRecord(number, hourMs, { arguments: { to, amount: 1 } }).request);
 
 function opened(): { ledger: Ledger; entries: JournalEntry[] } {
   let ledger = emptyLedger(1);
   const entries: JournalEntry[] = [];
   for (const [index, request] of requests.entries()) {
-    const reduction = reduce(ledger, { kind: 'open', atMs: 0, ...bookedAs(request, `1.${index}`) }, directories);
+    const reduction = reduce(ledger, { kind: 'open', atMs: 0, ...recordedAs(request, `1.${index}`) }, directories);
     ({ ledger } = reduction);
     entries.push(...reduction.entries);
   }

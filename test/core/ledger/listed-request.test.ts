@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { argumentBytes, listed } from '../../../src/core/ledger/listed-request.ts';
-import { bookedRequest } from '../../support/record-request.ts';
+import { requestRecord } from '../../support/record-request.ts';
 
-const requestWith = (body: string) => bookedRequest(1, null, { arguments: { to: 'ann', body } }).request;
+const requestWith = (body: string) => requestRecord(1, null, { arguments: { to: 'ann', body } }).request;
 const edge = 32_000 - JSON.stringify({ to: 'ann', body: '' }).length;
 
 test.each(['', 'x'.repeat(edge), 'é'.repeat(edge / 2)])('a list shows arguments of up to 32,000 bytes', (body) => {
