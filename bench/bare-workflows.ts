@@ -1,7 +1,7 @@
 /**
- * What one would write by hand, to measure against: the same model and tool activities in the same order, without
- * this project. `bareRun` has no gate; `bareGatedRun` waits for a signal against a timer before each asked call.
- * Nothing of ours is imported but types, so that memory and CPU compare as well.
+ * Hand-written workflows as a baseline: the same model and tool activities in the same order, without this project.
+ * `bareRun` has no gate; `bareGatedRun` waits for a signal or a timer before each asked call. Only types are imported
+ * from this project, so that memory and CPU can be compared too.
  */
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { CallModelInput, CallModelResult } from '../src/activities/model-turn.ts';
@@ -13,11 +13,11 @@ export interface BareInput {
   instructions: string;
   tools: CallModelInput['tools'];
   input: string;
-  /** Tools that wait for a signal, in the gated variant. */
+  /** Tools whose calls wait for a signal, in the gated variant. */
   asked: string[];
   /** How long a call waits, in milliseconds. */
   timeoutMs: number;
-  /** Calls that do not run, in the variant without a gate: the counterpart of runs whose calls are denied. */
+  /** In the variant without a gate: no call runs. The counterpart of runs whose calls are denied. */
   runsNothing?: boolean;
 }
 

@@ -5,8 +5,8 @@ import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 import { bundleWorkflows } from '../src/worker.ts';
 
 /**
- * Bundles workflows into a file and gives its path. Done once and before a worker process that is measured: what a
- * bundler takes, and the memory it leaves behind, say nothing about runs.
+ * Bundles workflows into a file and returns its path. Call it once, before a measured worker process starts: the
+ * bundler's time and memory must not count.
  */
 export async function bundleInto(folder: string, kind: 'ours' | 'bare'): Promise<string> {
   const { code } =

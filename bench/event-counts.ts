@@ -1,18 +1,18 @@
 import type { temporal } from '@temporalio/proto';
 
-/** Events of a history by their kind: `timerStarted`, `workflowTaskCompleted`, … */
+/** Events of a history by kind: `timerStarted`, `workflowTaskCompleted`, … */
 export type EventCounts = Record<string, number>;
 
 /**
- * Several tools that run side by side end in one task or in many, as the moment has it. The tasks beyond the first
- * that tell of nothing but ended activities are counted under this name, so that such runs compare exactly.
+ * Several concurrent tools may end in one task or in many, depending on timing. Further tasks that only report ended
+ * activities are counted under this name, so that such runs compare exactly.
  */
 export const furtherTasks = 'furtherTasks';
 
 type History = temporal.api.history.v1.IHistory;
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-/** Counts a history's events by kind. The sum over all kinds is the length of the history. */
+/** Counts a history's events by kind. The sum over all kinds, `furtherTasks` included, is the length of the history. */
 export function countEvents(history: History): EventCounts {
   const counts: EventCounts = {};
   let task: Event[] = [];
@@ -34,7 +34,7 @@ export function countEvents(history: History): EventCounts {
     }
     task.push(event);
     if (kind !== 'workflowTaskCompleted') continue;
-    // The first task after an activity was scheduled tells of the scheduling, too.
+    // The first task after an activity was scheduled also reports the scheduling.
     const endsOnly = [...tells].every((each) => ['activityTaskStarted', 'activityTaskCompleted'].includes(each));
     if (endsOnly && tells.size > 0) add(furtherTasks, task.length);
     else for (const each of task) add(kindOf(each));
@@ -48,7 +48,7 @@ export function total(counts: EventCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** What `ours` has beyond `theirs`; kinds without a difference are left out. */
+/** The counts of `ours` minus those of `theirs`; kinds without a difference are omitted. */
 export function difference(ours: EventCounts, theirs: EventCounts): EventCounts {
   const kinds = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].sort();
   return Object.fromEntries(

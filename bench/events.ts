@@ -1,6 +1,6 @@
 /**
- * `npm run bench:events`: what a gated run adds to a hand-written workflow, in history events. `--json` for the
- * numbers alone. Exits 1 when a budget (B1, B2) is broken.
+ * `npm run bench:events`: the history events that a gated run adds to a hand-written workflow. `--json` prints only the
+ * numbers. Exits with 1 when a budget (B1, B2) is exceeded.
  */
 import Table from 'cli-table3';
 import { startDevServer } from '../src/dev-server/start-dev-server.ts';
@@ -11,7 +11,7 @@ import { eventScripts, measureEvents } from './measure-events.ts';
 import { replayRuns } from './replay-runs.ts';
 import { openStage } from './stage.ts';
 
-/** What events are for, in the order of the table. */
+/** The purposes of events, in the order of the table. */
 const purposes: [string, RegExp][] = [
   ['activity', /^activityTask/],
   ['signal', /Signaled$/],

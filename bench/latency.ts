@@ -1,7 +1,8 @@
 /**
- * `npm run bench:latency`: from a decision to the start of its tool, beside a gate written by hand (B3), and with 25
- * viewers who read the status 3,000 times (B6). Times are the server's, from history; pairs are taken in turn, so that
- * both sides meet the same noise. `--json` for the numbers alone, `--pairs N`. Exits 1 when a budget is broken.
+ * `npm run bench:latency`: the time from a decision to the start of its tool, compared to a hand-written gate (B3), and
+ * with 25 viewers who read the status 3,000 times (B6). Times are the server's, from history. The two sides of each
+ * pair alternate, so that both meet the same noise. `--json` prints only the numbers; `--pairs N`. Exits with 1 when a
+ * budget is exceeded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -53,7 +54,7 @@ try {
 }
 
 interface Watching {
-  /** Status reads while this one request waits and is decided. */
+  /** Status reads while this request waits and is decided. */
   share: number;
   answered: { reads: number };
 }
@@ -65,7 +66,7 @@ async function ours(stage: Stage, watching?: Watching): Promise<number> {
     return found.length > 0 && found;
   });
   const watched = watching === undefined ? undefined : watch(stage, run, watching);
-  // The decision comes while they read, not before.
+  // The decision arrives while the viewers read, not before.
   if (watched !== undefined) await sleep(readEveryMs);
   await run.signal('decide', { requestId: open!.requestId, approved: true });
   await run.result();
@@ -84,12 +85,12 @@ async function byHand(stage: Stage): Promise<number> {
   return decidedToStartedMs(run);
 }
 
-/** 25 people whose page reads the run once a second, each at a moment of their own. */
+/** 25 viewers whose pages read the run once a second, each at its own moment. */
 async function watch(stage: Stage, run: WorkflowHandle, { share, answered }: Watching): Promise<void> {
   const view = async (): Promise<void> => {
     await sleep(Math.random() * readEveryMs);
     for (let left = Math.ceil(share / viewers); left > 0; left--) {
-      // One that a busy machine answers too late is not counted.
+      // A read that a busy machine answers too late is not counted.
       await run.query('run').then(
         () => answered.reads++,
         () => undefined,

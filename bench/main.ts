@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: the four measurements of runs, one after another, then each budget with what was measured: kept or
- * missed. `--json` for the numbers alone, `--plot` draws `docs/images/bench-runs.svg`, `--quick` measures less. Exits 1
- * when a budget is missed. Rulings (B4) have a benchmark of their own, `npm run bench:policy`.
+ * `npm run bench`: runs the four benchmarks of runs one after another and compares each measurement with its budget.
+ * `--json` prints only the numbers, `--plot` draws `docs/images/bench-runs.svg`, `--quick` measures less. Exits with 1
+ * when a budget is exceeded. Rulings (B4) have their own benchmark, `npm run bench:policy`.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

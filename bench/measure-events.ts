@@ -1,4 +1,4 @@
-/** The runs whose history events are budgeted (B1, B2), each beside the same run written by hand. */
+/** The runs whose history events have a budget (B1, B2), each compared to the same run written by hand. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest, RunInput, RunStatus } from '../src/contract.ts';
 import type { ScriptedTurn } from '../src/models/read-script.ts';
@@ -12,20 +12,23 @@ export interface EventRow {
   name: string;
   /** Events of the whole history. */
   ours: number;
-  /** The same model and tool activities without any gate, and with a hand-written one where a call is asked. */
+  /** The same model and tool activities without a gate, and with a hand-written gate if a call is asked about. */
   bare: number;
   handWrittenGate?: number;
-  /** What ours has beyond the bare one, without what a run has once (`countersign.loadAgent`); by kind of event. */
+  /**
+   * Additional events compared to the bare run, without those that each run has once (`countersign.loadAgent`); by
+   * kind.
+   */
   added: EventCounts;
   addedTotal: number;
-  /** How many more events than the bare one ours needed to hear of tools that ran side by side: chance, not cost. */
+  /** The difference in tasks that only report the ends of concurrent tools: chance, not cost. */
   byChance: number;
-  /** The most that may be added. */
+  /** The most events that may be added. */
   budget?: number;
 }
 
 export interface EventReport {
-  /** What each run has once, whatever it does. */
+  /** The additional events that each run has once, whatever it does. */
   once: EventCounts;
   rows: EventRow[];
 }
@@ -53,12 +56,12 @@ interface Scenario {
   name: string;
   script: string;
   asks?: number;
-  /** What reviewers do once all are open; without it, nobody answers. */
+  /** What reviewers do once all requests are open. Without it, nobody answers. */
   act?: Act;
   input?: Partial<RunInput>;
   /** The hand-written counterpart. */
   bare?: Partial<BareInput>;
-  /** How many signals the hand-written gate gets: one for all, or one for each. */
+  /** The signals to the hand-written gate: one for all, or one for each. */
   bareSignals?: 'together' | 'apart';
   approved?: boolean;
   budget?: number;
@@ -77,7 +80,7 @@ export async function measureEvents(stage: Stage): Promise<EventReport> {
     async (run, open) => {
       for (const [index, { requestId }] of open.entries()) {
         await run.signal('decide', { requestId, approved });
-        // Denials only: the run stays open until the last of them.
+        // For denials only: the run stays open until the last one.
         if (index < open.length - 1) await settled(run, open.length - index - 1);
       }
     };
@@ -179,7 +182,7 @@ async function gatedOf(
   return countEvents(await run.fetchHistory());
 }
 
-/** What 25 people with the inbox and the run's page open ask for, a few times each. */
+/** What 25 people request who have the inbox and the run's page open, a few times each. */
 async function watch({ client }: Stage, run: WorkflowHandle): Promise<void> {
   const look = async (): Promise<void> => {
     await client.approvals.list();

@@ -1,4 +1,4 @@
-/** Draws what was measured as a share of its budget, as SVG. */
+/** Draws each measurement as a share of its budget, as SVG. */
 import type { Verdict } from './verdicts.ts';
 
 const width = 960;
@@ -35,7 +35,7 @@ export function drawRuns(verdicts: readonly Verdict[]): string {
 
 function drawRow({ budget, what, measured, most, shown, limit, kept }: Verdict, y: number): string[] {
   const middle = y + rowHeight / 2 + 4;
-  // Beyond a budget of zero, or where nothing could be measured, the bar is as long as it can be.
+  // For a missed budget of zero, or without a measurement, the bar has its maximum length.
   const share = kept ? measured / Math.max(most, 1e-9) : measured / most || widest;
   const applyMode = kept ? '#1f6feb' : '#b42318';
   const numbers = `${shown.split(' (')[0]}, ${limit}`;

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:recovery`: kill -9 of the worker with 1,000 waiting runs, restart, decide all (B7). Nothing may be
- * lost and nothing may run twice, counted outside of the runs; the time to recover is stated. `--json`, `--runs N`.
- * Exits 1 where something was lost or ran twice.
+ * lost and nothing may run twice, as counted outside of the runs; prints the time to recover. `--json`, `--runs N`.
+ * Exits with 1 if something was lost or ran twice.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -3,8 +3,8 @@ import { bundledPath } from '../src/connection/bundled-path.ts';
 import { replayLines, replayServer } from '../test/support/replay-server.ts';
 
 /**
- * Replays all runs that a benchmark has made, before it reports: figures of runs that do not replay are worth nothing
- * (I12). Throws if one does not. `codePaths`: bundles that its workers read from files.
+ * Replays all runs of a benchmark before it reports: measurements of runs that do not replay are worthless (I12).
+ * Throws if a run does not replay. `codePaths`: bundles that the benchmark's workers read from files.
  */
 export async function replayRuns(address: string, codePaths: readonly string[] = []): Promise<void> {
   const report = await replayServer({

@@ -1,4 +1,4 @@
-/** Of some measurements: the least, the middle one, the 99th of 100, the most. */
+/** The minimum, median, 99th percentile and maximum of some measurements. */
 export interface Spread {
   least: number;
   median: number;

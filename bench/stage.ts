@@ -1,4 +1,4 @@
-/** Two workers side by side: ours, and one of hand-written workflows with the same model and the same tools. */
+/** Two workers: ours, and one for hand-written workflows with the same model and the same tools. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -21,7 +21,7 @@ export type BareVariant = 'bareRun' | 'bareGatedRun';
 
 export interface Stage {
   client: CountersignClient;
-  /** Starts a run of the script of this name, here and by hand. */
+  /** Starts a run of the script with this name on our worker; `startBare` starts its hand-written counterpart. */
   startOurs(script: string, input?: Partial<RunInput>): Promise<WorkflowHandle>;
   startBare(variant: BareVariant, script: string, input?: Partial<BareInput>): Promise<WorkflowHandle>;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export interface Stage {
 
 export interface StageOptions {
   address: string;
-  /** What the model says, by the user's message that starts the run. Tools: `look` (read only), `pay` (asked). */
+  /** The model's turns, by the user's message that starts the run. Tools: `look` (read only), `pay` (asked). */
   scripts: Record<string, ScriptedTurn[]>;
   workflowBundle?: WorkerOptions['workflowBundle'];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks until the answer is not false. Throws after `timeoutMs`, by default a minute. */
+/** Calls `probe` until its result is not false. Throws after `timeoutMs` (default: one minute). */
 export async function until<T>(what: string, probe: () => Promise<T | false>, timeoutMs = 60_000): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {

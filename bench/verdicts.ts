@@ -1,4 +1,4 @@
-/** What the benchmarks of runs print with `--json`, as far as budgets need it. */
+/** The part of the benchmarks' `--json` output that the budgets need. */
 export interface RunsMeasured {
   events: { rows: { name: string; addedTotal: number; budget?: number }[] };
   latency: { b3: number; b6: number; reads: number; budgets: { b3: number; b6: number } };
@@ -24,7 +24,7 @@ export interface Verdict {
   kept: boolean;
 }
 
-/** Each budget of runs beside what was measured. */
+/** Compares each budget of runs with its measurement. */
 export function verdictsOf({ events, latency, waiting, recovery }: RunsMeasured): Verdict[] {
   const budgeted = events.rows.filter((row) => row.budget !== undefined);
   const lostOrTwice = recovery.lost + recovery.notRun + recovery.twice;

@@ -5,10 +5,10 @@ import type { Agent } from '../src/agents/definitions.ts';
 import { defineTool } from '../src/agents/define-tool.ts';
 import { scriptedModel } from '../src/models/scripted.ts';
 
-/** What a run starts with: 2 kB, as a transcript of a few turns has. */
+/** The input of a run: 2 kB, like the transcript of a few turns. */
 export const waitingInput = 'Pay the invoice. '.repeat(120);
 
-/** An agent that asks for one payment; each that really runs is a line of `ranFile`. */
+/** An agent that requests one payment. Each executed payment adds a line to `ranFile`. */
 export function benchAgent(ranFile?: string): Agent {
   const pay = defineTool({
     name: 'pay',

@@ -6,7 +6,7 @@ import type { Weight } from './waiting-worker.ts';
 
 export interface WaitingProcess {
   weigh(): Promise<Weight>;
-  /** `kill -9`, and waits until it is gone. */
+  /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<void>;
 }
 
@@ -16,9 +16,9 @@ export async function spawnWaiting(options: {
   taskQueue: string;
   kind: 'ours' | 'bare';
   ranFile?: string;
-  /** The bundle of this kind: `bundleInto`. */
+  /** The bundle of this kind, from `bundleInto`. */
   codePath: string;
-  /** Temporal's debug mode: workflows run in the main thread, whose garbage can be collected before it is weighed. */
+  /** Temporal's debug mode: workflows run in the main thread, where garbage can be collected before weighing. */
   inOneThread?: boolean;
 }): Promise<WaitingProcess> {
   const script = fileURLToPath(new URL('./waiting-worker.ts', import.meta.url));

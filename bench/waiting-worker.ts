@@ -1,6 +1,6 @@
 /**
- * A worker in a process of its own, to be weighed and to be killed. Prints `ready`, then answers each line on standard
- * input with a line of JSON: what the process weighs and what time it has taken, after its garbage is gone.
+ * A worker in its own process, to be weighed and to be killed. Prints `ready`, then answers each line on standard input
+ * with a line of JSON: the size of its heap after garbage collection, and its processor time.
  */
 import { createInterface } from 'node:readline';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -10,7 +10,7 @@ import { createWorker } from '../src/worker.ts';
 import { benchAgent } from './waiting-agent.ts';
 
 export interface Weight {
-  /** What its heap holds once garbage is gone, in bytes. */
+  /** Heap size after garbage collection, in bytes. */
   heapBytes: number;
   /** Processor time, in milliseconds. */
   processorMs: number;

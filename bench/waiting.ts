@@ -1,7 +1,7 @@
 /**
- * `npm run bench:waiting`: what a waiting run with a 2 kB transcript weighs in its worker, beside a bare one (B5).
- * Worker processes of both kinds are taken in turn; each first gets a few runs to warm up. `--json`, `--runs N`,
- * `--rounds N`. Exits 1 when a budget is broken.
+ * `npm run bench:waiting`: the memory in its worker of a waiting run with a 2 kB transcript, compared to a bare one
+ * (B5). Worker processes of both kinds alternate; each starts with a few warm-up runs. `--json`, `--runs N`, `--rounds
+ * N`. Exits with 1 when a budget is exceeded.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -85,7 +85,7 @@ async function weighRuns(client: Client, kind: Kind): Promise<{ kilobytes: numbe
   }
 }
 
-/** Starts runs and waits until each waits for its answer. */
+/** Starts runs and waits until each waits for its decision. */
 async function startAll(client: Client, kind: Kind, taskQueue: string, count: number): Promise<WorkflowHandle[]> {
   const agent = benchAgent();
   const bare = {

@@ -1,4 +1,4 @@
-/** `countersign/client`: start runs, list and decide approvals, look at runs. */
+/** `countersign/client`: starts runs, lists and decides approvals, and reads runs. */
 export { cleanPayloads } from './client/clean-payloads.ts';
 export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';
 export { createClient } from './client/client.ts';

@@ -1,4 +1,4 @@
-/** `countersign`: define tools, agents and models; read and try policies. Re-exports only. */
+/** `countersign`: defines tools, agents and models; reads and evaluates policies. Re-exports only. */
 export type { Assessor, AssessorCall } from './agents/assessor.ts';
 export { agentTool } from './agents/agent-tool.ts';
 export type { AgentToolOptions } from './agents/agent-tool.ts';
@@ -36,6 +36,7 @@ export { splitShell } from './core/shell/split.ts';
 export type { ShellPart, ShellSplit } from './core/shell/parts.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
 export type { Directory, Person } from './core/people/directory.ts';
+export type { ModelCallOptions } from './core/policy/run-config.ts';
 export type { Mode } from './core/policy/modes.ts';
 export type { ApprovalSettings, AskSettings, Policy, Rule } from './core/policy/policy.ts';
 export type { Action } from './core/policy/action.ts';

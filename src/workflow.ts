@@ -1,7 +1,7 @@
 /**
- * `countersign/workflow`: the gate for workflows of one's own. Safe in Temporal's workflow sandbox and meant for it:
- * the gate works only inside a workflow, on a worker made by `createWorker` from `countersign/worker`. Workflow code
- * imports this module and never `countersign` itself, which brings models, files and zod. Re-exports only.
+ * `countersign/workflow`: the gate for your own workflows. Use it in workflow code: the gate works only inside a
+ * workflow, on a worker from `createWorker` or with the plugin from `countersign/worker`. Workflow code must not import
+ * `countersign` itself, which includes models, file access and zod. Re-exports only.
  */
 export { agentRun } from './workflows/agent/agent-run.ts';
 export { ApprovalGate } from './workflows/guarded/approval-gate.ts';

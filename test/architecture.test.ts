@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
-/** Every file, folder, test and symbol that ARCHITECTURE.md names is there. */
+/** Every file, folder, test and symbol that ARCHITECTURE.md names exists. */
 
 const root = join(import.meta.dirname, '..');
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
@@ -11,7 +11,7 @@ const named = (pattern: RegExp, text = page): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, name]) => name!)),
 ];
 
-/** As on the page: from the root, or from src/. */
+/** Paths on the page start at the root or at src/. */
 const pathOf = (file: string): string => [file, `src/${file}`].map((each) => join(root, each)).find(existsSync) ?? file;
 
 const files = named(/`([\w./-]+\/[\w.-]+\.ts)`/g);
@@ -26,7 +26,7 @@ const rooms = named(
 );
 const tests = rows.filter((row) => /^\| I\d/.test(row)).flatMap((row) => named(/`([\w/-]+)`/g, row.split('|')[4]!));
 
-test('the page names what there is to check', () => {
+test('the page names files, folders, tests and symbols', () => {
   expect(files.length).toBeGreaterThan(40);
   expect(steps.length).toBeGreaterThan(30);
   expect(rooms.length).toBeGreaterThan(20);

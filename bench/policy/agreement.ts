@@ -1,7 +1,10 @@
 import type { Engine } from './engines.ts';
 import type { Work } from './works.ts';
 
-/** Throws unless all engines answer each call alike, and the answers are of all three kinds: else times say nothing. */
+/**
+ * Throws unless all engines give the same answer to each call, and all three answers occur. Otherwise the times would
+ * mean nothing.
+ */
 export function checkAgreement({ name, rules, timed, checked }: Work, engines: readonly Engine[]): void {
   const [first, ...rest] = engines.map((engine) => ({ engine: engine.name, rule: engine.load(rules) }));
   const answers = new Set<string>();

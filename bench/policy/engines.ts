@@ -1,4 +1,4 @@
-/** The engines that are compared. Each gets the rules as its own users would write them. */
+/** The compared engines. Each gets the rules as its own users would write them. */
 import { minimatch } from 'minimatch';
 import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
 import type { Action } from '../../src/core/policy/action.ts';
@@ -7,7 +7,7 @@ import { textOf, type Rule } from './works.ts';
 
 export interface Engine {
   name: string;
-  /** Reads the rules once; what comes back answers any number of calls. */
+  /** Loads the rules once; the returned function answers any number of calls. */
   load: (rules: readonly Rule[]) => (call: RuledCall) => Action;
 }
 
@@ -29,21 +29,21 @@ export function policyDocument(rules: readonly Rule[]): object {
   };
 }
 
-/** From an object, or from text in YAML. */
+/** From an object, or from YAML text. */
 export function loadPolicy(source: string | object): CompiledPolicy {
   const parsed = parsePolicy(source);
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems[0]));
   return compilePolicy(parsed.policy, 'run');
 }
 
-/** As a first version would be: a loop over the rules, and minimatch compiles each pattern for each call. */
+/** A simple first version: a loop over the rules, in which minimatch compiles each pattern for each call. */
 export const naive: Engine = {
   name: 'minimatch for each call',
   load: (rules) => {
     const options = { dot: true, nobrace: true, nocomment: true, noext: true, noglobstar: true, nonegate: true };
     return (call) => {
       let action: Action = 'ask';
-      // Else a star would stop at each slash.
+      // Otherwise a star would stop at each slash.
       const text = textOf(call).replaceAll('/', '\0');
       for (const { name, text: glob, over, action: ruled } of rules) {
         if (!minimatch(call.tool, name, options)) continue;

@@ -1,7 +1,10 @@
 import { evaluate } from '../../src/core/policy/ruling.ts';
 import { loadPolicy } from './engines.ts';
 
-/** The slowest of a few patterns made to be slow, each against 1 MB of what nearly matches: milliseconds, cold. */
+/**
+ * The time in milliseconds, cold, of the slowest of a few hostile patterns, each against 1 MB of text that nearly
+ * matches.
+ */
 export function hostileMs(): number {
   const patterns = [
     `t:${'*a'.repeat(15)}*b`,

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:policy`: what a ruling costs (B4). The same 1,000 rules and the same calls for each engine, whose
- * answers must agree before anything is timed; beside them one JSON.parse of the call, the measure of the budget.
- * `--json` for the numbers alone, `--plot` to draw them into docs/images/bench-policy.svg as well.
+ * `npm run bench:policy`: the cost of a ruling (B4). Every engine gets the same 1,000 rules and the same calls, and
+ * their answers must agree before anything is timed. One JSON.parse of the call is measured too: the budget is a
+ * multiple of it. `--json` prints only the numbers, `--plot` also draws them into docs/images/bench-policy.svg.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ export interface WorkTimes {
   work: string;
   times: Map<string, Measured>;
   loadTimes: Map<string, Times>;
-  /** Of countersign, from the policy's text in YAML. */
+  /** The load times of countersign, from the policy's YAML text. */
   textLoadTimes: Times;
 }
 

@@ -6,7 +6,7 @@ export interface Times extends Spread {
 }
 
 export interface Measured extends Times {
-  /** The same by rounds: how much they differ is the machine's doing. */
+  /** The same, for each round. Differences between rounds come from the machine. */
   rounds: Times[];
 }
 
@@ -16,8 +16,8 @@ const leastTurns = 20;
 const warmUpMs = 300;
 
 /**
- * Times each piece of work by itself, one run at a time. All take turns, round by round, so that what else the machine
- * does in the meantime hits all alike.
+ * Times each piece of work separately, one run at a time. The pieces alternate in rounds, so that other load on the
+ * machine affects all alike.
  */
 export function measure(pieces: ReadonlyMap<string, readonly (() => unknown)[]>): Map<string, Measured> {
   const taken = new Map([...pieces.keys()].map((name) => [name, [] as number[][]]));

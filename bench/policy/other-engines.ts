@@ -1,10 +1,9 @@
 /**
- * Cedar and CASL. They are installed beside this file only, so that nobody else need have them; hence their shapes are
+ * Cedar and CASL. They are installed only in this folder, so that nobody else needs them; therefore their types are
  * written out here.
- *
- * Cedar is the policy language built for the same question. CASL is the library of roles and permissions that is closest
- * to what is compared: it is kept up, runs in the process, lets the last matching rule decide, and has conditions on
- * fields. casbin, the other one in wide use, evaluates an expression for each line of its policy, one call after another.
+ * Cedar is a policy language for the same purpose. CASL is the most comparable library of roles and permissions: it is
+ * maintained, runs in the process, lets the last matching rule decide, and has conditions on fields. casbin, the other
+ * widely used one, evaluates an expression for each line of its policy on each call.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +26,7 @@ interface Casl {
   subject: (type: string, fields: object) => unknown;
 }
 
-/** Both, or a sentence that says how to get them. */
+/** Both engines, or a sentence that says how to install them. */
 export async function otherEngines(): Promise<Engine[] | string> {
   try {
     return await load();
@@ -43,12 +42,12 @@ export async function otherEngines(): Promise<Engine[] | string> {
 }
 
 async function load(): Promise<Engine[]> {
-  // Names in variables: neither the compiler nor knip then looks for what is not installed.
+  // The names are in variables so that neither the compiler nor knip looks for packages that are not installed.
   const [cedarName, caslName] = ['@cedar-policy/cedar-wasm/nodejs', '@casl/ability'];
   return [casl((await import(caslName)) as Casl), cedar((await import(cedarName)) as Cedar)];
 }
 
-/** The rule's action is its reason. A tool written without a star is the subject's type, which CASL looks up. */
+/** The rule's action is its reason. A tool without a star is the subject's type, which CASL looks up. */
 const casl = ({ createMongoAbility, subject }: Casl): Engine => ({
   name: 'CASL',
   load: (rules) => {
@@ -76,7 +75,7 @@ const casl = ({ createMongoAbility, subject }: Casl): Engine => ({
 });
 
 /**
- * Cedar's policies have no order. So each rule is a policy that permits; Cedar names all that hold, and the last of
+ * Cedar's policies have no order. So each rule is a policy that permits; Cedar names all matching ones, and the last of
  * them decides.
  */
 const cedar = ({ preparsePolicySet, statefulIsAuthorized }: Cedar): Engine => ({

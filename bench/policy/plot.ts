@@ -9,7 +9,7 @@ const groupHeight = 46;
 const decades = [0.1, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 interface Options {
-  /** The row that the budget is a multiple of, and the row that the budget is for. */
+  /** `measure`: the row that the budget is a multiple of. `own`: the row that the budget applies to. */
   measure: string;
   own: string;
   budget: number;

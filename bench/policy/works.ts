@@ -1,14 +1,16 @@
-/** The same work for every engine: 1,000 rules in order, of which the last that matches decides; where none does, ask. */
+/**
+ * The same work for every engine: 1,000 rules in order. The last matching rule decides; without one the answer is ask.
+ */
 import type { Action } from '../../src/core/policy/action.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 export interface Rule {
-  /** Of the tool; `*` is any run of characters, here and in `text`. */
+  /** Pattern for the tool; `*` matches any characters, here and in `text`. */
   name: string;
-  /** Of the subject, or of the JSON of all arguments. */
+  /** Pattern for the subject, or for the JSON of all arguments. */
   text?: string;
-  /** The argument that must be a number greater than this one. */
+  /** The argument that must be a number greater than `amount`. */
   over?: { field: string; amount: number };
   action: Action;
 }
@@ -16,9 +18,9 @@ export interface Rule {
 export interface Work {
   name: string;
   rules: Rule[];
-  /** Their rulings are timed. */
+  /** Calls whose rulings are timed. */
   timed: RuledCall[];
-  /** On these, too, all engines must agree. */
+  /** Further calls on which all engines must agree. */
   checked: RuledCall[];
 }
 
@@ -35,7 +37,7 @@ const listOf = <Item>(length: number, make: (index: number) => Item): Item[] =>
 const rules = (make: (index: number) => Omit<Rule, 'action'>): Rule[] =>
   listOf(1_000, (index) => ({ ...make(index), action: actions[index % 3]! }));
 
-// Fields stand in the order of canonical JSON, so that every engine sees the same text.
+// Fields are in the order of canonical JSON, so that every engine sees the same text.
 const command = (text: string): RuledCall => call('bash', { command: text }, 'command');
 const onTool = (index: number): RuledCall => call(`tool_${index}_x`, { force: true, path: `/srv/app/${index}` });
 const update = (id: string): RuledCall => call('update', { id, name: 'Ann', tags: ['a', 'b'] });
@@ -73,7 +75,7 @@ export const works: Work[] = [
   },
 ];
 
-/** What `text` globs are matched against. */
+/** The text that `text` globs are matched against. */
 export function textOf({ args, subject }: RuledCall): string {
   return subject === undefined ? JSON.stringify(args) : (args[subject] as string);
 }

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** Plain Temporal activities. `log` gets one line for each time one really ran. */
+/** Plain Temporal activities. Each execution writes one line to `log`. */
 export function shopActivities(log: string) {
   const note = (line: string): void => appendFileSync(log, `${line}\n`);
   return {

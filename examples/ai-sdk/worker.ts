@@ -3,7 +3,7 @@
  *
  *   OPENAI_BASE_URL=https://api.openai.com/v1 OPENAI_API_KEY=… node examples/ai-sdk/worker.ts
  *
- * In a project of your own, import from 'countersign/worker'.
+ * In your own project, import from 'countersign/worker'.
  */
 import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';

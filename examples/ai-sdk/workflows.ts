@@ -1,4 +1,4 @@
-/** An agent of the AI SDK in a workflow of @temporalio/ai-sdk, whose tools are gated activities. */
+/** An AI SDK agent in a workflow of @temporalio/ai-sdk. Its tools are gated activities. */
 import { temporalProvider } from '@temporalio/ai-sdk/workflow';
 import { proxyActivities } from '@temporalio/workflow';
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
@@ -10,7 +10,7 @@ import { gated } from './gated.ts';
 export interface Question {
   prompt: string;
   customer: string;
-  /** Tightens the worker's policy for this one run. */
+  /** Tightens the worker's policy for this run only. */
   policy?: JsonObject;
 }
 

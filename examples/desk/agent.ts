@@ -1,10 +1,10 @@
 /**
- * A help desk of three agents: `desk` asks `researcher`, which is a tool of it, and hands over to `billing`.
+ * A help desk with three agents: `desk` calls `researcher` as a tool and hands over to `billing`.
  *
  *   countersign worker examples/desk/agent.ts
  *   countersign run desk --input 'Order 7 came broken'
  *
- * Without OPENAI_API_KEY they play `turns.yaml`. In a project of your own, import from 'countersign'.
+ * Without OPENAI_API_KEY they play `turns.yaml`. In your own project, import from 'countersign'.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -48,7 +48,7 @@ const desk = defineAgent({
   handoffs: [billing], // the same run goes on as another agent
 });
 
-// Of the ceiling, and so for all three: nobody refunds more than 100.
+// The ceiling applies to all three agents: nobody refunds more than 100.
 const policy = {
   rules: [{ pattern: 'refund', when: 'args.amount > 100.0', action: 'deny', reason: 'Too much for us' }],
 };

@@ -1,6 +1,8 @@
 import { appendFileSync } from 'node:fs';
 
-/** Activities as `activityAsTool` wants them: one object each. `log` gets one line for each time one really ran. */
+/**
+ * Activities in the form that `activityAsTool` needs: each takes one object. Each execution writes one line to `log`.
+ */
 export function shopActivities(log: string) {
   const note = (line: string): void => appendFileSync(log, `${line}\n`);
   return {

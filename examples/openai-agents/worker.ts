@@ -3,7 +3,7 @@
  *
  *   OPENAI_API_KEY=… node examples/openai-agents/worker.ts
  *
- * In a project of your own, import from 'countersign/worker'.
+ * In your own project, import from 'countersign/worker'.
  */
 import { join } from 'node:path';
 import { OpenAIProvider } from '@openai/agents-openai';

@@ -1,4 +1,4 @@
-/** An agent of @openai/agents in a workflow of @temporalio/openai-agents, whose activity tools are gated. */
+/** An @openai/agents agent in a workflow of @temporalio/openai-agents. Its activity tools are gated. */
 import type { FunctionTool } from '@openai/agents-core';
 import { Agent } from '@openai/agents-core';
 import { TemporalOpenAIRunner, activityAsTool } from '@temporalio/openai-agents/workflow';
@@ -11,7 +11,7 @@ import { gated } from './gated.ts';
 export interface Question {
   prompt: string;
   customer: string;
-  /** Tightens the worker's policy for this one run. */
+  /** Tightens the worker's policy for this run only. */
   policy?: JsonObject;
 }
 
@@ -19,7 +19,7 @@ const orderId = { type: 'string' };
 
 export async function supportAgent({ prompt, customer, policy }: Question): Promise<string> {
   const gate = new ApprovalGate();
-  // `activityAsTool` knows an activity by its name: the gate meets each call there all the same.
+  // `activityAsTool` knows an activity only by its name; the gate still intercepts each call.
   gate.guard(proxyActivities<ShopActivities>({ startToCloseTimeout: '1 minute' }), gated);
   await gate.load({ agent: 'support', caller: { userId: customer }, ...(policy && { policy }) });
   const agent = new Agent({

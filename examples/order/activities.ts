@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** Plain Temporal activities: they know nothing of the gate. `log` gets one line for each time one really ran. */
+/** Plain Temporal activities that know nothing about the gate. Each execution writes one line to `log`. */
 export function orderActivities(log: string) {
   const note = (line: string): void => appendFileSync(log, `${line}\n`);
   return {

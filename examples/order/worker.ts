@@ -1,9 +1,9 @@
 /**
- * A worker made as everybody makes one, with the plugin added.
+ * An ordinary Temporal worker with the plugin added.
  *
  *   ORDER_LOG=order.log node examples/order/worker.ts
  *
- * In a project of your own, import from 'countersign/worker'.
+ * In your own project, import from 'countersign/worker'.
  */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';

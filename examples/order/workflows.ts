@@ -1,4 +1,4 @@
-/** A plain order workflow, no agent in it, whose refunds may have to be approved. */
+/** A plain order workflow without an agent. Its refunds may need approval. */
 import { defineSignal, makeContinueAsNewFunc, proxyActivities, setHandler } from '@temporalio/workflow';
 import { ApprovalGate, gateRefusal } from '../../src/workflow.ts';
 import type { CarriedGate, JsonObject } from '../../src/workflow.ts';
@@ -9,9 +9,9 @@ export interface Return {
   orderId: string;
   amount: number;
   customer: string;
-  /** Who wants the refund. */
+  /** The person who requests the refund. */
   clerk: string;
-  /** Tightens the worker's policy for this one return. */
+  /** Tightens the worker's policy for this return only. */
   policy?: JsonObject;
 }
 
@@ -34,9 +34,12 @@ export async function returnOrder({ orderId, amount, customer, clerk, policy }: 
 
 const takeReturn = defineSignal<[Return]>('takeReturn');
 
-/** Takes returns by signal until it is closed, all side by side, and continues as new when its history has grown. */
+/**
+ * Takes returns by signal until it is closed, handles them concurrently, and continues as new when its history has
+ * grown.
+ */
 export async function returnsDesk(open: Return[], carried?: CarriedGate): Promise<void> {
-  // Before the gate is made: it counts every signal that nobody handles as a refused decision.
+  // Register before creating the gate, which counts every unhandled signal as a refused decision.
   setHandler(takeReturn, (each) => {
     open.push(each);
   });

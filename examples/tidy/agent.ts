@@ -3,8 +3,8 @@
  *
  *   countersign worker examples/tidy/agent.ts
  *
- * It works on TIDY_FOLDER, else on `examples/tidy/folder`, which it fills with sample files if it is not there. What
- * its tools really did is in FOLDER.log. In a project of your own, import from 'countersign'.
+ * It works on TIDY_FOLDER, or else on `examples/tidy/folder`, which it fills with sample files if it does not exist.
+ * Its tools log what they did to FOLDER.log. In your own project, import from 'countersign'.
  */
 import { join, resolve } from 'node:path';
 import { defineAgent, modelFromEnvironment, scriptedModel } from '../../src/index.ts';

@@ -2,10 +2,10 @@ import { lstat } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
 
 /**
- * The path of a file inside `folder`, for a path that a model wrote. Throws one sentence for an absolute path, for one
- * that leads out by `..`, for the folder itself, and for one that passes through or ends in a symbolic link, wherever that may point. What
- * does not exist yet is fine. Another process that swaps a folder for a link between this look and the use of the path
- * is not guarded against.
+ * Resolves a path from a model to the path of a file inside `folder`. Throws one sentence for an absolute path, for one
+ * that leads out by `..`, for the folder itself, and for one that passes through or ends in a symbolic link, whatever
+ * its target. The file need not exist. Does not protect against another process that replaces a folder with a link
+ * between this check and the use of the path.
  */
 export async function insideFolder(folder: string, path: string): Promise<string> {
   if (path.includes('\0')) throw new Error('a path cannot hold a NUL character');
@@ -28,7 +28,7 @@ async function isLink(place: string): Promise<boolean> {
     return (await lstat(place)).isSymbolicLink();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Nothing there: then nothing below it is there either.
+    // If a folder on the path does not exist, nothing below it exists either.
     if (code === 'ENOENT' || code === 'ENOTDIR') return false;
     throw error;
   }

@@ -4,8 +4,8 @@ const timeoutMs = 20_000;
 const mostOutput = 10_000;
 
 /**
- * Runs one program without a shell: `arguments` reach it as they are. It gets PATH and nothing else of the
- * environment, so no key of the worker's. Its output is cut at 10,000 characters; after 20 seconds it is killed.
+ * Runs one program without a shell; `arguments` reach it unchanged. Its environment contains only PATH, so it gets none
+ * of the worker's keys. Its output is cut at 10,000 characters; it is killed after 20 seconds.
  */
 export function runProgram(program: string, args: string[], cwd: string, signal: AbortSignal): Promise<string> {
   const env = { PATH: process.env.PATH ?? '' };

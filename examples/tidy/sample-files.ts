@@ -13,7 +13,7 @@ const sampleFiles: Record<string, string> = {
   'cache/thumbnails.db': 'leftovers\n',
 };
 
-/** Fills a folder with a few untidy files, unless it is there already. */
+/** Creates a folder with a few untidy files, unless the folder exists. */
 export async function layOutSampleFiles(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   for (const [path, content] of Object.entries(sampleFiles)) {

@@ -12,7 +12,7 @@ const path = z.string().min(1).max(1_000).describe('relative to the folder');
 
 /**
  * The tools of the tidy agent, all confined to `folder`. Each call that changes something first adds a line to `log`,
- * so that anybody can count what really ran.
+ * so that executions can be counted.
  */
 export function tidyTools({ folder, log }: { folder: string; log: string }): Tool[] {
   const note = (tool: string, args: object, { callId, workflowId }: ToolContext): void =>

@@ -89,13 +89,14 @@ export function createLoadAgent({
     const configOf = (each: Agent): AgentConfig => {
       const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);
       const own = run === undefined ? {} : { run };
-      const { name: agentName, instructions, maxTurns } = each;
+      const { name: agentName, instructions, maxTurns, modelCall } = each;
       const tools = registry.toolsOf(each).map(definitionOf);
       return {
         agent: agentName,
         instructions,
         tools,
         maxTurns,
+        ...(modelCall && { modelCall }),
         ...own,
         policyDigest: policyDigest({ ...above, ...own }),
       };

@@ -7,11 +7,11 @@ import type { Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
 export interface AgentToolOptions {
-  /** Default: the agent's name, every character but letters, digits, `_` and `-` made a `_`. */
+  /** Default: the agent's name, with every character except letters, digits, `_` and `-` replaced by `_`. */
   name?: string;
-  /** For the calling model. Default: the agent's `description`, else one that says whom it calls. */
+  /** For the calling model. Default: the agent's `description`, or else a sentence that names the agent. */
   description?: string;
-  /** Default `read_only`: calling an agent changes nothing by itself, and each call that it makes passes its own gate. */
+  /** Default `read_only`: calling an agent changes nothing by itself, and each of its calls passes its own gate. */
   risk?: Exclude<Risk, 'unknown'>;
 }
 
@@ -19,10 +19,10 @@ const optionNames = ['name', 'description', 'risk'] as const satisfies (keyof Ag
 const longestInput = 400_000;
 
 /**
- * An agent as a tool of another one. The model calls it with `{ input: text }` and gets the agent's last words. The call
- * passes the gate like any other; then the agent runs as a run of its own, under its worker's ceiling, everything that
- * binds the calling run, and its own policy, the strictest of all. What it asks for is in the inbox under its own id.
- * Throws a `DefinitionError`, one sentence, for what cannot work.
+ * Makes an agent a tool of another one. The model calls it with `{ input: text }` and gets the agent's final text. The
+ * call passes the gate like any other. The agent then has its own run, under its worker's ceiling, all policies that
+ * bind the calling run, and its own policy; the strictest answer counts. Its requests are in the inbox under its own
+ * workflow id. Throws a `DefinitionError`, one sentence, for invalid options.
  *
  * @example
  * const clerk = defineAgent({ name: 'clerk', instructions: 'Look things up.', model: scriptedModel([]) });
@@ -47,12 +47,12 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   return Object.freeze({ ...tool, agent });
 }
 
-/** A tool's name made of an agent's, which may hold blanks and any letters. */
+/** A tool name derived from an agent's name, which may contain spaces and any letters. */
 export function toolNameOf(agentName: string): string {
   return agentName.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** Tools of this kind have no activity (worker.ts). */
+/** `execute` of tools that have no activity: calls of agents and handoffs. */
 export function runsElsewhere(): never {
   throw new Error('a call of an agent is a run of its own, not an activity');
 }

@@ -2,28 +2,28 @@ import type { Assessment } from '../core/assess/assessment.ts';
 import type { JsonObject, Risk } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
 
-/** What an assessor of one's own gets: a copy, so that nothing it does changes what is shown, hashed and run (I8). */
+/** The argument of a custom assessor: a copy, so that no change affects the call that is shown, hashed and executed. */
 export interface AssessorCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
   agent: string;
-  /** Aborted when its time is over, and when the run is cancelled. */
+  /** Aborted when its time is over or the run is cancelled. */
   signal: AbortSignal;
 }
 
 /**
- * A function on the worker that says how bad a call would be, or undefined where it has nothing to say. It is asked once
- * for each call, where the model's answer is parsed, and what it says is recorded in the run. It can raise a severity
- * and never lower one. One that throws, gives something else, or takes over 10 seconds makes the call high.
- * What it puts in `reasons` is shown where arguments are redacted: values belong in `affectedResources`. Where reviewers
- * are not shown arguments at all (`include_arguments: false`), they see of all this the severity alone.
+ * A function on the worker that assesses how severe a call would be. It returns undefined if it has nothing to add. It
+ * is called once for each call, when the model's answer is parsed, and its result is recorded in the run. It can raise
+ * a severity but never lower one. If it throws, returns something else, or takes over 10 seconds, the severity becomes
+ * high. Its `reasons` are shown even if arguments are redacted: put values into `affectedResources`. If reviewers may
+ * not see arguments at all (`include_arguments: false`), they see only the severity.
  */
 export type Assessor = (
   call: AssessorCall,
 ) => Partial<Assessment> | undefined | void | Promise<Partial<Assessment> | undefined | void>;
 
-/** Throws a `DefinitionError` where something in the list is no function. */
+/** Throws a `DefinitionError` unless every item of the list is a function. */
 export function checkAssessors(assessors: unknown): void {
   if (!Array.isArray(assessors) || !assessors.every((assessor) => typeof assessor === 'function')) {
     throw new DefinitionError('createWorker: assessors must be a list of functions');

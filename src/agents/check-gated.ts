@@ -7,7 +7,9 @@ import { DefinitionError } from './definition-error.ts';
 
 const optionNames = ['risk', 'description', 'arguments', 'subject', 'idempotent', 'heartbeat', 'about'];
 
-/** What a worker was told of gated activities, by name. Throws a `DefinitionError`, one sentence, for what cannot work. */
+/**
+ * The declarations of gated activities, by name. Throws a `DefinitionError`, one sentence, for an invalid declaration.
+ */
 export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDefinition> {
   if (typeof gated !== 'object' || gated === null || Array.isArray(gated)) {
     throw new DefinitionError('gated must be an object: activity names, and how each is gated');

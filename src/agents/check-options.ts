@@ -1,6 +1,6 @@
 import { DefinitionError } from './definition-error.ts';
 
-/** Throws a `DefinitionError` unless `options` is an object that holds no key but the `known` ones. */
+/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. */
 export function checkOptions(place: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new DefinitionError(`${place}: expected an object with ${known.join(', ')}`);

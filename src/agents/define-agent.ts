@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { ModelCallOptions } from '../core/policy/run-config.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Agent, agentMark, isAgent, isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
@@ -10,24 +11,30 @@ export interface AgentOptions {
   instructions: string;
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
-  /** What it is good for: told to the models of agents that call it or hand over to it. */
+  /** What the agent is good for. The models of agents that call it or hand over to it see this text. */
   description?: string;
-  /** Default none. `agentTool(other)` makes another agent one. */
+  /** Default none. `agentTool(other)` makes another agent a tool. */
   tools?: readonly Tool[];
   /**
-   * Agents that a run of this one can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From the
-   * next turn on the run goes on with the other's instructions, tools and policy, and the same transcript. A function
-   * where agents hand over to each other: it is called when a worker is made. Default none.
+   * Agents that a run of this agent can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From
+   * the next turn on the run continues with the other agent's instructions, tools and policy, and the same transcript.
+   * Use a function if agents hand over to each other; it is called when the worker is created. Default none.
    */
   handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /** A policy file's text (YAML or JSON), or the document as an object; it can only tighten the operator's ceiling. */
+  /**
+   * The text of a policy file (YAML or JSON), or the document as an object. It can only tighten the operator's ceiling.
+   */
   policy?: string | object;
-  /** Model calls in a run that starts with this agent; default 50. */
+  /** The most model calls in a run that starts with this agent. Default 50. */
   maxTurns?: number;
+  /** Timeouts and attempts of each model call; recorded in a run at its start. */
+  modelCall?: ModelCallOptions;
 }
 
 export const defaultMaxTurns = 50;
 const mostTurns = 100_000;
+const mostAttempts = 1_000;
+const longestMs = 24 * 3_600_000;
 
 const optionNames = [
   'name',
@@ -38,13 +45,14 @@ const optionNames = [
   'handoffs',
   'policy',
   'maxTurns',
+  'modelCall',
 ] as const satisfies (keyof AgentOptions)[];
 
-/** Declares an agent. Throws a `DefinitionError`, one sentence, for what cannot work. */
+/** Declares an agent. Throws a `DefinitionError`, one sentence, for invalid options. */
 export function defineAgent(options: AgentOptions): Agent {
   checkOptions('defineAgent', options, optionNames);
   const { name, instructions, model, description, tools = [], handoffs = [], policy } = options;
-  const { maxTurns = defaultMaxTurns } = options;
+  const { maxTurns = defaultMaxTurns, modelCall } = options;
   checkAgentName(name);
   const place = `agent '${name}'`;
   if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
@@ -65,6 +73,7 @@ export function defineAgent(options: AgentOptions): Agent {
     throw new DefinitionError(`${place}: policy must be the text of a policy file or an object`);
   }
   checkPositiveInteger(`${place}: maxTurns`, maxTurns, mostTurns);
+  if (modelCall !== undefined) checkModelCall(`${place}: modelCall`, modelCall);
   return Object.freeze({
     [agentMark]: true as const,
     name,
@@ -75,6 +84,7 @@ export function defineAgent(options: AgentOptions): Agent {
     handoffs: typeof handoffs === 'function' ? handoffs : () => handoffs,
     ...(policy === undefined ? {} : { policy }),
     maxTurns,
+    ...(modelCall === undefined ? {} : { modelCall: Object.freeze({ ...modelCall }) }),
   });
 }
 
@@ -83,6 +93,14 @@ function checkAgentName(name: unknown): void {
     throw new DefinitionError(
       'agent name: expected 1 to 64 visible characters on one line, without blanks at either end',
     );
+  }
+}
+
+function checkModelCall(place: string, modelCall: ModelCallOptions): void {
+  const bounds = { timeoutMs: longestMs, heartbeatTimeoutMs: longestMs, maxAttempts: mostAttempts };
+  checkOptions(place, modelCall, Object.keys(bounds));
+  for (const [name, value] of Object.entries(modelCall)) {
+    if (value !== undefined) checkPositiveInteger(`${place}.${name}`, value, bounds[name as keyof typeof bounds]);
   }
 }
 

@@ -8,25 +8,28 @@ import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 type ArgumentName<Schema extends ToolSchema> = Extract<keyof z.output<Schema>, string>;
 
 export interface ToolOptions<Schema extends ToolSchema> {
-  /** 1 to 64 of letters, digits, `_` and `-`; also the type of the tool's activity. */
+  /** 1 to 64 letters, digits, `_` or `-`. Also the type of the tool's activity. */
   name: string;
-  /** For the model. */
+  /** Shown to the model. */
   description: string;
   input: Schema;
   /** Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
   /**
-   * The argument that `name:args` patterns match; without it, the canonical JSON of all arguments. `{ argument, shell:
-   * true }`: its text is run by a shell, and each simple command in it must be allowed.
+   * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. With `{ argument,
+   * shell: true }`, the text is a shell command, and each simple command in it must be allowed.
    */
   subject?: ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true };
-  /** True: a call whose outcome is unknown may be repeated. Default false. */
+  /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
-  /** How soon a killed worker is noticed; default 30 s. False for a tool that blocks its thread and cannot heartbeat. */
+  /**
+   * The heartbeat timeout: how soon a killed worker is detected. Default 30 s. Use false for a tool that blocks its
+   * thread and cannot heartbeat.
+   */
   heartbeat?: false | { timeoutMs: number };
-  /** Longest time of one attempt; default 10 minutes. */
+  /** Start-to-close timeout of one attempt, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;
-  /** Gets exactly the arguments that were approved; its result must be JSON. A throw is told to the model as an error. */
+  /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
   execute: (args: z.output<Schema>, context: ToolContext) => unknown;
 }
 
@@ -46,7 +49,7 @@ const optionNames = [
   'execute',
 ] as const satisfies (keyof ToolOptions<ToolSchema>)[];
 
-/** Declares a tool. Throws a `DefinitionError`, one sentence, for what cannot work. */
+/** Declares a tool. Throws a `DefinitionError`, one sentence, for invalid options. */
 export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schema>): Tool<Schema> {
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);
@@ -74,9 +77,9 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   });
 }
 
-// Tools are activities and names from a model are looked up: a name that every object answers to would be found where
-// nobody defined it, `then` would make a promise of whatever holds the tools, and Temporal sends every activity that it
-// does not know to `default`.
+// Tools are activities, and tool names from a model are looked up. A property name of every object would be found
+// although nobody defined it, `then` would turn an object of tools into a promise, and Temporal sends every unknown
+// activity to `default`.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
 export function checkToolName(name: unknown): void {

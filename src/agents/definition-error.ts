@@ -1,4 +1,4 @@
-/** A tool, agent, model or registry that cannot work: thrown where it is defined. `message` is one sentence. */
+/** An invalid tool, agent, model or registry; thrown by its definition. `message` is one sentence. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError' as const;
 }

@@ -1,9 +1,13 @@
-/** What `defineAgent` and `defineTool` return: agents have tools, and a tool may call an agent. */
+/**
+ * The results of `defineAgent` and `defineTool`. They are in one file because agents have tools and a tool may call an
+ * agent.
+ */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@temporalio/common';
 import type { z } from 'zod';
 import type { Caller } from '../contract.ts';
 import type { JsonObject, Risk } from '../core/base/tool-call.ts';
+import type { ModelCallOptions } from '../core/policy/run-config.ts';
 import type { ToolSchema } from './tool-schema.ts';
 
 export const agentMark = Symbol.for('countersign.agent');
@@ -15,17 +19,20 @@ export interface Agent {
   readonly model: LanguageModelV4;
   readonly description?: string;
   readonly tools: readonly Tool[];
-  /** Unchecked where it was given as a function: `createRegistry` reads it. */
+  /** Not validated if it was given as a function; `createRegistry` validates it. */
   readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
+  readonly modelCall?: Readonly<ModelCallOptions>;
 }
 
-/** What a tool learns beside its arguments. */
+/** The second argument of a tool's `execute`. */
 export interface ToolContext {
-  /** Aborted when the run is cancelled or the worker shuts down: pass it on to what the tool waits for. */
+  /** Aborted when the run is cancelled or the worker shuts down. Pass it on to anything that the tool waits for. */
   signal: AbortSignal;
-  /** Workflow id + call id: the same for every attempt of one call, so that another system can refuse a repeat (I7). */
+  /**
+   * Workflow id and call id: the same for every attempt of one call, so that another system can refuse a repetition.
+   */
   idempotencyKey: string;
   workflowId: string;
   callId: string;
@@ -41,30 +48,30 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly name: string;
   readonly description: string;
   readonly input: Schema;
-  /** JSON Schema of the arguments: what the model is given. */
+  /** JSON Schema of the arguments, as the model receives it. */
   readonly schema: JsonObject;
   readonly risk: Exclude<Risk, 'unknown'>;
   readonly subject?: string;
   /** True: the subject is shell text. */
   readonly shellSubject?: true;
   readonly idempotent: boolean;
-  /** Null for a tool that cannot heartbeat. */
+  /** Milliseconds; null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;
   readonly timeoutMs: number;
-  /** Of what `agentTool` returned: the agent whose run a call starts. */
+  /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
-  /** Of a tool that hands a run over: to whom. */
+  /** Only for a handoff tool: the agent that takes over. */
   readonly handoff?: Agent;
-  // A method, not a property: a list of tools with different arguments is a `Tool[]`.
+  // A method rather than a property, so that tools with different arguments fit into a `Tool[]`.
   execute(args: z.output<Schema>, context: ToolContext): unknown;
 }
 
-/** True for what `defineAgent` made. */
+/** True for a result of `defineAgent`. */
 export function isAgent(value: unknown): value is Agent {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, agentMark);
 }
 
-/** True for what `defineTool` made. */
+/** True for a result of `defineTool`. */
 export function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, toolMark);
 }

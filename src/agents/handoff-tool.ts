@@ -5,7 +5,7 @@ import { defineTool } from './define-tool.ts';
 import type { Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
-/** The tools by which an agent hands its run over, one for each of its `handoffs`. */
+/** The tools by which an agent hands over its run, one for each of its `handoffs`. */
 export function handoffTools(agent: Agent): Tool[] {
   const place = `agent '${agent.name}'`;
   const targets: unknown = agent.handoffs();
@@ -16,7 +16,7 @@ export function handoffTools(agent: Agent): Tool[] {
   return targets.map((target) => handoffTool(place, target));
 }
 
-/** It changes nothing by itself: `read_only`, so that a policy which says nothing of it lets it pass. */
+/** Risk `read_only`, because a handoff changes nothing by itself: a policy without a rule for it allows it. */
 function handoffTool(place: string, target: Agent): Tool {
   const name = `transfer_to_${toolNameOf(target.name)}`;
   if (name.length > 64) {

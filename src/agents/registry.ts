@@ -5,20 +5,23 @@ import { isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { handoffTools } from './handoff-tool.ts';
 
-/** What a worker offers. Names may come from a model or a caller, so that look-ups find nothing but what was defined. */
+/**
+ * The agents and tools of a worker. Look-ups find only what was defined, because names may come from a model or a
+ * caller.
+ */
 export interface Registry {
   readonly agents: readonly Agent[];
   readonly tools: readonly Tool[];
   agent(name: string): Agent | undefined;
-  /** All tools of a known agent, those by which it hands over included. */
+  /** All tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
   tool(name: string): Tool | undefined;
 }
 
 /**
- * Joins agents, those that they call or hand over to, their tools, and tools that no agent has (for workflows of one's
- * own with a gate).
- * One tool may serve several agents. Throws a `DefinitionError` when a name stands for two different things.
+ * Collects agents, the agents that these call or hand over to, their tools, and tools without an agent (for user
+ * workflows with a gate). Several agents may share a tool. Throws a `DefinitionError` if one name stands for two
+ * different things.
  */
 export function createRegistry(input: { agents: readonly Agent[]; tools?: readonly Tool[] }): Registry {
   const agents = new Map<string, Agent>();
@@ -69,7 +72,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
   };
 }
 
-/** Two tools that say the same of the same agent: each agent that calls it may have made its own. */
+/** True for tools with equal definitions for the same agent: each calling agent may have created its own. */
 function isSameAgent(one: Tool, other: Tool): boolean {
   const target = one.agent ?? one.handoff;
   return (
@@ -80,7 +83,7 @@ function isSameAgent(one: Tool, other: Tool): boolean {
   );
 }
 
-/** The tool as a run records it at its start (I12). */
+/** The tool definition that a run records at its start (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
   const { name, description, schema, risk, subject, shellSubject, idempotent, heartbeatTimeoutMs, timeoutMs } = tool;
   const { agent, handoff } = tool;

@@ -1,17 +1,17 @@
-// oxlint-disable no-underscore-dangle -- `_zod` is the door that zod documents for libraries
+// oxlint-disable no-underscore-dangle -- `_zod` is the property that zod documents for libraries
 import { z } from 'zod';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
 
-/** A zod object schema, of `zod` or of `zod/mini`. */
+/** A zod object schema, from `zod` or `zod/mini`. */
 export type ToolSchema = z.core.$ZodObject;
 
 /**
- * The JSON Schema (2020-12) of what a model must send for `schema`.
+ * The JSON Schema (2020-12) of the input that a model must send for `schema`.
  *
- * The parsed arguments are what is shown, hashed, approved and executed, and a reviewer's edit of them is parsed again:
- * so what comes out of the schema must be JSON, and must be good as what goes in. Defaults and stripped keys are fine;
- * transforms, codecs, dates and the like are refused with a `DefinitionError`.
+ * The parsed arguments are shown, hashed, approved and executed, and a reviewer's edit of them is parsed again. So the
+ * output of the schema must be JSON, and must be valid as its input. Defaults and stripped keys are allowed;
+ * transforms, codecs, dates and similar types are refused with a `DefinitionError`.
  */
 export function jsonSchemaOf(place: string, schema: unknown): JsonObject {
   if (!isSchema(schema) || schema._zod.def.type !== 'object') {
@@ -33,7 +33,7 @@ export function jsonSchemaOf(place: string, schema: unknown): JsonObject {
 
 const unfitTypes = new Set(['transform', 'promise', 'success', 'file', 'function']);
 
-/** The kind of the first schema inside `schema` whose output differs in form from its input; JSON Schema hides those. */
+/** The kind of the first inner schema whose output has another form than its input. JSON Schema does not show these. */
 function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string | undefined {
   if (seen.has(schema)) return undefined;
   seen.add(schema);
@@ -48,7 +48,7 @@ function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string 
   return undefined;
 }
 
-/** The schemas that a definition holds, directly, in a list (union, tuple) or by name (object). */
+/** The schemas inside a definition: directly, in a list (union, tuple) or by name (object). */
 function innerSchemas(definition: z.core.$ZodTypeDef): z.core.$ZodType[] {
   return Object.values(definition).flatMap((value: unknown) => {
     if (isSchema(value)) return [value];

@@ -3,25 +3,25 @@ import { jsonPlace } from '../core/base/json-place.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { Tool } from './definitions.ts';
 
-/** `problem` is a place and what was expected there, at most 1,000 characters. */
+/** `problem` names a place and what was expected there, in at most 1,000 characters. */
 export type ValidatedArguments = { args: JsonObject } | { problem: string };
 
 const mostIssues = 5;
 const longestProblem = 1_000;
 
 /**
- * Parses `args` by the tool's schema: defaults filled, unknown keys stripped. The result is what is shown, hashed,
+ * Parses `args` with the tool's schema: fills defaults and strips unknown keys. The result is what is shown, hashed,
  * approved and executed (I8). Never throws.
  */
 export async function validateArguments(tool: Tool, args: JsonObject): Promise<ValidatedArguments> {
   try {
     const parsed = await z.safeParseAsync(tool.input, args);
-    // What crosses to the run is JSON: an undefined or a Date out of an author's default has to become that before it
-    // is hashed, or what was approved would differ from what the tool gets.
+    // Only JSON reaches the run. An undefined or a Date from a default must become JSON before hashing; otherwise the
+    // approved arguments would differ from those that the tool receives.
     if (parsed.success) return { args: JSON.parse(JSON.stringify(parsed.data)) as JsonObject };
     return { problem: bounded(describe(parsed.error.issues, [])) };
   } catch {
-    // A check of the tool's author threw; its message is for the author, not for a model.
+    // A custom check threw. Its message is for the author, not for a model.
     return { problem: `arguments: a check of tool '${tool.name}' failed on them` };
   }
 }

@@ -6,9 +6,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface AgentWorker {
   pid: number;
-  /** `kill -9`, and waits until the process is gone. */
+  /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Asks it to end, and sees to it. */
+  /** Asks it to end, and kills it after 5 s. */
   stop(): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ const stopTimeoutMs = 5_000;
 const keptOutput = 4_000;
 
 /**
- * Starts `countersign worker examples/tidy/agent.ts` in a process of its own and waits until it is ready. If it ends
- * by itself, `onEnd` gets its last words as an error; so does the caller, if that is before it was ready.
+ * Starts `countersign worker examples/tidy/agent.ts` in its own process and waits until it is ready. If the process
+ * ends by itself, `onEnd` gets its last error output as an error; if it was not ready yet, the caller gets it too.
  */
 export async function startAgentWorker(options: {
   address: string;
@@ -55,8 +55,8 @@ export async function startAgentWorker(options: {
     if (!expected) onEnd(error);
     throw error;
   });
-  ended.catch(() => undefined); // told to `onEnd`
-  // Its first line on standard output says which agents it has.
+  ended.catch(() => undefined); // reported to `onEnd`
+  // Its first line on standard output lists its agents.
   await Promise.race([once(child.stdout, 'data'), ended]);
   child.stdout.resume();
   return worker;

@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAnswer, type Answer } from './read-answer.ts';
 
-/** Asks whoever is at standard input, until there is an answer; `nobody` where input ended without one. */
+/** Asks the person at standard input until there is an answer. Returns `nobody` if the input ends without one. */
 export type AskPerson = (signal: AbortSignal) => Promise<Answer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
-/** How long what was typed before the question is swallowed: it cannot have been meant as an answer. */
+/** How long input from before the question is discarded: it cannot be an answer. */
 const typedAheadMs = 100;
 
 /**
- * A terminal is asked with an editable line; else lines of standard input answer in order. The returned function
- * rejects when its `signal` is aborted.
+ * On a terminal, asks with an editable line; otherwise the lines of standard input are the answers, in order. The
+ * returned function rejects when its `signal` is aborted.
  */
 export function createAskPerson(output: NodeJS.WritableStream): AskPerson {
   const nextLine = process.stdin.isTTY ? terminalLine(output) : pipedLine(output);
@@ -31,7 +31,7 @@ type NextLine = (signal: AbortSignal) => Promise<string | undefined>;
 function terminalLine(output: NodeJS.WritableStream): NextLine {
   return async (signal) => {
     const lines = createInterface({ input: process.stdin, output, terminal: true });
-    // In raw mode Ctrl-C reaches readline as a key, and this process not at all.
+    // In raw mode, Ctrl-C reaches readline as a key, and this process gets no signal.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
     try {
@@ -50,7 +50,7 @@ function pipedLine(output: NodeJS.WritableStream): NextLine {
   return async (signal) => {
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
     output.write(prompt);
-    // A line that was waited for in vain is the next question's.
+    // A pending line from an aborted question belongs to the next one.
     pending ??= lines.next();
     const aborted = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

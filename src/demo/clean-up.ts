@@ -1,9 +1,9 @@
-/** What has to be undone at the end, in reverse order of how it was made; each even if another one fails. */
+/** Steps to run at the end, in reverse order; each runs even if another one fails. */
 export class CleanUp {
   readonly #steps: (() => Promise<unknown>)[] = [];
   #begun = false;
 
-  /** Throws once the end has begun: what is made then would stay behind. */
+  /** Throws once the clean-up has begun, because a later step would never run. */
   add(step: () => Promise<unknown>): void {
     this.check();
     this.#steps.push(step);

@@ -2,7 +2,7 @@ import type { CallOutcome, RunStatusName } from '../contract.ts';
 import type { Action } from '../core/policy/action.ts';
 import type { Json } from '../core/base/tool-call.ts';
 
-/** What the demo tells, in order: `--json` prints each as it stands, `tellPeople` in words. */
+/** The events of the demo, in order. `--json` prints each as it is, `tellPeople` prints sentences. */
 export type DemoEvent =
   | { event: 'server'; address: string; uiUrl: string; pid: number }
   | { event: 'folder'; path: string; model: string; scripted: boolean }
@@ -14,7 +14,7 @@ export type DemoEvent =
       callId: string;
       tool: string;
       args: Json;
-      /** `refused`: no policy was needed, such as for a tool that does not exist. */
+      /** `refused`: not a policy decision, for example for an unknown tool. */
       action: Action | 'refused';
       rule: string | null;
       reason: string;

@@ -1,4 +1,7 @@
-/** `npm run demo`: an agent tidies a folder, asks before it deletes, and its worker dies while the question stands. */
+/**
+ * `npm run demo`: an agent tidies a folder and asks before it deletes a file; its worker is killed while the request is
+ * open.
+ */
 import { once } from 'node:events';
 import { escapeJson, escapeText } from '../core/base/escape-text.ts';
 import { createAskPerson } from './ask-person.ts';
@@ -10,7 +13,7 @@ import { startStage } from './start-stage.ts';
 import { tellJson, tellPeople } from './tell.ts';
 
 const interruptedExitCode = 130;
-/** npm passes on the signal that the terminal has sent already: one Ctrl-C arrives twice. */
+/** npm forwards the signal that the terminal has already sent, so one Ctrl-C arrives twice. */
 const sameSignalMs = 1_000;
 
 process.exit(await main());
@@ -30,7 +33,7 @@ async function main(): Promise<number> {
   return runDemo(options);
 }
 
-/** Whatever happens, and whenever: nothing is left behind. */
+/** Leaves nothing behind, whatever happens. */
 async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   const tell = json ? tellJson : tellPeople;
   const cleanUp = new CleanUp();
@@ -57,7 +60,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
     return status === 'completed' ? 0 : 1;
   };
   const shown = show();
-  for (const each of [shown, workerEnded.promise]) each.catch(() => undefined); // the first one counts
+  for (const each of [shown, workerEnded.promise]) each.catch(() => undefined); // the first result counts
   try {
     const exitCode = await Promise.race([
       shown,
@@ -77,8 +80,8 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
 }
 
 /**
- * Aborted by the first signal that asks this process to end, or when nobody reads what it says. Whoever asks again
- * has enough of waiting for an orderly end; what was started ends with this process all the same.
+ * Aborted by the first signal that asks this process to end, or when standard output fails. A later signal ends the
+ * process at once; everything that it started still ends with it.
  */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();

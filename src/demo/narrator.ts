@@ -4,7 +4,7 @@ import type { Severity } from '../core/base/tool-call.ts';
 import type { DemoEvent, Tell } from './demo-event.ts';
 import { type SeenTurn, readRun } from './read-run.ts';
 
-/** Tells what the model said and what the gate answered, each once and in order, as history shows it. */
+/** Reports the model's texts and the gate's rulings from history, each once and in order. */
 export class Narrator {
   readonly #client: CountersignClient;
   readonly #workflowId: string;
@@ -17,7 +17,7 @@ export class Narrator {
     this.#tell = tell;
   }
 
-  /** Tells what is new. The text of a turn without calls is the run's result and is left to its end. */
+  /** Reports what is new. Skips the text of a turn without calls: it is the run's result. */
   async catchUp(): Promise<void> {
     const { turns, rulings } = await readRun(this.#client, this.#workflowId);
     for (const [index, { text, calls }] of turns.entries()) {
@@ -25,7 +25,7 @@ export class Narrator {
       if (text.trim() !== '') this.#once(`turn ${index}`, { event: 'said', text });
       for (const call of calls) {
         const ruling = rulings.get(call.callId);
-        // What the gate answered may ride on a later event; telling it out of order would confuse.
+        // The ruling may arrive with a later event; reporting out of order would confuse.
         if (ruling === undefined) return;
         this.#once(call.callId, rulingOf(call, ruling));
       }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface DemoOptions {
-  /** Approve by itself. */
+  /** Approve without asking. */
   yes: boolean;
   /** JSON lines instead of sentences. */
   json: boolean;
@@ -18,7 +18,7 @@ export const usage = `Usage: npm run demo -- [--yes] [--keep] [--json]
 OPENAI_API_KEY, OPENAI_BASE_URL and COUNTERSIGN_MODEL name a real model; without them a scripted one plays.
 Keys of your own for Temporal (TEMPORAL_…) are left alone: the demo starts a server of its own.`;
 
-/** `help` for --help. Throws a sentence for what is not an option. */
+/** `help` for --help. Throws an error with one sentence for an unknown option. */
 export function readOptions(words: string[]): DemoOptions | 'help' {
   const flag = { type: 'boolean', default: false } as const;
   const options = { yes: flag, json: flag, keep: flag, help: { ...flag, short: 'h' } };

@@ -9,7 +9,7 @@ import { type SettleOptions, command, settleRequest } from './settle-request.ts'
 const wish = 'Please tidy up my folder: sort what belongs together, and delete copies and leftovers.';
 const lookEveryMs = 150;
 
-/** The demo itself: a run from its start to its end, with the death of a worker in the middle. */
+/** The demo: one run from start to end, whose worker is killed midway. */
 export async function play(options: SettleOptions & { keep: boolean }): Promise<RunResult> {
   const { stage, tell, keep } = options;
   const { client, address, uiUrl } = stage;
@@ -50,7 +50,7 @@ export async function play(options: SettleOptions & { keep: boolean }): Promise<
     killed = true;
     await settleRequest(request, options);
   }
-  result ??= await ended; // throws with what the run failed of
+  result ??= await ended; // throws the run's failure
   await tellCounts(options, result);
   const { status, output, outcomes } = result;
   tell({ event: 'result', status, output, outcomes });
@@ -58,7 +58,7 @@ export async function play(options: SettleOptions & { keep: boolean }): Promise<
   return result;
 }
 
-/** Kills the worker while a request is open, shows that the request outlives it, and starts the next worker. */
+/** Kills the worker while a request is open, shows that the request survives, and starts the next worker. */
 async function replaceWorker(
   { stage, tell }: SettleOptions,
   worker: AgentWorker,
@@ -67,7 +67,7 @@ async function replaceWorker(
   await worker.kill();
   tell({ event: 'killed', pid: worker.pid });
   for (;;) {
-    // From Temporal's index over all runs; it lags by up to a second, and no worker is asked.
+    // Reads Temporal's visibility index, which lags by up to a second and needs no worker.
     const { approvals } = await stage.client.approvals.list();
     const row = approvals.find((each) => each.requestId === requestId);
     if (row !== undefined) {
@@ -81,7 +81,7 @@ async function replaceWorker(
   return next;
 }
 
-/** How often each call that a person was asked about really ran, by the log that the tools write. */
+/** Reports how often each call with a request actually ran, from the log that the tools write. */
 async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResult): Promise<void> {
   const text = await readFile(stage.log, 'utf8').catch(() => '');
   const lines = text.split('\n').filter((line) => line !== '');
@@ -92,7 +92,7 @@ async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResul
   }
 }
 
-/** Tells why nothing moves when an activity, such as the call of a real model, is being tried again. */
+/** Reports the reason for a delay when an activity, such as a real model's call, is being retried. */
 function troubleTeller({ stage, tell }: SettleOptions, workflowId: string): () => Promise<void> {
   let told = '';
   return async () => {

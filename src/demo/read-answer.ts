@@ -1,7 +1,9 @@
-/** What a person answered to one request. */
+/** A person's answer to one request. */
 export type Answer = { approved: true } | { approved: false; reason?: string };
 
-/** An answer, or a sentence that says why the line is none; empty for an empty line, which never approves anything. */
+/**
+ * An answer, or a sentence that says why the line is not one. Empty for an empty line, which never approves anything.
+ */
 export function readAnswer(line: string): Answer | string {
   const text = line.trim();
   const word = text.toLowerCase();

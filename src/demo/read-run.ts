@@ -8,7 +8,7 @@ import type { Json } from '../core/base/tool-call.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 
-/** A turn of the model as history keeps it. */
+/** A turn of the model, as recorded in history. */
 export interface SeenTurn {
   text: string;
   calls: { callId: string; tool: string; args: Json }[];
@@ -16,11 +16,11 @@ export interface SeenTurn {
 
 export interface SeenRun {
   turns: SeenTurn[];
-  /** What the gate decided, by call. */
+  /** The gate's rulings, by call. */
   rulings: Map<string, JournalEntry>;
 }
 
-/** Reads what a run has done so far from its history alone: no worker is needed, and the run is not woken. */
+/** Reads what a run has done so far from its history: this needs no worker and does not wake the run. */
 export async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
   const { links } = await client.historyChain(workflowId);
   const run: SeenRun = { turns: [], rulings: new Map() };

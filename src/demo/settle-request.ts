@@ -9,11 +9,11 @@ import type { Stage } from './start-stage.ts';
 export interface SettleOptions {
   stage: Stage;
   tell: Tell;
-  /** Undefined: approve by itself. */
+  /** Undefined: approve without asking. */
   askPerson: AskPerson | undefined;
 }
 
-/** Shows one open request with its full arguments, takes the decision and sends it. Somebody else may be faster. */
+/** Shows one open request with its full arguments, gets the decision and sends it. Somebody else may decide first. */
 export async function settleRequest({ requestId, workflowId }: ApprovalSummary, options: SettleOptions): Promise<void> {
   const { stage, tell, askPerson } = options;
   const { client, address } = stage;
@@ -40,12 +40,12 @@ export async function settleRequest({ requestId, workflowId }: ApprovalSummary, 
   }
 }
 
-/** A command of ours for another terminal, as it is typed in a clone. */
+/** One of our commands for another terminal, as typed in a clone of the repository. */
 export function command(address: string, ...words: string[]): string {
   return ['npm run countersign --', ...words, '--address', address].join(' ');
 }
 
-/** The person's answer, or undefined when the request was settled elsewhere while the question stood. */
+/** The person's answer, or undefined if the request was settled elsewhere meanwhile. */
 async function raceWithOthers(
   { client }: Stage,
   { requestId, workflowId }: { requestId: string; workflowId: string },
@@ -69,7 +69,7 @@ async function raceWithOthers(
   }
 }
 
-/** A process of a user without a name, as in some containers, still has a person before it. */
+/** The system user's name; a user without a name, as in some containers, is 'you'. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -8,7 +8,7 @@ import { startDevServer } from '../dev-server/start-dev-server.ts';
 import { type AgentWorker, startAgentWorker } from './agent-worker.ts';
 import type { CleanUp } from './clean-up.ts';
 
-/** What the demo plays on: a server of its own, a client, a folder, and workers that come and go. */
+/** The environment of the demo: its own server, a client, a folder, and workers. */
 export interface Stage {
   address: string;
   uiUrl: string;
@@ -17,25 +17,25 @@ export interface Stage {
   client: CountersignClient;
   /** The folder that the agent tidies. */
   folder: string;
-  /** What the agent's tools really did, a line each. */
+  /** The log of the agent's tools, one line per action. */
   log: string;
   startWorker(): Promise<AgentWorker>;
 }
 
 export interface StageOptions {
   cleanUp: CleanUp;
-  /** Ends what is under way, such as the building of the server. */
+  /** Aborts what is in flight, such as building the server. */
   signal: AbortSignal;
-  /** Takes lines for a person while the server is got. */
+  /** Receives progress lines for a person while the server is downloaded or built. */
   progress: (line: string) => void;
-  /** Gets the error with which a worker ended by itself. */
+  /** Receives the error if a worker ends by itself. */
   onWorkerEnd: (error: Error) => void;
 }
 
 export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // Also when somebody will not wait for the orderly end.
+  // Also if somebody does not wait for the orderly end.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   await hideOtherServers(home);
   const finding = findTemporal({ log: progress, signal });
@@ -45,7 +45,7 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
   const starting = startDevServer({ binary });
   cleanUp.add(async () => (await starting).stop());
   const { address, uiUrl, pid } = await starting;
-  // Never closed: a call that is being repeated would throw out of a timer of the SDK's. It ends with this process.
+  // Never closed, because a call that is being retried would throw from a timer of the SDK. It ends with this process.
   const client = await createClient({ address });
   const folder = join(home, 'folder');
   return {
@@ -67,7 +67,7 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
   };
 }
 
-/** Nothing here, nor in the worker, may ever reach the cluster that the person's own environment names. */
+/** Neither this process nor the worker may reach the cluster in the person's own environment. */
 async function hideOtherServers(home: string): Promise<void> {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(home, 'temporal.toml');

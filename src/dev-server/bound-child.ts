@@ -1,11 +1,11 @@
-/** Child processes that never outlive this one, however it ends: by returning, by Ctrl-C, or by `kill -9`. */
+/** Child processes that never outlive this one, whether it returns, gets Ctrl-C, or is killed with `kill -9`. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** A child whose standard output and error are pipes, in a process group of its own. */
+/** A child with piped standard output and error, in its own process group. */
 export type BoundChild = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Waits for the end of its standard input, which comes when this process ends for any reason, then ends the group. */
+/** Waits for the end of its standard input, which closes when this process ends for any reason, then ends the group. */
 const watchdogScript = `read _
 kill -s TERM -- "-$1" 2>/dev/null
 tries=0
@@ -16,7 +16,7 @@ const living = new Set<BoundChild>();
 
 /**
  * Starts `command`. The child leads its own process group, so that Ctrl-C in a terminal reaches only this process,
- * which then decides in which order things end.
+ * which then ends things in order.
  */
 export function spawnBound(
   command: string,
@@ -36,19 +36,19 @@ export function spawnBound(
   return child;
 }
 
-/** Sends `signal` to the child and to whatever it started. Does nothing if it has ended. */
+/** Sends `signal` to the child and its descendants. Does nothing if the child has ended. */
 export function signalGroup(child: BoundChild, signal: NodeJS.Signals): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     if (hasGroups) process.kill(-child.pid, signal);
     else child.kill(signal);
   } catch (error) {
-    // The group ended between the look and the signal.
+    // The group ended between the check and the signal.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
-/** Windows has neither process groups nor a shell to watch with; there the `exit` handler is all. */
+/** Windows has neither process groups nor a shell for the watchdog; only the `exit` handler works there. */
 const hasGroups = process.platform !== 'win32';
 
 function watch(pid: number): () => void {
@@ -57,7 +57,7 @@ function watch(pid: number): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell the `exit` handler still works; only `kill -9` of this process would leave the child.
+  // Without a shell the `exit` handler still works; only `kill -9` of this process would leave the child running.
   watchdog.on('error', () => undefined);
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();

@@ -12,8 +12,8 @@ const keptOutput = 4_096;
 export type BuildResult = { built: true } | { built: false; reason: string };
 
 /**
- * Builds the pinned CLI with `go` and moves it into its place in one step, so that nobody ever meets half a binary.
- * The first build takes minutes; Ctrl-C and `signal` end it together with the compilers it started.
+ * Builds the pinned CLI with `go` and moves the finished binary into place, so that nobody sees an incomplete one. The
+ * first build takes minutes; Ctrl-C and `signal` end it together with the compilers that it started.
  */
 export async function buildTemporal(
   pinned: PinnedTemporal,
@@ -21,7 +21,8 @@ export async function buildTemporal(
 ): Promise<BuildResult> {
   await removeRemains(pinned.cacheFolder);
   const part = join(pinned.cacheFolder, `${partPrefix}${randomUUID()}`);
-  // -v names each package as it is compiled; GOWORK=off because a workspace around the module would change the pin.
+  // -v prints each package when it is compiled. GOWORK=off, because a surrounding workspace would change the pinned
+  // versions.
   const child = spawnBound(
     options.go,
     ['build', '-v', '-buildvcs=false', '-ldflags=-s -w', '-o', part, commandPackage],
@@ -67,13 +68,13 @@ function finished(
   });
 }
 
-/** The line of Go's output that says why, without the package names that `-v` prints. */
+/** The line of Go's output with the reason, without the package names that `-v` prints. */
 function whyItFailed(output: string): string {
   const lines = output.split('\n').filter((line) => line.includes(' '));
   return lines.at(-1)?.trim() ?? 'go gave no reason';
 }
 
-/** What an interrupted build left behind; called while holding the lock, so nobody is writing there. */
+/** Removes files of interrupted builds. Call it with the lock held, so that nobody is writing there. */
 async function removeRemains(folder: string): Promise<void> {
   const remains = (await readdir(folder)).filter((name) => name.startsWith(partPrefix));
   await Promise.all(remains.map((name) => rm(join(folder, name), { force: true })));

@@ -14,12 +14,18 @@ const run = promisify(execFile);
 const answerTimeoutMs = 5_000;
 const stalledAfterMs = 15_000;
 
-/** Where the Temporal SDKs ask for the archive of a release. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces it, or is `off`. */
+/**
+ * Where the Temporal SDKs request the archive of a release. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces the address; `off`
+ * disables the download.
+ */
 const officialDownload = 'https://temporal.download/cli';
 
 export type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };
 
-/** Fetches the pinned release from where the SDKs fetch theirs, and moves it into its place. Never throws for the network. */
+/**
+ * Downloads the pinned release from where the SDKs get theirs, and moves it into place. Never throws for network
+ * errors.
+ */
 export async function downloadTemporal(
   pinned: PinnedTemporal,
   options: { env: NodeJS.ProcessEnv; log: (line: string) => void; signal?: AbortSignal },
@@ -58,14 +64,14 @@ async function locate(address: string, signal?: AbortSignal): Promise<{ url: str
   const { archiveUrl, fileToExtract } = (await response.json()) as { archiveUrl?: unknown; fileToExtract?: unknown };
   if (typeof archiveUrl !== 'string' || typeof fileToExtract !== 'string')
     throw new Error('an answer of another shape');
-  // The name becomes a path and an argument of tar: it must stay inside the folder and be no option.
+  // The name becomes a path and an argument of tar: it must stay inside the folder and must not be an option.
   if (!/^\w[\w.]*$/.test(fileToExtract)) throw new Error('an archive of another shape');
-  // A plain-text archive is taken only from a place that was itself asked in plain text, such as a local mirror.
+  // A plain-http archive is accepted only if the address itself was plain http, such as a local mirror.
   if (address.startsWith('https:') && !archiveUrl.startsWith('https:')) throw new Error('an archive that is not https');
   return { url: archiveUrl, file: fileToExtract };
 }
 
-/** Writes the body of `url` to `path`; gives up when nothing arrived for 15 s. */
+/** Writes the body of `url` to `path`; gives up after 15 s without data. */
 async function save(url: string, path: string, signal?: AbortSignal): Promise<void> {
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(new Error('it stalled')), stalledAfterMs);

@@ -7,10 +7,10 @@ const staleAfterMs = 30_000;
 const pollIntervalMs = 500;
 
 /**
- * Runs `work` while holding the lock `path`; waits while another process holds it, and calls `onWait` once with its
- * process id. A holder that died is noticed by its process id, or on another machine by a file not touched for 30 s.
- * Two waiters that notice a dead holder in the same instant may both go on: the lock spares double work, and what it
- * guards must be correct without it.
+ * Runs `work` while holding the lock `path`. If another process holds it, waits and calls `onWait` once with its
+ * process id. A dead holder is detected by its process id or, on another machine, by a file that was not touched for 30
+ * s. Two waiters that detect a dead holder at the same time may both proceed: the lock only saves duplicate work, and
+ * what it guards must be correct without it.
  */
 export async function withFileLock<T>(
   path: string,
@@ -48,7 +48,7 @@ async function tryCreate(path: string): Promise<boolean> {
   }
 }
 
-/** Who holds the lock; undefined if it was let go between two looks. */
+/** The holder of the lock; undefined if it was released meanwhile. */
 async function holderOf(path: string): Promise<{ processId: string; dead: boolean } | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
@@ -72,6 +72,6 @@ function isAlive(processId: number): boolean {
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  // A lock that was removed under the holder costs at most a second build of the same thing.
+  // A lock that was removed under its holder costs at most a duplicate build.
   await utimes(path, now, now).catch(() => undefined);
 }

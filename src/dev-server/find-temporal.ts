@@ -8,13 +8,15 @@ import { readPinnedTemporal } from './pinned-temporal.ts';
 import { checkTemporal } from './temporal-version.ts';
 
 export interface FindTemporalOptions {
-  /** Default: the environment of this process. `PATH` and the `COUNTERSIGN_…` names are read from it. */
+  /** Default: the environment of this process. Only `PATH` and the `COUNTERSIGN_…` variables are read. */
   env?: NodeJS.ProcessEnv;
   /** Default: the user's cache folder for this project. */
   cacheFolder?: string;
-  /** Takes lines for a person: what is looked at, why it will not do, how long the build has taken. Default: silent. */
+  /**
+   * Receives progress lines for a person: what is skipped and why, and how long the build has taken. Default: silent.
+   */
   log?: (line: string) => void;
-  /** Ends a download or a build. */
+  /** Aborts a download or a build. */
   signal?: AbortSignal;
 }
 
@@ -23,9 +25,9 @@ const remedy =
   'or set TEMPORAL_ADDRESS to a server that runs.';
 
 /**
- * Absolute path of a Temporal CLI with a dev server: `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal` on PATH, else the
- * cache, else the SDKs' download, else a build by Go, which the cache keeps.
- * Throws `server_unreachable` with what to install.
+ * Finds a Temporal CLI with a dev server and returns its absolute path: `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal`
+ * on PATH, else the cache, else the SDKs' download, else a build with Go. The cache keeps downloads and builds. Throws
+ * `server_unreachable` with what to install.
  */
 export async function findTemporal(options: FindTemporalOptions = {}): Promise<string> {
   const { env = process.env, log = () => undefined, signal } = options;

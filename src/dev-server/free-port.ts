@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 
-/** The one interface that anything here listens on. */
+/** The only interface on which anything here listens. */
 export const loopback = '127.0.0.1';
 
-/** A TCP port of the loopback interface that nothing listened on a moment ago. */
+/** A TCP port of the loopback interface that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const port = await tryListening(0);
   if (port === undefined) throw new Error('the system gave no free port');

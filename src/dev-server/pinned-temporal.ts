@@ -3,21 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The Go module that pins the dev server; it lies at the same distance from `src` and from `dist`. */
+/** The Go module that pins the dev server; the relative path is the same from `src` and from `dist`. */
 const moduleFolder = join(import.meta.dirname, '..', '..', 'tools', 'temporal');
 
-/** The Temporal CLI that this version of the project pins, and where this machine keeps it once it has it. */
+/** The Temporal CLI that this version of the project pins, and where this machine keeps it. */
 export interface PinnedTemporal {
   moduleFolder: string;
   /** Release of the CLI, such as `v1.8.2`. */
   version: string;
-  /** Folder of exactly this release for exactly this platform. */
+  /** Folder for exactly this release on exactly this platform. */
   cacheFolder: string;
-  /** Absolute path that the binary has, or will have. */
+  /** Absolute path of the binary, which may not exist yet. */
   binary: string;
 }
 
-/** Reads the pin. The cache's key is a digest of go.mod and go.sum, so another pin never meets an old binary. */
+/**
+ * Reads the pinned version. The cache key includes a digest of go.mod and go.sum, so that a changed pin never finds an
+ * old binary.
+ */
 export async function readPinnedTemporal(options: {
   env: NodeJS.ProcessEnv;
   cacheFolder?: string;
@@ -38,7 +41,7 @@ export async function readPinnedTemporal(options: {
   return { moduleFolder: folder, version, cacheFolder, binary };
 }
 
-/** The user's cache folder for this project: `COUNTERSIGN_CACHE`, else what the platform prescribes. */
+/** The user's cache folder for this project: `COUNTERSIGN_CACHE`, else the platform's convention. */
 export function userCacheFolder(env: NodeJS.ProcessEnv): string {
   if (env.COUNTERSIGN_CACHE) return env.COUNTERSIGN_CACHE;
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'countersign');

@@ -1,15 +1,15 @@
 const terminalIntervalMs = 1_000;
 const plainIntervalMs = 30_000;
 
-/** Something that takes long and says so. `detail` adds to the line; `stop` ends it and leaves the cursor at a new line. */
+/** Progress of a long operation. `detail` sets the end of the line; `stop` ends it with a line break. */
 export interface ProgressLine {
   detail(text: string): void;
   stop(): void;
 }
 
 /**
- * Shows `label` with the time passed, `1:05`: on a terminal one line of standard error that is written again each
- * second; elsewhere a line to `log` at once and every 30 seconds.
+ * Shows `label` with the elapsed time, such as `1:05`. On a terminal, this is one line of standard error that is
+ * rewritten each second; elsewhere, `log` gets a line at once and every 30 seconds.
  */
 export function startProgressLine(
   label: string,

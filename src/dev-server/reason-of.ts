@@ -1,6 +1,6 @@
 /**
- * Why something failed, in one line. Where an error only says that it failed (as `fetch` does), its cause says why.
- * Looks at shapes, not classes: errors of Node's own parts come from another realm in some runners.
+ * The reason of a failure in one line. If an error has a cause (as from `fetch`), the cause gives the reason. Checks
+ * shapes, not classes: in some runners, errors of Node's own modules come from another realm.
  */
 export function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };

@@ -8,21 +8,21 @@ import { freePort, isPortFree, loopback } from './free-port.ts';
 import { whenReady } from './when-ready.ts';
 
 export interface DevServerOptions {
-  /** Port of the gRPC service; a free one if 0 or left out. */
+  /** Port of the gRPC service. 0 or absent: a free one. */
   port?: number;
-  /** Port of Temporal's UI; a free one if 0 or left out; null: no UI. */
+  /** Port of Temporal's UI. 0 or absent: a free one; null: no UI. */
   uiPort?: number | null;
-  /** SQLite file that keeps the server's state over a restart; in memory if left out. */
+  /** SQLite file that keeps the server's state across restarts. Default: in memory. */
   dbFile?: string;
   /** Default: `default`. */
   namespace?: string;
-  /** How long closed runs are kept. Default: 30. */
+  /** How many days closed runs are kept. Default: 30. */
   retentionDays?: number;
-  /** The search attributes to register, by name. Default: the contract's. */
+  /** The search attributes to register, by name. Default: those of the contract. */
   attributes?: Readonly<Record<string, 'KEYWORD_LIST' | 'DATETIME'>>;
-  /** The temporal CLI to run. Default: what `findTemporal` finds. */
+  /** The temporal CLI to run. Default: the result of `findTemporal`. */
   binary?: string;
-  /** Takes lines for a person while the CLI is being found or built. */
+  /** Receives progress lines for a person while the CLI is being downloaded or built. */
   log?: (line: string) => void;
 }
 
@@ -33,9 +33,9 @@ export interface DevServer {
   uiUrl: string | null;
   pid: number;
   binary: string;
-  /** Settles when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   ended: Promise<void>;
-  /** Asks the server to end, and waits until it has. Can be called again. */
+  /** Asks the server to end and waits until it has. Can be called repeatedly. */
   stop(): Promise<void>;
   /** `kill -9`, without waiting. */
   kill(): void;
@@ -58,7 +58,7 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
     try {
       return await launch(binary, port, uiPort, options);
     } catch (error) {
-      // Between the look and the start somebody may have taken a port that we chose; one that was asked for stays.
+      // Another process may have taken a port that we chose; retry with new ones. A requested port is not replaced.
       const chosenByUs = !options.port || !(options.uiPort ?? 1);
       if (!chosenByUs || attempt === freePortTries || !String(error).includes('address already in use')) throw error;
     }

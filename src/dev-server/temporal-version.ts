@@ -5,13 +5,13 @@ import { reasonOf } from './reason-of.ts';
 const run = promisify(execFile);
 const versionTimeoutMs = 20_000;
 
-/** Oldest server that the tests of this project are known to say something about: three minors below the pinned one. */
+/** The oldest supported server: three minor versions below the pinned one. */
 const oldestServer = { major: 1, minor: 28 };
 
-/** Whether a binary is a Temporal CLI with a server that will do; `reason` completes "…, which". */
+/** Whether a binary is a Temporal CLI with a suitable server; `reason` completes "…, which". */
 export type Usability = { usable: true; version: string } | { usable: false; reason: string };
 
-/** Runs `binary --version` and judges the answer. Never throws. */
+/** Runs `binary --version` and checks the output. Never throws. */
 export async function checkTemporal(binary: string, env: NodeJS.ProcessEnv): Promise<Usability> {
   let output: string;
   try {

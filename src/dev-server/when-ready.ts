@@ -10,13 +10,16 @@ export interface StartingServer {
   address: string;
   namespace: string;
   retentionDays: number;
-  /** Names of search attributes that must be there. */
+  /** Names of search attributes that must exist. */
   attributes: readonly string[];
-  /** Settles when the process has ended. */
+  /** Resolves when the process has ended. */
   ended: Promise<void>;
 }
 
-/** Waits until the server answers and its namespace can be used, and sets the retention. Throws if neither comes. */
+/**
+ * Waits until the server answers and its namespace is usable, and sets the retention. Throws if the process ends or
+ * after 60 s.
+ */
 export async function whenReady(server: StartingServer): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs;
   const gone = server.ended.then(() => true);

@@ -8,7 +8,7 @@ import type {
 import type { Usage } from '../contract.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
 
-/** One turn as the model gave it: arguments are raw text, and nothing is checked but size. */
+/** One turn as the model gave it. Arguments are raw text, and only sizes are checked. */
 export interface RawTurn {
   text: string;
   calls: RawCall[];
@@ -23,15 +23,15 @@ export interface RawCall {
   arguments: string;
 }
 
-/** The text of a turn is written to history, where 2 MB is the end of a run. */
+/** The text of a turn is written to history, where a payload of 2 MB ends a run. */
 export const maxTextCharacters = 1_048_576;
-/** What is read of all arguments before the answer is given up; how many a run takes is for its limits to say. */
+/** The most argument text that is read before the answer is rejected. The run's own limits are lower. */
 export const maxArgumentCharacters = 16_777_216;
 export const maxCallsOfTurn = 128;
 
 /**
- * Asks for one turn, streaming if the model can. Rejects with whatever the provider throws, with a `ModelFailure` for
- * an answer that is cut off or too large, and with `signal.reason` on abort, also if the model pays no heed to it.
+ * Requests one turn, streaming if the model can. Rejects with the provider's error, with a `ModelFailure` for an answer
+ * that is cut off or too large, and with `signal.reason` on abort, even if the model ignores the signal.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -42,7 +42,7 @@ export async function askModel(
   const aborted = new Promise<never>((_resolve, reject) => {
     abort = () => reject(signal.reason as Error);
   });
-  // Without a handler of its own, an abort after the last race would count as an unhandled rejection.
+  // Without this handler, an abort after the last race would be an unhandled rejection.
   aborted.catch(() => {});
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
@@ -70,7 +70,7 @@ async function stream(model: LanguageModelV4, options: LanguageModelV4CallOption
       turn.add(value);
     }
   } finally {
-    // Frees the connection of a stream that is left early; of a finished one it does nothing.
+    // Frees the connection of a stream that is left early; does nothing for a finished one.
     reader.cancel().catch(() => {});
   }
 }
@@ -95,13 +95,13 @@ class TurnBuilder {
   #finish: { usage: Usage; finishReason: string } | undefined;
 
   add(part: Part): void {
-    // Whatever else there is (reasoning, sources, files) is not kept.
+    // Other parts (reasoning, sources, files) are not kept.
     if (part.type === 'text-delta') {
       this.#textCharacters += part.delta.length;
       if (this.#textCharacters > maxTextCharacters) throw tooLarge(`more than ${maxTextCharacters} characters`);
       this.#texts.push(part.delta);
     } else if (part.type === 'tool-input-delta') {
-      // Counted while it streams, so that endless arguments end here and not in memory.
+      // Counted while streaming, so that endless arguments are rejected before they fill the memory.
       this.#countArguments(part.delta.length / 2);
     } else if (part.type === 'tool-call') {
       if (part.providerExecuted === true) throw ranElsewhere(part.toolName);
@@ -136,7 +136,7 @@ function tooLarge(what: string): ModelFailure {
   return new ModelFailure('model_output_invalid', `The model's answer is too large (${what}).`);
 }
 
-/** A tool that the provider runs passes no gate (I1). */
+/** A tool that the provider runs does not pass the gate (I1). */
 function ranElsewhere(tool: string): ModelFailure {
   const name = JSON.stringify(tool.slice(0, 64));
   return new ModelFailure(

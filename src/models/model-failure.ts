@@ -3,11 +3,11 @@ import { retryAfterMs } from './retry-after.ts';
 
 export type ModelFailureKind = 'model_rate_limited' | 'model_unavailable' | 'model_refused' | 'model_output_invalid';
 
-/** Why a model gave no turn. `message` is one sentence that holds nothing of the request's headers or bodies (I13). */
+/** Why a model gave no turn. `message` is one sentence without any part of the request's headers or bodies (I13). */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure' as const;
   readonly kind: ModelFailureKind;
-  /** How long the provider asks to wait. */
+  /** The wait that the provider asks for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: ModelFailureKind, message: string, retryAfterMs?: number) {
@@ -18,10 +18,10 @@ export class ModelFailure extends Error {
 }
 
 /**
- * Classifies, once, whatever a provider throws or streams as an error.
+ * Classifies any error that a provider throws or streams.
  *
- * A provider's own text is never passed on: some repeat the key in it. Its error code is, where it is a known word.
- * `nowMs` is milliseconds since the epoch, for a Retry-After that is a date.
+ * A provider's own text is never passed on, because some repeat the API key in it. Its error code is passed on if it is
+ * a known word. `nowMs` is milliseconds since the epoch, for a Retry-After header with a date.
  */
 export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -50,7 +50,7 @@ const refusedBeforeSending = new Set([
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;
-  // A stream that is cut has the status it began with.
+  // A stream that is cut off has the status that it started with.
   if (status === undefined || (status < 300 && networkCode(error) !== undefined)) return fromConnection(error, where);
   const code = knownCode(error.data);
   const what = `${status}${code ? ` ${code}` : ''}`;
@@ -96,7 +96,7 @@ function remedy(status: number): string {
   return 'check the model name, its limits and the tools’ schemas';
 }
 
-/** What an operator can act on; the more telling ones first, as an answer may hold two. */
+/** Codes that an operator can act on, most specific first, because an answer may contain two. */
 const knownCodes = [
   'billing_hard_limit_reached',
   'content_policy_violation',
@@ -113,7 +113,7 @@ const knownCodes = [
   'invalid_request_error',
 ] as const;
 
-/** A provider's error code, if it is one of the known words: `{ code }`, `{ type }`, or either inside `{ error }`. */
+/** A provider's error code, if it is a known word: `{ code }`, `{ type }`, or either inside `{ error }`. */
 function knownCode(data: unknown): (typeof knownCodes)[number] | undefined {
   const outer = (data ?? {}) as { error?: unknown; code?: unknown; type?: unknown };
   const inner = (outer.error ?? {}) as { code?: unknown; type?: unknown };
@@ -121,7 +121,7 @@ function knownCode(data: unknown): (typeof knownCodes)[number] | undefined {
   return knownCodes.find((known) => words.includes(known));
 }
 
-/** The system's code, such as `ECONNREFUSED`, of an error or of one of its first causes. */
+/** The system's error code, such as `ECONNREFUSED`, of an error or one of its first causes. */
 function networkCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
@@ -132,13 +132,13 @@ function networkCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** What a bug in a model of one's own shows of itself, such as `TypeError`. */
+/** The class of an unexpected error, such as `TypeError` for a bug in a custom model. */
 function className(error: unknown): string | undefined {
   const { name } = (error ?? {}) as { name?: unknown };
   return typeof name === 'string' && /^([A-Z][a-z]{1,15})+$/.test(name) ? name : undefined;
 }
 
-/** Host and port; a URL may hold a password or a key elsewhere. */
+/** Host and port only: other parts of a URL may contain a password or a key. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host || 'its address';
 }

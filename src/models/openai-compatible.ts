@@ -4,22 +4,22 @@ import { checkOptions } from '../agents/check-options.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 
 export interface OpenAICompatibleOptions {
-  /** Such as `https://api.openai.com/v1`; `/chat/completions` is added. */
+  /** For example `https://api.openai.com/v1`; `/chat/completions` is appended. */
   baseURL: string;
-  /** Sent as a bearer token. Servers on one's own machine often need none. */
+  /** Sent as a bearer token. Local servers often need none. */
   apiKey?: string;
   model: string;
-  /** What logs call the provider; default `openai-compatible`. */
+  /** The provider's name in logs. Default `openai-compatible`. */
   name?: string;
 }
 
-/** A model behind any server that speaks OpenAI's chat completions. Throws a `DefinitionError` for what cannot work. */
+/** A model on any server that supports OpenAI's chat completions. Throws a `DefinitionError` for invalid options. */
 export function openAICompatible(options: OpenAICompatibleOptions): LanguageModelV4 {
   checkOptions('openAICompatible', options, ['baseURL', 'apiKey', 'model', 'name']);
   const { baseURL, apiKey, model, name = 'openai-compatible' } = options;
   if (typeof model !== 'string' || model.trim() === '') throw new DefinitionError('openAICompatible: model is missing');
   checkBaseURL(baseURL);
-  // A key with a line break in it would fail each request with a message that quotes the header.
+  // A key with a line break would make each request fail with a message that quotes the header.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new DefinitionError('openAICompatible: apiKey must be visible ASCII characters without blanks');
   }
@@ -36,8 +36,8 @@ const standardBaseURL = 'https://api.openai.com/v1';
 const standardModel = 'gpt-5-mini';
 
 /**
- * The model that `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `COUNTERSIGN_MODEL` name; undefined if neither a key nor a
- * base URL is set. Empty counts as not set.
+ * The model from `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `COUNTERSIGN_MODEL`; undefined if neither a key nor a base URL
+ * is set. An empty value counts as not set.
  */
 export function modelFromEnvironment(environment: Record<string, string | undefined>): LanguageModelV4 | undefined {
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;

@@ -2,15 +2,16 @@ import { readJson } from '../core/base/read-json.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 
-/** `problem` is a place and what was expected there, one line. */
+/** `problem` names a place and what was expected there, in one line. */
 export type ParsedArguments = { args: JsonObject } | { problem: string };
 
 /**
- * Reads the raw text of a tool call's arguments, of at most `maxBytes` (default: what fits a payload of Temporal's);
- * empty text means none. Never throws.
+ * Parses the raw text of a tool call's arguments, up to `maxBytes` (default: what fits into a Temporal payload). Empty
+ * text means no arguments. Never throws.
  *
- * Refused is what two readers could understand differently, so that a policy, a reviewer and the tool see the same
- * call: duplicate keys, integers that a double cannot hold, lone surrogates, `__proto__`; and what is too large or deep.
+ * Refuses anything that two parsers could read differently, so that the policy, the reviewer and the tool see the same
+ * call: duplicate keys, integers that a double cannot hold, lone surrogates, `__proto__`. Also refuses what is too
+ * large or nested too deep.
  */
 export function parseArguments(text: string, maxBytes = inlineLimits.argumentBytes): ParsedArguments {
   if (text.trim() === '') return { args: {} };

@@ -6,20 +6,20 @@ import { DefinitionError } from '../agents/definition-error.ts';
 const scriptedCall = z.strictObject({
   tool: z.string(),
   args: z.record(z.string(), z.json()).optional(),
-  /** Instead of `args`: the text as the model writes it, which may be anything. */
+  /** Instead of `args`: the arguments as the model's raw text, which may be invalid. */
   rawArguments: z.string().optional(),
   id: z.string().optional(),
 });
 
 const scriptedTurn = z.strictObject({
-  /** `{{lastResult}}` stands for the last tool result. */
+  /** `{{lastResult}}` is replaced by the last tool result. */
   text: z.string().optional(),
   calls: z.array(scriptedCall).optional(),
-  /** The turn fails like an HTTP request: with a status, or without one, as if nobody answered. */
+  /** The turn fails like an HTTP request, with this status; without a status, as if the server did not answer. */
   error: z
     .strictObject({ status: z.int().min(100).max(599).optional(), retryAfterMs: z.int().min(0).optional() })
     .optional(),
-  /** Waits first. */
+  /** The delay before the turn, in milliseconds. */
   delayMs: z.int().min(0).max(86_400_000).optional(),
 });
 
@@ -27,7 +27,7 @@ const turns = z.array(scriptedTurn);
 const script = z.union([turns, z.record(z.string(), turns)]);
 
 export type ScriptedTurn = z.input<typeof scriptedTurn>;
-/** Turns in order; or several lists, each under the exact text of the first user message that it answers, or `default`. */
+/** A list of turns, or several lists by the exact text of the first user message, with `default` for all others. */
 export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly ScriptedTurn[]>>;
 
 /** The script itself, or the one in the named file (JSON or YAML). Throws a `DefinitionError`, one sentence. */
@@ -50,7 +50,7 @@ function readFile(path: string): unknown {
   }
 }
 
-/** Of a union, the branch that got furthest: whoever wrote a list of turns wants to hear about the turn. */
+/** For a union, describes the deepest issue: the author of a list of turns needs the problem in the turn. */
 function describe(issue: z.core.$ZodIssue | undefined, above: readonly PropertyKey[] = []): string {
   if (issue === undefined) return 'expected a list of turns';
   const path = [...above, ...issue.path];

@@ -12,10 +12,11 @@ import {
 import { readScript, type Script, type ScriptedTurn } from './read-script.ts';
 
 /**
- * A model that plays turns from a file (JSON or YAML) or a list, for demos and tests; `docs/models.md` shows the file.
+ * A model that plays turns from a file (JSON or YAML) or a list, for demos and tests. `docs/models.md` shows the file
+ * format.
  *
- * Which turn is played follows from the conversation alone, by counting its assistant messages: the same on every
- * worker and in every retry. After the last turn it says "Done.".
+ * The turn depends only on the conversation, by the number of its assistant messages, so it is the same on every worker
+ * and in every retry. After the last turn the model answers "Done.".
  */
 export function scriptedModel(fileOrScript: string | Script): LanguageModelV4 {
   const scripts = readScript(fileOrScript);
@@ -60,7 +61,7 @@ function perform(turn: ScriptedTurn, index: number, result: string): Played {
   return { content, finishReason: { unified, raw: undefined }, usage: noUsage };
 }
 
-/** No tokens are used, and none are made up. */
+/** Reports no token counts. */
 const noUsage: LanguageModelV4Usage = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
@@ -70,7 +71,7 @@ function toStream({ content, finishReason, usage }: Played): ReadableStream<Lang
   const parts = content.flatMap((part, index): LanguageModelV4StreamPart[] => {
     const id = String(index);
     if (part.type !== 'text') return part.type === 'tool-call' ? [part] : [];
-    // Word by word, as a real model streams it.
+    // Word by word, as a real model streams.
     const deltas = part.text.match(/\S+\s*|\s+/g) ?? [];
     return [
       { type: 'text-start', id },

@@ -2,7 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { Message } from '../contract.ts';
 import type { Json } from '../core/base/tool-call.ts';
 
-/** A run's transcript as a provider takes it. Results that follow each other become one message. */
+/** Converts a run's transcript for a provider. Adjacent tool results become one message. */
 export function toPrompt(instructions: string, messages: readonly Message[]): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   for (const message of messages) {
@@ -46,8 +46,8 @@ function toProviderMessage(message: Message): LanguageModelV4Message {
   }
 }
 
-// A model may call a tool that does not exist by any name, and with arguments that are not an object. Providers refuse
-// a transcript that repeats such a call as it was, and the run could never take another turn.
+// A model may call a tool by an invalid name, or with arguments that are not an object. Providers refuse a transcript
+// that repeats such a call unchanged, and the run could never take another turn.
 
 function sendableName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || '_';

@@ -56,6 +56,9 @@ describe('defineAgent', () => {
     [{ policy: null }, "agent 'tidy': policy must be the text of a policy file or an object"],
     [{ maxTurns: 0 }, /^agent 'tidy': maxTurns: expected a whole number from 1/],
     [{ maxTurns: Infinity }, /^agent 'tidy': maxTurns: expected a whole number from 1/],
+    [{ modelCall: { timeoutMs: 0 } }, /^agent 'tidy': modelCall.timeoutMs: expected a whole number from 1/],
+    [{ modelCall: { maxAttempts: 0.5 } }, /^agent 'tidy': modelCall.maxAttempts: expected a whole number from 1/],
+    [{ modelCall: { timeout: 5 } as object }, /^agent 'tidy': modelCall: unknown option 'timeout'/],
   ])('refuses %p', (overrides, sentence) => {
     expect(() => define(overrides)).toThrow(sentence);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** `client.journal` reads what a run decided from history alone, with no worker. */
+/** `client.journal` reads what a run decided from history alone, without a worker. */
 
 let world: World;
 beforeAll(async () => {

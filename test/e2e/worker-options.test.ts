@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Options of Temporal's worker reach it under their own names, beside ours. */
+/** Options of Temporal's worker reach it under their own names, next to ours. */
 
 let world: World;
 const intercepted: string[] = [];
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-test('a worker with an identity and an interceptor of its own runs a tool', async () => {
+test('a worker with its own identity and interceptor runs a tool', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] }, { text: 'done' }]);
   expect(await run.result()).toMatchObject({ status: 'completed' });
   const { events } = await run.handle.fetchHistory();

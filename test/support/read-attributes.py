@@ -1,4 +1,4 @@
-"""Prints what Temporal's Python SDK reads of a workflow's search attributes: read-attributes.py ADDRESS WORKFLOW_ID"""
+"""Prints a workflow's search attributes as Temporal's Python SDK reads them: read-attributes.py ADDRESS WORKFLOW_ID"""
 
 import asyncio
 import json

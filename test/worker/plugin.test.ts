@@ -67,7 +67,7 @@ describe('a bundle', () => {
     expect(order).toEqual(['theirs']);
   });
 
-  test('keeps its comments and sources, unless it is to be lean', () => {
+  test('keeps its comments and sources, unless leanBundle is set', () => {
     const sourceMapOf = (leanBundle?: boolean): unknown => {
       const { configureBundler } = countersignPlugin(leanBundle === undefined ? {} : { leanBundle });
       return configureBundler!(bundle).webpackConfigHook!({ devtool: 'theirs' as never }).devtool;

@@ -1,15 +1,15 @@
 export interface Explanation {
-  /** Its name in src/core. */
+  /** The file's name in src/core. */
   file: string;
-  /** The line, without what indents it. */
+  /** The line without indentation. */
   code: string;
-  /** What was written there, and what the mutants wrote instead. */
+  /** The original text, and the replacements by the mutants. */
   changes: readonly (readonly [original: string, replacement: string])[];
-  /** Why no test can tell. */
+  /** Why no test can detect it. */
   why: string;
 }
 
-/** The mutants that survive, and why they may. */
+/** The surviving mutants, each with the reason why it may survive. */
 export const explained: readonly Explanation[] = [
   {
     file: 'policy/ruling',

@@ -1,4 +1,4 @@
-/** Stands in for @jest/globals: it keeps the tests of a file, so that they can be run again and again without jest. */
+/** Replaces @jest/globals: collects the tests of a file so that they can run repeatedly without Jest. */
 import { expect } from 'expect';
 
 export { expect };
@@ -13,7 +13,7 @@ type Body = (...args: never[]) => unknown;
 const kept: KeptTest[] = [];
 let path: string[] = [];
 
-/** The tests kept since the last call. */
+/** The tests collected since the last call. */
 export function takeTests(): KeptTest[] {
   return kept.splice(0);
 }

@@ -1,7 +1,7 @@
 /**
- * How much of the ruling the tests hold in place: each mutant of its files is one small change, and a test should fail
- * because of it. `node tools/mutation/main.ts [--json] [FILE …]`, a file by its name in src/core, such as `policy/grants`.
- * Exit 0 if every survivor is explained in explained.ts, and every explanation is needed.
+ * Measures how well the tests cover the ruling: each mutant is one small change to its files, and a test should fail
+ * because of it. `node tools/mutation/main.ts [--json] [FILE …]`; a file is given by its name in src/core, such as
+ * `policy/grants`. Exits with 0 if every survivor is explained in explained.ts and every explanation is needed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const files = positionals.length === 0 ? rulingFiles : positionals;
 const mutants: Mutant[] = [];
 for (const file of files) mutants.push(...(await mutantsOf(join(repository, `src/core/${file}.ts`))));
 
-/** Two, as most machines have two cores to spare. */
+/** Two, because most machines have two cores to spare. */
 const runners = [new TrialRunner(), new TrialRunner()];
 const stop = (): void => runners.forEach((runner) => runner.stop());
 const results: Result[] = [];
@@ -31,7 +31,7 @@ process.once('SIGINT', () => {
   stop();
 });
 
-/** What is tried: it must not change meanwhile. */
+/** The tested sources, which must not change meanwhile. */
 const sources = (): string =>
   ['src/core', 'test/core']
     .flatMap((folder) =>
@@ -54,9 +54,9 @@ if (unchanged.killedBy !== null) {
 const { durationsMs } = unchanged;
 const quickFirst = Object.keys(durationsMs).toSorted((one, other) => durationsMs[one]! - durationsMs[other]!);
 const suiteMs = performance.now() - startedMs;
-/** A mutant that takes so long goes round in circles. */
+/** A mutant that takes longer is treated as an endless loop. */
 let longestMs = 3_000 + 2 * suiteMs;
-/** By file, the tests that have said no to one of its mutants, the last first: they are likely to say no again. */
+/** By file: the tests that killed one of its mutants, most recent first, because they are likely to kill again. */
 const killers = new Map<string, string[]>();
 
 const waiting = [...mutants];
@@ -69,7 +69,7 @@ async function tryMutants(runner: TrialRunner): Promise<void> {
     const first = [...new Set([...known, ...own, ...quickFirst])];
     let { killedBy } = await runner.try({ mutant, first }, longestMs);
     if (killedBy === neverEnds && !interrupted) {
-      // Or else the machine has become slower since the tests were timed.
+      // The machine may have become slower since the tests were timed.
       const againMs = performance.now();
       await runner.try({ mutant: null, first: [] });
       longestMs = Math.max(longestMs, 3_000 + 2 * (performance.now() - againMs));

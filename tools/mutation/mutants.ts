@@ -6,34 +6,37 @@ import { repository } from './ruling-files.ts';
 export interface Mutant {
   /** Path from the root of the repository. */
   file: string;
-  /** Both from 1. */
+  /** Both start at 1. */
   line: number;
   column: number;
-  /** The line, without what indents it. */
+  /** The line without indentation. */
   code: string;
   /** Stryker's name for the kind of change. */
   kind: string;
   original: string;
   replacement: string;
-  /** Where `original` stands in the file, in UTF-16 units. */
+  /** The position of `original` in the file, in UTF-16 units. */
   from: number;
   to: number;
 }
 
-/** The part of Stryker's instrumenter that is used: it is installed in this folder only, so that it is no dependency. */
+/**
+ * The part of Stryker's instrumenter that is used. The package is installed only in this folder, so its types are
+ * written out here.
+ */
 interface Instrumenter {
   instrument(
     files: { name: string; mutate: true; content: string }[],
     options: { plugins: null; excludedMutations: string[]; ignorers: never[] },
   ): Promise<{ mutants: { location: Record<'start' | 'end', Place>; mutatorName: string; replacement: string }[] }>;
 }
-/** Both from 0. */
+/** Both start at 0. */
 interface Place {
   line: number;
   column: number;
 }
 
-/** Every mutant of a file, in the order of their places. */
+/** Every mutant of a file, ordered by position. */
 export async function mutantsOf(path: string): Promise<Mutant[]> {
   const name: string = '@stryker-mutator/instrumenter';
   const { Instrumenter } = (await import(name)) as { Instrumenter: new (logger: object) => Instrumenter };

@@ -15,7 +15,10 @@ export function printProgress(results: readonly Result[], total: number, elapsed
   else if (results.length % 50 === 0) process.stderr.write(`${line}\n`);
 }
 
-/** Prints the score of each file, and the survivors. True if each of them is explained, and each explanation is of one. */
+/**
+ * Prints the score of each file, and the survivors. True if each survivor is explained and each explanation has a
+ * survivor.
+ */
 export function printReport(
   results: readonly Result[],
   { json, whole, files }: { json: boolean; whole: boolean; files: readonly string[] },
@@ -54,7 +57,7 @@ export function printReport(
   return unexplained.length === 0 && (stale.length === 0 || !whole);
 }
 
-/** The score is what the tests killed, of all; nothing is left out. In percent, rounded down to a tenth. */
+/** The score is the share of killed mutants among all mutants, in percent, rounded down to a tenth. */
 function rowOf(file: string, results: readonly Result[]) {
   const own = results.filter(({ mutant }) => file === 'all' || mutant.file.endsWith(`/${file}.ts`));
   const killed = own.filter(({ killedBy }) => killedBy !== null).length;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 export const repository = resolve(import.meta.dirname, '../..');
 
-/** What the ruling is made of. What they stand on (globs, CEL, splitting a command) has tests of its own. */
+/** The files of the ruling. The modules below them (globs, CEL, splitting a command) have their own tests. */
 export const rulingFiles = [
   'policy/ruling',
   'policy/layer-answer',
@@ -18,7 +18,7 @@ export const rulingFiles = [
   'policy/known-ceiling',
 ] as const;
 
-/** The tests that are about them. Those that look at single functions come first: they say no soonest. */
+/** The tests of these files. Tests of single functions come first, because they fail soonest. */
 export const rulingTests = [
   'policy/grants',
   'policy/modes',

@@ -1,7 +1,6 @@
 /**
- * A process that tries mutants, one after another. For each it loads the project's modules and tests anew, with the
- * mutant's file changed in memory: nothing that one mutant left behind reaches the next. What they import from
- * packages is loaded once.
+ * A process that tries mutants, one after another. For each mutant it loads the project's modules and tests again, with
+ * the mutant's file changed in memory, so that no state of one mutant reaches the next. Packages are loaded only once.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
@@ -12,16 +11,16 @@ import type { Mutant } from './mutants.ts';
 import { repository, rulingTests } from './ruling-files.ts';
 
 export interface Trial {
-  /** Null: the project as it is, of which every test has to pass. */
+  /** Null: the unchanged project, on which every test must pass. */
   mutant: Mutant | null;
-  /** Names of tests, the first to be run first; the others follow in their own order. */
+  /** Names of tests to run first, in order; the others follow in their own order. */
   first: readonly string[];
 }
 
 export interface Verdict {
-  /** The first test that fails, `load` if a file cannot even be loaded; null: the mutant survives. */
+  /** The first failing test, or `load` if a file cannot be loaded; null if the mutant survives. */
   killedBy: string | null;
-  /** Of the tests that were run. */
+  /** The durations of the tests that ran. */
   durationsMs: Record<string, number>;
   /** Why the first test failed. */
   why?: string;

@@ -2,13 +2,13 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { Trial, Verdict } from './trial-process.ts';
 
-/** Modules that were loaded are never given back, so a process is replaced after that many trials. */
+/** Loaded modules are never freed, so a process is replaced after this many trials. */
 const trialsOfOneProcess = 60;
 
-/** A verdict too: a test that does not end has noticed. */
+/** Also a verdict: a test that does not end has detected the mutant. */
 export const neverEnds = 'never ends';
 
-/** Runs one trial at a time in a process of its own, and replaces the process if a trial never ends. */
+/** Runs one trial at a time in its own process, and replaces the process if a trial never ends. */
 export class TrialRunner {
   #child: ChildProcess | undefined;
   #trials = 0;

@@ -11,7 +11,7 @@ export interface AlwaysOptions {
   uses?: number;
 }
 
-/** `--always` and what limits it. */
+/** Adds `--always` and the flags that limit it. */
 export function withAlways(command: Command, what: string): Command {
   return command
     .addOption(
@@ -28,7 +28,9 @@ export function withAlways(command: Command, what: string): Command {
     .option('--uses <n>', 'with --always: how often', wholeNumber(1, 1_000_000));
 }
 
-/** `always` of a decision, as the flags say it; undefined without them. Throws a usage error for what does not fit. */
+/**
+ * The `always` of a decision, from the flags; undefined without them. Throws a usage error for an invalid combination.
+ */
 export function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | GrantScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;

@@ -25,7 +25,7 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
   );
 }
 
-/** One request with its full arguments, and how to answer it. `grants`: what it left behind. */
+/** One request with its full arguments, and how to answer it. `grants`: the grants that its decision made. */
 export function renderApproval(
   output: Output,
   request: ApprovalDetails,
@@ -119,7 +119,7 @@ function settledFields(settled: Settlement): Field[] {
   ];
 }
 
-/** What waits, in one line, for the progress of a run. */
+/** One open request in two lines of commands and a headline, for the progress of a run. */
 export function renderWaiting(output: Output, row: ApprovalSummary, options: CommonOptions): string {
   const what = `${escapeText(row.toolName)}(${shorten(escapeText(row.argumentNames.join(', ')), 60)})`;
   return [
@@ -129,7 +129,7 @@ export function renderWaiting(output: Output, row: ApprovalSummary, options: Com
   ].join('\n');
 }
 
-/** With the run's id, which spares the look-up, unless showing it would change it. */
+/** Includes the run's id, which saves a look-up, unless escaping would change the id. */
 function escapedCommand(options: CommonOptions, verb: string, requestId: string, workflowId: string): string {
   const run = escapeText(workflowId) === workflowId ? ['--run', workflowId] : [];
   return nextCommand(options, verb, escapeText(requestId), ...run);

@@ -10,7 +10,7 @@ interface ListOptions extends CommonOptions {
   limit?: number;
 }
 
-/** `countersign approvals [list|show]`: what waits for a person. */
+/** `countersign approvals [list|show]`: requests that wait for a person. */
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
 

@@ -3,7 +3,7 @@ import { type AlwaysOptions, alwaysOf, withAlways } from './always.ts';
 import { withClient } from './command-line.ts';
 import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
 
-/** `countersign approve ID` and `countersign deny ID`: one decision, and what became of it. */
+/** `countersign approve ID` and `countersign deny ID`: sends one decision and prints its receipt. */
 export function addAnswers(program: Command): void {
   addAnswer(program, 'approve', true, 'let a waiting call run', 'approve also what comes');
   addAnswer(program, 'deny', false, 'refuse a waiting call', 'deny also what comes');

@@ -2,7 +2,7 @@ import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Output } from './output.ts';
 
-/** Two sets of arguments, one argument a line: `-` before, `+` after, and those that stay the same. */
+/** Compares two sets of arguments, one argument per line: `-` before, `+` after, unmarked if unchanged. */
 export function renderChanges(output: Output, before: JsonObject, after: JsonObject): string {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names

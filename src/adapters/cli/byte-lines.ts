@@ -1,13 +1,13 @@
-/** More than a call may be, many times over; a file without line breaks must not fill the memory. */
+/** Far more than any call needs; keeps a file without line breaks from filling the memory. */
 const longestLine = 16 * 1_048_576;
 const lineFeed = 0x0a;
 
-/** A line of text, without its line feed, or why it is none. */
+/** The text of a line without its line feed, or why it cannot be read. */
 export type Line = { text: string } | { problem: string };
 
 /**
- * The lines of a stream of UTF-8, each as soon as it is there. A line ends at a line feed and nothing else: JSON may hold
- * U+2028 as it is, where Node's readline would cut. What follows the last line feed is a line if it holds anything.
+ * The lines of a UTF-8 stream, each as soon as it is complete. Only a line feed ends a line: JSON may contain U+2028
+ * unescaped, at which Node's readline would split. Text after the last line feed counts as a line unless it is empty.
  */
 export async function* byteLines(stream: AsyncIterable<Buffer>, longest: number = longestLine): AsyncGenerator<Line> {
   let held: Buffer[] = [];

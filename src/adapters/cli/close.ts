@@ -3,7 +3,7 @@ import { type CommonOptions, withClient, withCommonOptions } from './command-lin
 import { printReceipt } from './print-receipt.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 
-/** `countersign close RUN`: ends a run in good order. */
+/** `countersign close RUN`: ends a run in an orderly way. */
 export function addClose(program: Command): void {
   const command = withCommonOptions(program.command('close <run>')).description(
     'end a run: what waits is cancelled, what runs ends first',

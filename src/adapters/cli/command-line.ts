@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
 import { type Output, processOutput } from './output.ts';
 
-/** What every command takes. */
+/** The options of every command. */
 export interface CommonOptions {
   json?: boolean;
   address?: string;
@@ -19,7 +19,7 @@ export function withCommonOptions(command: Command): Command {
     .option('--debug', 'show the stack of an error');
 }
 
-/** A whole number in a range, for commander. */
+/** A parser for commander: a whole number in a range. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -28,7 +28,7 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
-/** Connects, runs `use`, and closes the connection whatever happens. */
+/** Connects, runs `use`, and always closes the connection. */
 export async function withClient(
   options: CommonOptions & { taskQueue?: string },
   use: (client: CountersignClient, output: Output) => Promise<void>,
@@ -42,7 +42,7 @@ export async function withClient(
   }
 }
 
-/** A command for the person to type next, with the flags that lead to the same server; undefined where it cannot be typed. */
+/** A command for the person to type next, with the flags that lead to the same server. */
 export function nextCommand(options: CommonOptions, ...words: string[]): string {
   const server = [
     ...(options.address === undefined ? [] : ['--address', options.address]),

@@ -9,7 +9,7 @@ interface DelegateOptions extends CommonOptions, ReviewerOptions, SignerOptions 
   to: string;
 }
 
-/** `countersign delegate ID --to NAME`: somebody else decides in your place. */
+/** `countersign delegate ID --to NAME`: lets somebody else decide in your place. */
 export function addDelegate(program: Command): void {
   const command = withCommonOptions(program.command('delegate <id>'))
     .description('let somebody else decide in your place')

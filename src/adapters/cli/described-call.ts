@@ -13,9 +13,9 @@ export interface DescribedCall {
   args: JsonObject;
   risk: Risk;
   subject?: Subject | undefined;
-  /** Absent: an agent that the policy does not name. */
+  /** Default: an agent that the policy does not name. */
   agent?: string | undefined;
-  /** The run's mode, over the policy's own. */
+  /** The run's mode; overrides the policy's own. */
   mode?: Mode | undefined;
 }
 
@@ -25,12 +25,12 @@ export interface Subject {
   shell: boolean;
 }
 
-/** What `evaluate` and `explain` take. */
+/** The arguments of `evaluate` and `explain`. */
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
 /**
- * A policy, as the policy of a run, ready for many calls; a worker would give the gate the same. Nobody else's
- * assessors are asked, and the run has done nothing yet.
+ * Compiles a policy, as the policy of a run, for many calls. A worker gives the gate the same input, except that here
+ * no custom assessors run and the run has no history.
  */
 export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
   const assessRules = compileAssessRules({ run: policy });
@@ -51,7 +51,7 @@ export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
   };
 }
 
-/** Reads a subject as `defineTool` takes it; undefined for what is none. */
+/** Reads a subject in the form that `defineTool` accepts; undefined if it is invalid. */
 export function readSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;

@@ -10,7 +10,10 @@ interface EditOptions extends DecisionOptions {
   args: string;
 }
 
-/** `countersign edit ID --args JSON`: approves a call with other arguments, which are shown beside those asked about. */
+/**
+ * `countersign edit ID --args JSON`: approves a call with other arguments and shows how they differ from the requested
+ * ones.
+ */
 export function addEdit(program: Command): void {
   withDecision(program.command('edit <id>'))
     .description('let a waiting call run with other arguments')
@@ -23,11 +26,11 @@ export function addEdit(program: Command): void {
         const request = await client.approvals.get(requestId, run === undefined ? {} : { workflowId: run });
         const { arguments: shown, digest, workflowId } = request;
         const changes = renderChanges(output, shown, modifiedArguments);
-        // Arguments that this view leaves out must not look as if they were new.
+        // Otherwise arguments that this view omits would look new.
         const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
         if (output.forPeople) output.line(`${left}${changes}`);
         else output.note(`${left}${changes}`);
-        // What was compared is what is decided: a request that is no longer the same refuses the edit.
+        // Decide by the digest of the compared request: if the request has changed, the edit is refused.
         const decided = { digest, ...options, run: workflowId };
         await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
       });

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../core/base/problem.ts';
 
-/** The process exit codes of the command line (contract section 5). 0 is done. */
+/** The process exit codes of the command line (docs/cli.md). 0 means success. */
 export const usageExitCode = 2;
 
 const exitCodes = {

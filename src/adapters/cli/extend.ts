@@ -14,7 +14,7 @@ interface ExtendOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   for?: string;
 }
 
-/** `countersign extend ID`: gives a request more time. */
+/** `countersign extend ID`: moves a request's deadline. */
 export function addExtend(program: Command): void {
   const command = withCommonOptions(program.command('extend <id>'))
     .description('give a waiting call more time')

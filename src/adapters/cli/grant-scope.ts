@@ -1,7 +1,7 @@
 import type { Grant } from '../../contract.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 
-/** How far a grant goes, in a few words, escaped. */
+/** The scope of a grant in a few words, escaped. */
 export function grantScope(scope: Grant['scope']): string {
   if (scope.kind === 'tool') return 'any call';
   if (scope.kind === 'call') return `this call (digest ${escapeText(scope.digest.slice(0, 12))}…)`;

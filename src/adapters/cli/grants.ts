@@ -14,7 +14,7 @@ interface RevokeOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
-/** `countersign grants list|revoke`: what "always" left behind in a run. */
+/** `countersign grants list|revoke`: the grants and standing denials of a run. */
 export function addGrants(program: Command): void {
   const grants = program.command('grants').description('what "always" left behind in a run');
 

@@ -7,8 +7,8 @@ import { UsageError } from './report-error.ts';
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
 
 /**
- * The default export `{ agents, tools, policy, … }` of a module, else of `countersign.config.ts` or `.js` in the
- * current folder. A policy that names a file is read from beside the module. Throws `UsageError`.
+ * Loads the default export `{ agents, tools, policy, … }` of a module, by default of `countersign.config.ts` or `.js`
+ * in the current folder. A policy given as a file name is resolved relative to the module. Throws `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
   const file = resolve(path ?? defaultFiles.find((each) => existsSync(each)) ?? '');

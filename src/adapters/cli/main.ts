@@ -2,7 +2,7 @@
 import { createProgram } from './program.ts';
 import { reportError } from './report-error.ts';
 
-// A reader that closes the pipe early, such as `head`, is no error.
+// A reader that closes the pipe early, such as `head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from './report-error.ts';
 
-/** Commands of the contract that this version does not have yet: each is refused in one sentence, not mistaken. */
+/** Commands that this version does not support. Each is refused in one sentence. */
 const commands = [
   'gateway',
   'dev',

@@ -2,17 +2,17 @@ import { styleText } from 'node:util';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 
-/** Where a command writes: for a person at a terminal, or JSON for a program. Text of a run is escaped on its way. */
+/** The output of a command: text for a person at a terminal, or JSON for a program. Text from a run is escaped. */
 export interface Output {
-  /** True: tables and sentences; false: JSON, one value a line. */
+  /** True: tables and sentences. False: JSON, one value per line. */
   readonly forPeople: boolean;
-  /** A line to standard output, already escaped where it holds text of a run. */
+  /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
-  /** One JSON value on one line to standard output. */
+  /** Writes one JSON value on one line to standard output. */
   json(value: object): void;
-  /** A line to standard error: progress and warnings, which are no result. */
+  /** Writes a line to standard error: progress and warnings, which are not part of the result. */
   note(text: string): void;
-  /** Colours text if the terminal shows colours (`NO_COLOR`, `FORCE_COLOR`). */
+  /** Colours text if the terminal supports colours (`NO_COLOR`, `FORCE_COLOR`). */
   style(format: Style, text: string): string;
 }
 
@@ -29,7 +29,7 @@ export function processOutput(options: { json?: boolean | undefined }): Output {
   };
 }
 
-/** Text of several lines: each line escaped, the line breaks kept. */
+/** Escapes each line of a text and keeps the line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).join('\n');
 }

@@ -9,7 +9,7 @@ interface CleanOptions extends CommonOptions {
   dryRun?: boolean;
 }
 
-/** `countersign payloads clean`: removes the files of large payloads that no history names any more. */
+/** `countersign payloads clean`: removes files of large payloads that no history references any more. */
 export function addPayloads(program: Command): void {
   const payloads = program.command('payloads').description('the folder of large payloads');
   withCommonOptions(payloads.command('clean'))

@@ -10,7 +10,7 @@ export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOpti
   mode?: Mode;
 }
 
-/** Puts another policy, or another mode, on a running run. */
+/** Changes the policy, the mode, or both of a running run. */
 export async function applyPolicy(workflowId: string, file: string | undefined, options: ApplyOptions): Promise<void> {
   const { mode } = options;
   if (file === undefined && mode === undefined) {

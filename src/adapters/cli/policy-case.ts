@@ -4,13 +4,13 @@ import { risks, type Json, type JsonObject, type Risk } from '../../core/base/to
 import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
 import { writtenMembers } from './written-members.ts';
 
-/** `id` is repeated as it came; null where the line has none. */
+/** `id` is returned unchanged; null if the line has none. */
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'mode'] as const;
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/** Reads one line of `policy eval`. Never throws. Keys that it does not know are the writer's own. */
+/** Reads one line of `policy eval`. Never throws. Ignores unknown keys. */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };
@@ -20,7 +20,7 @@ export function readCase(line: string): PolicyCase {
   return typeof call === 'string' ? { id: id.value, error: call } : { id: id.value, call };
 }
 
-/** The call, or what is wrong with it. */
+/** The call, or the problem with it. */
 function readCall(fields: Fields): DescribedCall | string {
   const [tool, risk, subject, agent, mode] = (['tool', 'risk', 'subject', 'agent', 'mode'] as const).map(
     (name) => fields[name]?.value,
@@ -38,7 +38,7 @@ function readCall(fields: Fields): DescribedCall | string {
   return { tool, args: args.value, risk: risk ?? 'write', subject: read, agent, mode };
 }
 
-/** The known fields of a line, or what is wrong with it. A key that stands in it twice has no one value. */
+/** The known fields of a line, or the problem with it. A duplicate key is a problem. */
 function readFields(line: string): Fields | string {
   let value: Json;
   try {

@@ -9,7 +9,7 @@ interface Finding extends PolicyPlace {
   message: string;
 }
 
-/** Problems go to standard output and make the exit code 1; warnings go to standard error and do not. */
+/** Problems go to standard output and make the exit code 1; warnings go to standard error and do not change it. */
 export async function checkPolicy(file: string, options: CheckOptions, output: Output): Promise<void> {
   const text = await readPolicyText(file);
   const parsed = readPolicy(text, { ceiling: options.as === 'ceiling' });

@@ -9,7 +9,10 @@ import type { EvalOptions } from './policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
-/** A line out for each line in, in order and at once, also on a terminal. A line that cannot be read ends in exit 1. */
+/**
+ * Answers each input line with one output line, in order and immediately, also on a terminal. A line that cannot be
+ * read makes the exit code 1.
+ */
 export async function evalPolicy(file: string, { cases }: EvalOptions, output: Output): Promise<void> {
   const loaded = await loadPolicy(file);
   if ('problems' in loaded) {

@@ -9,7 +9,7 @@ import type { ExplainOptions } from './policy.ts';
 import { UsageError } from './report-error.ts';
 import { renderFields, renderTable } from './table.ts';
 
-/** Exit 0 whatever the answer; 1 for a policy that does not load. */
+/** The exit code is 0 for any answer, and 1 for a policy that does not load. */
 export async function explainPolicy(file: string, options: ExplainOptions, output: Output): Promise<void> {
   const { tool, risk, agent, mode } = options;
   const args = readArguments(options.args);
@@ -33,7 +33,7 @@ function printable({ ruling, matches }: Explanation): object {
     reason,
     severity,
     layer,
-    // A rule that cannot be evaluated did not match; its `why` says so.
+    // A rule that cannot be evaluated did not match; its `why` gives the reason.
     matches: matches.map(({ rule, action, matched, why }) => ({ rule, action, matched: matched === true, why })),
   };
 }
@@ -66,7 +66,7 @@ function readArguments(text: string): JsonObject {
   throw new UsageError(`--args must be an object, such as '{"path":"a.txt"}'.`);
 }
 
-/** A name, or, where it begins with a brace, JSON. */
+/** An argument's name, or JSON if it starts with a brace. */
 function readSubjectOption(text: string): Subject {
   if (!text.startsWith('{')) return { argument: text, shell: false };
   const read = readJson(text, { root: '--subject' });

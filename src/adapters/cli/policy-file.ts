@@ -9,14 +9,14 @@ import {
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
-/** A file's text. Throws a usage error for one that cannot be read. */
+/** Reads the text of a file. Throws a usage error if it cannot be read. */
 export async function readPolicyText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
   });
 }
 
-/** Reads a policy to explain or try it: it may hold what no run serves yet. */
+/** Reads a policy to explain or evaluate it. Accepts features that no run supports yet. */
 export async function loadPolicy(file: string): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
   return readPolicy(await readPolicyText(file));
 }
@@ -25,7 +25,7 @@ export function readPolicy(text: string, options: ParsePolicyOptions = {}) {
   return parsePolicy(text, { unserved: 'accept', ...options });
 }
 
-/** `FILE:LINE:COL message`, one a line, escaped. What is about the whole file stands at its begin. */
+/** `FILE:LINE:COL message`, one per line, escaped. A problem of the whole file gets position 1:1. */
 export function problemLines(file: string, problems: readonly PolicyProblem[]): string {
   return problems.map((problem) => problemLine(file, problem, problem.message)).join('\n');
 }
@@ -34,7 +34,7 @@ export function problemLine(file: string, { line = 1, column = 1 }: PolicyPlace,
   return escapeText(`${file}:${line}:${column} ${message}`);
 }
 
-/** From 1. */
+/** Both start at 1. */
 export interface PolicyPlace {
   line?: number | undefined;
   column?: number | undefined;

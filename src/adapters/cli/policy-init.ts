@@ -13,12 +13,12 @@ const defaultFile = 'countersign.policy.yaml';
 
 interface Preset {
   preset: string;
-  /** The comment at its begin. */
+  /** The comment at the start of the file. */
   about: string;
   text: string;
 }
 
-/** Writes a preset to a file that does not exist yet. */
+/** Writes a preset to a file, which must not exist unless `force` is set. */
 export async function initPolicy(file: string | undefined, options: InitOptions, output: Output): Promise<void> {
   const presets = readPresets();
   if (options.list === true) return list(presets, output);

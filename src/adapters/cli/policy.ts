@@ -8,7 +8,7 @@ import type { ApplyOptions } from './policy-apply.ts';
 import { withReviewer } from './reviewer.ts';
 import { withSigner } from './signer.ts';
 
-/** Whose policy a file is: it decides which keys it may hold, and what looks like a mistake in it. */
+/** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
 export const owners = ['ceiling', 'agent', 'run'] as const;
 export type Owner = (typeof owners)[number];
 
@@ -35,7 +35,10 @@ export interface InitOptions extends CommonOptions {
   force?: boolean;
 }
 
-/** `countersign policy check|explain|eval|init|apply`. All but the last need no server. Each loads its parsers when it is called. */
+/**
+ * `countersign policy check|explain|eval|init|apply`. Only apply needs a server. Each command loads its parsers on
+ * demand.
+ */
 export function addPolicy(program: Command): void {
   const policy = program.command('policy').description('check, explain, try, begin and apply policy files');
 

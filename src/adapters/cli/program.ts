@@ -22,7 +22,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   version: string;
 };
 
-/** The command line with all its commands; it throws where commander would exit. */
+/** The command line with all its commands. It throws instead of exiting. */
 export function createProgram(): Command {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')

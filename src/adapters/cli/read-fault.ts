@@ -4,7 +4,7 @@ const faults: Record<string, string> = {
   EACCES: 'permission denied',
 };
 
-/** Why a file could not be opened, as half a sentence. */
+/** Why a file could not be opened, as part of a sentence. */
 export function readFault(cause: unknown): string {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   return Object.hasOwn(faults, code) ? faults[code]! : message;

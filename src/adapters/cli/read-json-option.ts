@@ -4,14 +4,16 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
-/** JSON of a command line, read as strictly as that of a model: a duplicate key is an error. Throws a usage error. */
+/**
+ * Reads JSON from the command line as strictly as a model's JSON: a duplicate key is an error. Throws a usage error.
+ */
 export function readJsonOption(flag: string, text: string): Json {
   const read = readJson(text, { root: flag });
   if ('problem' in read) throw new UsageError(`${read.problem}.`);
   return read.value;
 }
 
-/** The same, where `@FILE` names a file that holds it. */
+/** The same, but `@FILE` reads the JSON from a file. */
 export async function readJsonOrFile(flag: string, text: string): Promise<Json> {
   if (!text.startsWith('@')) return readJsonOption(flag, text);
   const file = text.slice(1);

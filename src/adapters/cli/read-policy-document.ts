@@ -5,7 +5,7 @@ import { ProblemError } from '../../core/base/problem.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { UsageError } from './report-error.ts';
 
-/** A policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */
+/** Reads a policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */
 export async function readPolicyDocument(file: string): Promise<JsonObject> {
   const source = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new UsageError(

@@ -9,7 +9,7 @@ interface RespondOptions extends DecisionOptions {
   jsonValue?: string;
 }
 
-/** `countersign respond ID TEXT`: the call does not run, and the model gets this in the place of its result. */
+/** `countersign respond ID TEXT`: the call does not run, and the model gets this text instead of its result. */
 export function addRespond(program: Command): void {
   withDecision(program.command('respond <id> [text]'))
     .description("answer a waiting call yourself, in the tool's place")

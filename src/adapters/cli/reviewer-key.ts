@@ -13,7 +13,7 @@ interface KeyOptions extends CommonOptions {
   of?: string;
 }
 
-/** `countersign reviewer-key`: a pair of keys; the private one goes to a file and nowhere else. */
+/** `countersign reviewer-key`: creates a key pair. The private key is written to a file and nowhere else. */
 export function addReviewerKey(program: Command): void {
   withCommonOptions(program.command('reviewer-key'))
     .description('make the key with which a reviewer signs, and print its public half, for reviewer_keys')
@@ -26,7 +26,7 @@ export function addReviewerKey(program: Command): void {
     });
 }
 
-/** Writes a new private key to a file that does not exist yet, and prints the public one. */
+/** Writes a new private key to a file that must not exist yet, and prints the public key. */
 export function makeReviewerKey(file: string, output: Output): void {
   const { publicKey, privateKey } = createReviewerKey();
   try {

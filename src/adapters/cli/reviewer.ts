@@ -7,14 +7,17 @@ export interface ReviewerOptions {
   reason?: string;
 }
 
-/** Who acts, and why: what every command takes that changes a run. */
+/** Adds the flags for who acts and why, for every command that changes a run. */
 export function withReviewer(command: Command, why: string): Command {
   return command
     .option('--reason <text>', why)
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
 }
 
-/** The claimed name; undefined where a key says who signs, and for a user without a name, as in some containers. */
+/**
+ * The claimed name. Undefined if a key identifies the signer, and for a system user without a name, as in some
+ * containers.
+ */
 export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions): string | undefined {
   if (reviewer !== undefined || sign !== undefined) return reviewer;
   try {

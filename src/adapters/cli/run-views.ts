@@ -32,7 +32,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
   return parts.join('\n');
 }
 
-/** The end of a run that was waited for. */
+/** The result of a run that the command waited for. */
 export function renderResult(output: Output, result: RunResult): string {
   const parts = result.outcomes.length > 0 ? [renderOutcomes(output, result.outcomes), ''] : [];
   if (result.status !== 'completed') parts.push(output.style('red', `The run ended as ${result.status}.`));

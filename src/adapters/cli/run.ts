@@ -24,12 +24,12 @@ interface RunOptions extends CommonOptions {
   detach?: boolean;
 }
 
-/** How long a worker that starts beside this command may take, in milliseconds. */
+/** How long a worker that is started at the same time may take, in milliseconds. */
 const workerGraceMs = 5_000;
-/** How often the open requests of the run are looked at; this adds nothing to its history. */
+/** How often the run's open requests are read, in milliseconds. Reading adds nothing to its history. */
 const lookEveryMs = 1_000;
 
-/** `countersign run AGENT`: starts a run, shows what waits as it comes, and prints the result. */
+/** `countersign run AGENT`: starts a run, shows its requests as they open, and prints the result. */
 export function addRun(program: Command): void {
   const command = withCommonOptions(program.command('run <agent>'))
     .description('start a run of an agent and wait for its result')
@@ -44,7 +44,7 @@ export function addRun(program: Command): void {
     const input = await readInput(options.input);
     const policy = options.policy === undefined ? undefined : await readPolicy(options.policy);
     await withClient(options, async (client, output) => {
-      // Asked before the start, so that a wrong set-up leaves no run behind.
+      // Checked before the start, so that a wrong setup leaves no run behind.
       if (options.detach !== true) await client.requireWorker(workerGraceMs);
       const handle = await client.start(agent, input, {
         ...(options.id === undefined ? {} : { workflowId: options.id }),
@@ -62,7 +62,7 @@ export function addRun(program: Command): void {
 }
 
 async function readPolicy(file: string): Promise<JsonObject> {
-  const { readPolicyDocument } = await import('./read-policy-document.ts'); // a parser that other commands need not load
+  const { readPolicyDocument } = await import('./read-policy-document.ts'); // other commands need not load this parser
   return readPolicyDocument(file);
 }
 
@@ -72,7 +72,9 @@ async function readInput(input: string | undefined): Promise<string> {
   return input === '-' ? (await text(process.stdin)).trimEnd() : input;
 }
 
-/** Shows requests as they open until the run ends; Ctrl-C leaves the run alone and says how to look again. */
+/**
+ * Shows requests as they open until the run ends. Ctrl-C leaves the run alone and prints the command to show it again.
+ */
 async function follow(
   client: CountersignClient,
   handle: RunHandle,
@@ -115,7 +117,7 @@ async function watchRequests(
   while (!stop.aborted) {
     const { approvals } = await client.approvals
       .list({ workflowId: handle.workflowId })
-      .catch(() => ({ approvals: [] })); // the wait for the result tells what is wrong
+      .catch(() => ({ approvals: [] })); // waiting for the result reports the error
     for (const row of approvals) {
       if (!seen.has(row.requestId)) show(row);
       seen.add(row.requestId);
@@ -128,7 +130,7 @@ function lookAgain(options: RunOptions, { workflowId }: RunHandle): string {
   return `Look again: ${nextCommand(options, 'show', escapeText(workflowId))}`;
 }
 
-/** The result as other programs read it; the journal belongs to the audit. */
+/** The result for other programs; the journal is left out. */
 function printable({ workflowId }: RunHandle, { status, output, usage, outcomes }: RunResult): object {
   return { workflowId, status, output, usage, outcomes };
 }

@@ -12,7 +12,7 @@ export interface DecisionOptions extends CommonOptions, ReviewerOptions, SignerO
   digest?: string;
 }
 
-/** What every command takes that decides one request. */
+/** Adds the flags of every command that decides one request. */
 export function withDecision(command: Command): Command {
   const located = withCommonOptions(command).option('--run <workflow id>', 'the run that asks; spares a look-up');
   return withSigner(withReviewer(located, 'why; the model is told the reason of a denial')).option(
@@ -21,7 +21,7 @@ export function withDecision(command: Command): Command {
   );
 }
 
-/** One decision, and what became of it. */
+/** Sends one decision and prints its receipt. */
 export async function sendDecision(
   client: CountersignClient,
   output: Output,

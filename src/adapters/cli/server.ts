@@ -11,7 +11,7 @@ interface ServerOptions extends CommonOptions {
   db?: string;
 }
 
-/** `countersign server`: a Temporal dev server on 127.0.0.1, for as long as this process lives. */
+/** `countersign server`: a Temporal dev server on 127.0.0.1, which ends with this process. */
 export function addServer(program: Command): void {
   const port = wholeNumber(0, 65_535);
   withCommonOptions(program.command('server'))

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
 
-/** `countersign setup`: registers the inbox's search attributes on a Temporal cluster that exists already. */
+/** `countersign setup`: registers the inbox's search attributes on an existing Temporal cluster. */
 export function addSetup(program: Command): void {
   withCommonOptions(program.command('setup'))
     .description('register the search attributes of the inbox on a cluster of your own')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
 import { renderRun } from './run-views.ts';
 
-/** `countersign show RUN`: what can be seen of a run now, with or without a worker. */
+/** `countersign show RUN`: the current state of a run, with or without a worker. */
 export function addShow(program: Command): void {
   withCommonOptions(program.command('show <run>'))
     .description('show a run: its status, its calls, what it waits for, its result')

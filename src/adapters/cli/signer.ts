@@ -5,14 +5,14 @@ import type { Signer } from '../../client/sign-message.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
-/** Never to be printed: it holds a private key. */
+/** Contains a private key: never print it. */
 export interface SignerOptions {
-  /** The private key itself; the command line named its file. */
+  /** The private key itself, read from the file that the flag names. */
   sign?: string;
   key?: string;
 }
 
-/** `--sign FILE --key ID`: what every command takes whose message a run can verify. */
+/** `--sign FILE --key ID`: for every command whose message a run can verify. */
 export function withSigner(command: Command): Command {
   return command
     .option('--sign <key file>', 'sign with this private key, which says who you are', (file) =>
@@ -27,14 +27,14 @@ export function withSigner(command: Command): Command {
     });
 }
 
-/** What the client's functions take to sign a message; empty without the flags. */
+/** The signing option of the client's functions; empty without the flags. */
 export function signerOf({ sign, key }: SignerOptions): { sign?: Signer } {
   return sign === undefined || key === undefined ? {} : { sign: { keyId: key, privateKey: sign } };
 }
 
 /**
- * The private key that a file holds. Throws a usage error, which repeats neither key nor file: the key itself may stand
- * where the file's name belongs.
+ * Reads a private key from a file. Throws a usage error that repeats neither key nor file name: somebody may pass the
+ * key itself as the file name.
  */
 export function readKeyFile(flag: string, file: string): string {
   let text: string;

@@ -19,7 +19,7 @@ const noBorders = {
   middle: '  ',
 } as const;
 
-/** Columns under a head, without borders. Cells must be escaped already. */
+/** Columns under a header row, without borders. The caller escapes the cells. */
 export function renderTable(output: Output, head: string[], rows: string[][]): string {
   const table = new Table({
     head: head.map((title) => output.style('bold', title)),
@@ -30,7 +30,7 @@ export function renderTable(output: Output, head: string[], rows: string[][]): s
   return trimLines(table.toString());
 }
 
-/** Names and values, one pair a line. Values must be escaped already. */
+/** Names and values, one pair per line. The caller escapes the values. */
 export function renderFields(output: Output, fields: [name: string, value: string | undefined][]): string {
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

@@ -1,9 +1,11 @@
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm passes a terminal's Ctrl-C on to a program that got it already: one press arrives twice. */
+/** npm forwards a terminal's Ctrl-C to a program that has received it already, so one press arrives twice. */
 const samePressMs = 1_000;
 
-/** Resolves with the first signal that asks this process to end; a later one ends it at once, as by default. */
+/**
+ * Resolves with the first signal that asks this process to end. A later one ends the process at once, as by default.
+ */
 export function untilInterrupted(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {

@@ -14,7 +14,7 @@ export function addWorker(program: Command): void {
       const { createWorker } = await import('../../worker.ts');
       const config = await loadConfig(path);
       const { address, namespace, taskQueue } = options;
-      // The command line stands above the module, and the module above the environment.
+      // The command line overrides the module, and the module overrides the environment.
       const worker = await createWorker({
         ...config,
         ...(address === undefined ? {} : { address }),

@@ -1,10 +1,10 @@
 interface Member {
   key: string;
-  /** As it was written. */
+  /** The exact source text. */
   value: string;
 }
 
-/** The members of the object that a JSON text is, in their order, also those whose key stands there twice. */
+/** The members of the object in a JSON text, in order, including duplicate keys. */
 export function writtenMembers(text: string): Member[] {
   const members: Member[] = [];
   let depth = 0;
@@ -23,7 +23,7 @@ export function writtenMembers(text: string): Member[] {
   return members;
 }
 
-/** Texts, brackets and what separates; in one pass, without recursion. */
+/** Strings, brackets and separators, in one pass without recursion. */
 function* tokensOf(text: string): Generator<{ kind: string; start: number; end: number }> {
   for (let index = 0; index < text.length; index += 1) {
     const kind = text[index]!;

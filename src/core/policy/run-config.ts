@@ -3,12 +3,23 @@ import type { Policy } from './policy.ts';
 import type { SizeLimits } from '../base/size-limits.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
 
+/** How long and how often one model call is tried. */
+export interface ModelCallOptions {
+  /** The longest time of one attempt. Default 10 minutes. */
+  timeoutMs?: number;
+  /** How soon a killed worker is noticed. Default 30 seconds. */
+  heartbeatTimeoutMs?: number;
+  /** Attempts in all; the model's own word on when to try again counts between them. Default 10. */
+  maxAttempts?: number;
+}
+
 /** One agent, as a run records it. */
 export interface AgentConfig {
   agent: string;
   instructions: string;
   tools: ToolDefinition[];
   maxTurns: number;
+  modelCall?: ModelCallOptions;
   /** The agent's policy and `RunInput.policy`, merged. */
   run?: Policy;
   /** SHA-256 of the canonical JSON of all policies that bind this agent. */

@@ -4,6 +4,7 @@
  * the model's order. Continue-as-new carries the loop's state, so a run can continue as new while it waits.
  */
 import {
+  type ActivityOptions,
   CancellationScope,
   defineQuery,
   isCancellation,
@@ -17,7 +18,7 @@ import type { CallModelInput, CallModelResult, JournalCarrier } from '../../acti
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
 import { activityNames, queryNames } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
-import type { AgentConfig } from '../../core/policy/run-config.ts';
+import type { AgentConfig, ModelCallOptions } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
@@ -147,12 +148,12 @@ class AgentRun {
   /** Calls the model, records its answer, and passes each of its calls through the gate (I1). */
   async #modelTurn(turnCalls: TurnCalls): Promise<string> {
     const { config, messages } = this.#state;
-    const { agent, instructions, tools } = this.#agent;
+    const { agent, instructions, tools, modelCall } = this.#agent;
     const turn = this.#state.turn + 1;
     const scope = new CancellationScope();
     this.#asking = scope;
     const { text, calls, usage } = await scope.run(() =>
-      callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}` }, [
+      callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}`, ...modelActivityOptions(modelCall) }, [
         {
           agent,
           turn,
@@ -281,6 +282,14 @@ class AgentRun {
       refused,
     };
   }
+}
+
+function modelActivityOptions({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions = {}): ActivityOptions {
+  return {
+    ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs }),
+    ...(heartbeatTimeoutMs !== undefined && { heartbeatTimeout: heartbeatTimeoutMs }),
+    ...(maxAttempts !== undefined && { retry: { maximumAttempts: maxAttempts } }),
+  };
 }
 
 function lastText(messages: Message[], by: 'user' | 'assistant'): string {
