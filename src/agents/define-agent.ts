@@ -11,7 +11,7 @@ export interface AgentOptions {
   instructions: string;
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
-  /** What the agent is good for. The models of agents that call it or hand over to it see this text. */
+  /** The agent's purpose. The models of agents that call it or hand over to it see this text. */
   description?: string;
   /** Default none. `agentTool(other)` makes another agent a tool. */
   tools?: readonly Tool[];

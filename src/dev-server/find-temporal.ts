@@ -8,7 +8,7 @@ import { readPinnedTemporal } from './pinned-temporal.ts';
 import { checkTemporal } from './temporal-version.ts';
 
 export interface FindTemporalOptions {
-  /** Default: the environment of this process. Only `PATH` and the `COUNTERSIGN_…` variables are read. */
+  /** Default: the environment of this process. It supplies `PATH` and the `COUNTERSIGN_…` variables. */
   env?: NodeJS.ProcessEnv;
   /** Default: the user's cache folder for this project. */
   cacheFolder?: string;

@@ -5,7 +5,7 @@ import { reasonOf } from './reason-of.ts';
 const run = promisify(execFile);
 const versionTimeoutMs = 20_000;
 
-/** The oldest supported server: three minor versions below the pinned one. */
+/** The oldest server to which this project's tests still apply: three minor versions below the pinned one. */
 const oldestServer = { major: 1, minor: 28 };
 
 /** Whether a binary is a Temporal CLI with a suitable server; `reason` completes "…, which". */

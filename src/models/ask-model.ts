@@ -25,7 +25,7 @@ export interface RawCall {
 
 /** The text of a turn is written to history, where a payload of 2 MB ends a run. */
 export const maxTextCharacters = 1_048_576;
-/** The most argument text that is read before the answer is rejected. The run's own limits are lower. */
+/** The most argument text that is read before the answer is rejected. The run's limits decide how much it accepts. */
 export const maxArgumentCharacters = 16_777_216;
 export const maxCallsOfTurn = 128;
 

@@ -9,7 +9,7 @@ export interface ChaosSummary {
   /** Runs that were started by calls of other runs. */
   nested: number;
   requests: number;
-  /** How the runs ended, by status. */
+  /** How the runs ended, by status. `continued` counts their continuations as new. */
   endings: Record<string, number>;
   continued: number;
   outcomes: Record<string, number>;

@@ -95,21 +95,18 @@ test.each<[string, string[][]]>([
       ['unpause'],
     ],
   ],
-])(
-  'update-options with more attempts, a timeout, then %s: unknown, without a second start',
-  async (what, commands) => {
-    const name = `more attempts, ${what}`;
-    const run = await world.running('hold_silent', name);
-    const interval = commands.length === 0 ? '1s' : '1h';
-    const attempts = ['--retry-maximum-attempts', '5', '--retry-initial-interval', interval];
-    await onActivity('update-options', run.handle, 'hold_silent', ...attempts, '--retry-maximum-interval', '1h');
-    if (commands.length > 0) await untilAttempt(2, run.handle, 'hold_silent');
-    for (const [command, ...options] of commands) await onActivity(command!, run.handle, 'hold_silent', ...options);
-    expect(await ended(run)).toEqual(unknown);
-    expect(world.starts(name)).toBe(1);
-    world.release(name);
-  },
-);
+])('update-options with more attempts, a timeout, then %s: unknown, without a second start', async (what, commands) => {
+  const name = `more attempts, ${what}`;
+  const run = await world.running('hold_silent', name);
+  const interval = commands.length === 0 ? '1s' : '1h';
+  const attempts = ['--retry-maximum-attempts', '5', '--retry-initial-interval', interval];
+  await onActivity('update-options', run.handle, 'hold_silent', ...attempts, '--retry-maximum-interval', '1h');
+  if (commands.length > 0) await untilAttempt(2, run.handle, 'hold_silent');
+  for (const [command, ...options] of commands) await onActivity(command!, run.handle, 'hold_silent', ...options);
+  expect(await ended(run)).toEqual(unknown);
+  expect(world.starts(name)).toBe(1);
+  world.release(name);
+});
 
 test("complete: the operator's result counts as the tool's", async () => {
   const run = await world.running('hold_on', 'completed');

@@ -19,15 +19,12 @@ describe('the payload folder', () => {
     expect(readdirSync(join(folder, 'new', 'default'))).toEqual(['key']);
   });
 
-  test.each(['..', '.', 'a/../../b', '/etc', 'ä b'])(
-    'namespace %j has its own folder inside',
-    async (namespace) => {
-      const { path } = await openPayloadFolder(folder, namespace);
-      expect(path.startsWith(`${folder}/`)).toBe(true);
-      expect(readdirSync(folder)).toHaveLength(1);
-      expect(existsSync(join(path, 'key'))).toBe(true);
-    },
-  );
+  test.each(['..', '.', 'a/../../b', '/etc', 'ä b'])('namespace %j has its own folder inside', async (namespace) => {
+    const { path } = await openPayloadFolder(folder, namespace);
+    expect(path.startsWith(`${folder}/`)).toBe(true);
+    expect(readdirSync(folder)).toHaveLength(1);
+    expect(existsSync(join(path, 'key'))).toBe(true);
+  });
 
   test.each<[string, () => string, RegExp]>([
     [

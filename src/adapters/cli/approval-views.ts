@@ -119,7 +119,7 @@ function settledFields(settled: Settlement): Field[] {
   ];
 }
 
-/** One open request in two lines of commands and a headline, for the progress of a run. */
+/** One open request and the commands to show and answer it, for the progress of a run. */
 export function renderWaiting(output: Output, row: ApprovalSummary, options: CommonOptions): string {
   const what = `${escapeText(row.toolName)}(${shorten(escapeText(row.argumentNames.join(', ')), 60)})`;
   return [

@@ -26,10 +26,13 @@ test.each([
   [315_360_000_000, '3650d'],
 ])('%i ms is written as %s', (durationMs, text) => expect(formatDuration(durationMs)).toBe(text));
 
-test.each(['30s', '5m', '1h', '12h', '24h', '25h', '2d', '90d', '3650d'])('%s parses back to the same duration', (text) => {
-  expect(parseDuration(text)).toEqual({ durationMs: expect.any(Number) });
-  expect(formatDuration((parseDuration(text) as { durationMs: number }).durationMs)).toBe(text);
-});
+test.each(['30s', '5m', '1h', '12h', '24h', '25h', '2d', '90d', '3650d'])(
+  '%s parses back to the same duration',
+  (text) => {
+    expect(parseDuration(text)).toEqual({ durationMs: expect.any(Number) });
+    expect(formatDuration((parseDuration(text) as { durationMs: number }).durationMs)).toBe(text);
+  },
+);
 
 test('no part reaches the next unit, and the parts add up', () => {
   fc.assert(

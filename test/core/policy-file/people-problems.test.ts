@@ -69,7 +69,12 @@ describe('refused, with line and column', () => {
       true,
       `1:24 the name 'group:a' must not begin with group:`,
     ],
-    ['a person called like nothing', 'directory: { people: { __proto__: {} } }', true, `1:24 '__proto__' cannot be a name`],
+    [
+      'a person called like nothing',
+      'directory: { people: { __proto__: {} } }',
+      true,
+      `1:24 '__proto__' cannot be a name`,
+    ],
     [
       'a group written like a reviewer',
       'directory: { people: { ann: { groups: ["group:a"] } } }',
