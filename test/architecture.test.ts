@@ -24,7 +24,9 @@ const rooms = named(
   /^\| `([\w./-]+)`(?:, `[\w-]+`)? +\|/gm,
   page.slice(page.indexOf('## Rooms'), page.indexOf('## How')),
 );
-const tests = rows.filter((row) => /^\| I\d/.test(row)).flatMap((row) => named(/`([\w/-]+)`/g, row.split('|')[4]!));
+const tests = rows
+  .filter((row) => /^\| I\d/.test(row))
+  .flatMap((row) => named(/`([\w/-]+)`/g, row.split('|')[4] ?? ''));
 
 test('the page names files, folders, tests and symbols', () => {
   expect(files.length).toBeGreaterThan(40);
@@ -37,7 +39,9 @@ test.each(files)('file %s', (file) => expect(existsSync(pathOf(file))).toBe(true
 
 test.each(rooms)('room %s', (room) => expect(existsSync(join(root, 'src', room))).toBe(true));
 
-test.each(tests)('test %s', (name) => expect(existsSync(join(root, 'test', `${name}.test.ts`))).toBe(true));
+test.each(tests)('the page names a test: %s', (name) =>
+  expect(existsSync(join(root, 'test', `${name}.test.ts`))).toBe(true),
+);
 
 describe('a step names a symbol of its file', () => {
   test.each(steps)('%s:%s', (file, symbols) => {

@@ -16,7 +16,7 @@ export const usage = `Usage: npm run demo -- [--yes] [--keep] [--json]
   --json   print JSON, one event a line
 
 OPENAI_API_KEY, OPENAI_BASE_URL and COUNTERSIGN_MODEL name a real model; without them a scripted one plays.
-Keys of your own for Temporal (TEMPORAL_…) are left alone: the demo starts a server of its own.`;
+The demo starts its own Temporal server and ignores your settings for Temporal (TEMPORAL_…).`;
 
 /** `help` for --help. Throws an error with one sentence for an unknown option. */
 export function readOptions(words: string[]): DemoOptions | 'help' {

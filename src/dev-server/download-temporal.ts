@@ -62,8 +62,7 @@ async function locate(address: string, signal?: AbortSignal): Promise<{ url: str
   });
   if (!response.ok) throw new Error(`status ${response.status}`);
   const { archiveUrl, fileToExtract } = (await response.json()) as { archiveUrl?: unknown; fileToExtract?: unknown };
-  if (typeof archiveUrl !== 'string' || typeof fileToExtract !== 'string')
-    throw new Error('an answer of another shape');
+  if (typeof archiveUrl !== 'string' || typeof fileToExtract !== 'string') throw new Error('an unexpected answer');
   // The name becomes a path and an argument of tar: it must stay inside the folder and must not be an option.
   if (!/^\w[\w.]*$/.test(fileToExtract)) throw new Error('an archive of another shape');
   // A plain-http archive is accepted only if the address itself was plain http, such as a local mirror.

@@ -36,7 +36,7 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
   if (onPath !== undefined) {
     const check = await checkTemporal(onPath, env);
     if (check.usable) return onPath;
-    log(`Passing over ${onPath}, which ${check.reason}.`);
+    log(`Skipping ${onPath}, which ${check.reason}.`);
   }
   const pinned = await readPinnedTemporal({ env, cacheFolder: options.cacheFolder });
   const { binary, cacheFolder } = pinned;
@@ -49,7 +49,7 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
     const download = await downloadTemporal(pinned, { env, log, signal });
     if (download.downloaded) return binary;
     const go = await findOnPath('go', env);
-    if (go === undefined) throw notFound(`no temporal on PATH that will do; ${download.reason}; and no go on PATH`);
+    if (go === undefined) throw notFound(`no temporal on PATH that fits; ${download.reason}; and no go on PATH`);
     log(`No temporal on PATH, and ${download.reason}: building it with Go.`);
     const build = await buildTemporal(pinned, { go, env, log, signal });
     if (!build.built) throw notFound(`${download.reason}; and go could not build it: ${build.reason}`);

@@ -110,7 +110,7 @@ describe('an existing binary is used, in this order', () => {
     compiler();
     temporal(join(bin, 'temporal'), version);
     expect(await find()).toContain(join(folder, 'cache'));
-    expect(lines[0]).toBe(`Passing over ${join(bin, 'temporal')}, which ${why}.`);
+    expect(lines[0]).toBe(`Skipping ${join(bin, 'temporal')}, which ${why}.`);
   });
 
   test('the cache: a finished build is not repeated', async () => {
@@ -149,7 +149,7 @@ describe('the download', () => {
 
   test.each([
     ['says no', { status: 503 }, 'status 503'],
-    ['answers something else', { answer: '[]' }, 'an answer of another shape'],
+    ['answers something else', { answer: '[]' }, 'an unexpected answer'],
     ['answers no JSON', { answer: '<html>' }, /JSON/],
     ['names a file elsewhere', { file: '../temporal' }, 'an archive of another shape'],
     ['names an option of tar', { file: '--to-command=sh' }, 'an archive of another shape'],
@@ -237,7 +237,7 @@ describe('if nothing is available, one sentence says what to install', () => {
   test('no temporal, no network, no Go', async () => {
     await expect(find()).rejects.toMatchObject(
       unreachable(
-        `No Temporal dev server: no temporal on PATH that will do; the download is switched off; and no go on PATH. ${remedy}`,
+        `No Temporal dev server: no temporal on PATH that fits; the download is switched off; and no go on PATH. ${remedy}`,
       ),
     );
   });

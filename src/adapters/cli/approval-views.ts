@@ -87,7 +87,7 @@ type Field = [name: string, value: string | undefined];
 function votingFields({ reviewers, approvals, votes = [], delegations = [] }: ApprovalDetails): Field[] {
   const said = votes.map(
     ({ reviewerId, identity, approved }) =>
-      `${escapeText(reviewerId ?? 'nobody named')} ${approved ? 'approves' : 'denies'} (${identity})`,
+      `${escapeText(reviewerId ?? 'an unnamed reviewer')} ${approved ? 'approves' : 'denies'} (${identity})`,
   );
   const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
   const count = isVote ? [`${approvals.have} of ${approvals.need}`] : [];

@@ -19,7 +19,7 @@ export function addApprovals(program: Command): void {
     .option('--tool <name>', 'only calls of this tool')
     .option('--agent <name>', 'only calls of this agent')
     .option('--run <workflow id>', 'only requests of this run')
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .option('--limit <n>', 'the most rows to print', wholeNumber(1, 10_000), 100)
     .action((options: ListOptions) =>
       withClient(options, async (client, output) => {
         const { run, ...filter } = options;
@@ -35,7 +35,7 @@ export function addApprovals(program: Command): void {
 
   withCommonOptions(approvals.command('show <id>'))
     .description('show one request with its full arguments, open or lately settled')
-    .option('--run <workflow id>', 'the run that asks; spares a look-up')
+    .option('--run <workflow id>', 'the run that has the request; saves a search')
     .action((requestId: string, options: CommonOptions & { run?: string }) =>
       withClient(options, async (client, output) => {
         const { run } = options;

@@ -5,8 +5,8 @@ import { type DecisionOptions, sendDecision, withDecision } from './send-decisio
 
 /** `countersign approve ID` and `countersign deny ID`: sends one decision and prints its receipt. */
 export function addAnswers(program: Command): void {
-  addAnswer(program, 'approve', true, 'let a waiting call run', 'approve also what comes');
-  addAnswer(program, 'deny', false, 'refuse a waiting call', 'deny also what comes');
+  addAnswer(program, 'approve', true, 'let a waiting call run', 'also approve future matching calls');
+  addAnswer(program, 'deny', false, 'refuse a waiting call', 'also deny future matching calls');
 }
 
 function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {

@@ -13,7 +13,7 @@ export interface CommonOptions {
 
 export function withCommonOptions(command: Command): Command {
   return command
-    .option('--json', 'print JSON, one value a line, also on a terminal')
+    .option('--json', 'print JSON, one value per line, also on a terminal')
     .option('--address <host:port>', 'the Temporal server (default: TEMPORAL_ADDRESS, else 127.0.0.1:7233)')
     .option('--namespace <name>', 'its namespace (default: TEMPORAL_NAMESPACE, else default)')
     .option('--debug', 'show the stack of an error');

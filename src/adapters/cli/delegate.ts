@@ -14,7 +14,7 @@ export function addDelegate(program: Command): void {
   const command = withCommonOptions(program.command('delegate <id>'))
     .description('let somebody else decide in your place')
     .requiredOption('--to <name>', 'who')
-    .option('--run <workflow id>', 'the run that asks; spares a look-up');
+    .option('--run <workflow id>', 'the run that has the request; saves a search');
   withSigner(withReviewer(command, 'why; the audit keeps it')).action((requestId: string, options: DelegateOptions) =>
     withClient(options, async (client, output) => {
       const { to, run } = options;

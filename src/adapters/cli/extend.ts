@@ -20,7 +20,7 @@ export function addExtend(program: Command): void {
     .description('give a waiting call more time')
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
     .option('--for <duration>', 'how much later than its present deadline, such as 30m')
-    .option('--run <workflow id>', 'the run that asks; spares a look-up');
+    .option('--run <workflow id>', 'the run that has the request; saves a search');
   withSigner(withReviewer(command, 'why; the audit keeps it')).action((requestId: string, options: ExtendOptions) => {
     const { until, for: more } = options;
     if ((until === undefined) === (more === undefined)) {

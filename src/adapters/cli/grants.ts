@@ -16,7 +16,7 @@ interface RevokeOptions extends CommonOptions, ReviewerOptions, SignerOptions {
 
 /** `countersign grants list|revoke`: the grants and standing denials of a run. */
 export function addGrants(program: Command): void {
-  const grants = program.command('grants').description('what "always" left behind in a run');
+  const grants = program.command('grants').description('the grants that "always" left in a run');
 
   withCommonOptions(grants.command('list <run>', { isDefault: true }))
     .description('list the grants and standing denials of a run')
@@ -29,7 +29,7 @@ export function addGrants(program: Command): void {
     );
 
   const revoke = withCommonOptions(grants.command('revoke <run> [ids...]'))
-    .description('take grants of a run away; what they answered stays answered')
+    .description('revoke grants of a run; calls that they answered stay answered')
     .option('--all', 'all of them');
   withSigner(withReviewer(revoke, 'why; the audit keeps it')).action(
     (workflowId: string, ids: string[], options: RevokeOptions) => {
@@ -56,7 +56,7 @@ export function renderGrants(output: Output, grants: Grant[]): string {
       grantScope(scope),
       usesLeft === undefined ? 'any' : String(usesLeft),
       expiresAtMs === undefined ? 'the run ends' : new Date(expiresAtMs).toISOString(),
-      by.map(({ reviewerId }) => escapeText(reviewerId ?? 'nobody named')).join(', '),
+      by.map(({ reviewerId }) => escapeText(reviewerId ?? 'an unnamed reviewer')).join(', '),
       escapeText(requestId),
     ]),
   );

@@ -15,7 +15,7 @@ export function addPayloads(program: Command): void {
   withCommonOptions(payloads.command('clean'))
     .description('remove files that no run of the namespace names any more, open or closed')
     .option('--folder <path>', 'the payload folder (default: COUNTERSIGN_PAYLOAD_FOLDER)')
-    .option('--older-than <duration>', 'only files last written so long ago, at least 1h (default: 24h)', duration)
+    .option('--older-than <duration>', 'only files that are at least this old, 1h or more (default: 24h)', duration)
     .option('--dry-run', 'count, and remove nothing')
     .action((options: CleanOptions) =>
       withClient(options, async (client, output) => {

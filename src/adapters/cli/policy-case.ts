@@ -51,7 +51,7 @@ function readFields(line: string): Fields | string {
   for (const { key, value: written } of writtenMembers(line)) {
     const name = known.find((each) => each === key);
     if (name === undefined) continue;
-    if (Object.hasOwn(fields, name)) return `'${name}' stands in the line twice`;
+    if (Object.hasOwn(fields, name)) return `'${name}' appears twice in the line`;
     fields[name] = { value: value[name]!, written };
   }
   return fields;

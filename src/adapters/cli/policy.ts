@@ -86,7 +86,7 @@ export function addPolicy(program: Command): void {
 
   const apply = withCommonOptions(policy.command('apply <run> [file]'))
     .description("change the policy of a running run, below the operator's")
-    .addOption(new Option('--mode <mode>', 'how to applyMode its answers').choices(modes));
+    .addOption(new Option('--mode <mode>', 'a mode that changes its answers').choices(modes));
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
     async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
       const { applyPolicy } = await import('./policy-apply.ts');

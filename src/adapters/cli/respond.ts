@@ -25,7 +25,7 @@ export function addRespond(program: Command): void {
 function responseOf(text: string | undefined, json: string | undefined): Json {
   if ((text === undefined) === (json === undefined)) {
     throw new UsageError(
-      "Give what the model is to get in the place of the tool's result: TEXT, or --json-value JSON.",
+      "Give the answer that the model gets instead of the tool's result: TEXT, or --json-value JSON.",
     );
   }
   return text ?? readJsonOption('--json-value', json!);

@@ -36,7 +36,7 @@ export function addRun(program: Command): void {
     .option('--input <text>', 'what the agent is asked; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")
     .option('--policy <file>', "a policy of this run's own; it can only tighten the operator's")
-    .addOption(new Option('--mode <mode>', "colours the run's side of the policy").choices(modes))
+    .addOption(new Option('--mode <mode>', "a mode for the run's own policy").choices(modes))
     .option('--caller <id>', 'for whom the run works')
     .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
     .option('--detach', "print the run's id and do not wait");
@@ -54,7 +54,7 @@ export function addRun(program: Command): void {
       });
       if (options.detach !== true) return follow(client, handle, output, options);
       if (!(await client.waitForWorker(0)))
-        output.note('No worker is there yet: the run waits for one, `countersign worker`.');
+        output.note('No worker polls yet. Start one with `countersign worker`; the run waits.');
       if (output.forPeople) output.line(`${escapeText(handle.workflowId)}\n${lookAgain(options, handle)}`);
       else output.json({ workflowId: handle.workflowId });
     });
@@ -91,7 +91,7 @@ async function follow(
     if (typeof first === 'string') {
       process.exitCode = 130;
       ended.catch(() => undefined); // aborted below
-      output.note(`\nThe run goes on. ${lookAgain(options, handle)}`);
+      output.note(`\nThe run continues. ${lookAgain(options, handle)}`);
       return;
     }
     if (output.forPeople) output.line(renderResult(output, first));
@@ -99,7 +99,7 @@ async function follow(
     if (first.status !== 'completed') process.exitCode = 1;
   } catch (error) {
     if (isProblemError(error) && error.code === 'server_unreachable')
-      output.note(`The run goes on. ${lookAgain(options, handle)}`);
+      output.note(`The run continues. ${lookAgain(options, handle)}`);
     throw error;
   } finally {
     stop.abort();

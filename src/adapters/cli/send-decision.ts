@@ -14,7 +14,10 @@ export interface DecisionOptions extends CommonOptions, ReviewerOptions, SignerO
 
 /** Adds the flags of every command that decides one request. */
 export function withDecision(command: Command): Command {
-  const located = withCommonOptions(command).option('--run <workflow id>', 'the run that asks; spares a look-up');
+  const located = withCommonOptions(command).option(
+    '--run <workflow id>',
+    'the run that has the request; saves a search',
+  );
   return withSigner(withReviewer(located, 'why; the model is told the reason of a denial')).option(
     '--digest <hex>',
     'decide only if the request still has this digest',

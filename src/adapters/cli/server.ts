@@ -18,7 +18,7 @@ export function addServer(program: Command): void {
     .description('run a Temporal server on this machine, with its UI')
     .option('--port <n>', 'port for clients and workers; 0 takes a free one', port, 7233)
     .option('--ui-port <n>', "port of Temporal's UI; 0 takes a free one", port, 8233)
-    .option('--db <file>', 'keep everything in this file over a restart (default: in memory)')
+    .option('--db <file>', 'keep everything in this file across restarts (default: in memory)')
     .action(async (options: ServerOptions) => {
       if (options.address !== undefined) {
         throw new UsageError('`server` always listens on 127.0.0.1: choose its port with --port.');

@@ -41,7 +41,7 @@ export function readKeyFile(flag: string, file: string): string {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    const { code = 'it is no file' } = cause as NodeJS.ErrnoException;
+    const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
     throw new UsageError(`${flag}: the file of the private key cannot be read: ${readFault({ code, message: code })}.`);
   }
   try {

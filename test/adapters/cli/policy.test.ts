@@ -196,7 +196,7 @@ describe('eval', () => {
     ['{"id":7,"tool":"x","args":[]}', { id: 7, error: "'args' must be an object" }],
     ['{"id":7,"tool":"x","args":null}', { id: 7, error: "'args' must be an object" }],
     ['{"id":7,"tool":"x","args":{"a":{"b":1,"\\u0062":2}}}', { id: 7, error: 'args.a.b: expected each key once' }],
-    ['{"id":7,"tool":"x","tool":"y","args":{}}', { id: null, error: "'tool' stands in the line twice" }],
+    ['{"id":7,"tool":"x","tool":"y","args":{}}', { id: null, error: "'tool' appears twice in the line" }],
     [
       '{"id":7,"tool":"x","args":{"n":9007199254740993}}',
       { id: 7, error: 'args.n: expected a number that a double holds exactly; send it as text' },

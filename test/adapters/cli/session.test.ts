@@ -107,7 +107,7 @@ describe('run', () => {
     await eventually('the end of the process', () => run.child.exitCode !== null, 10_000);
     const { code, stderr, stdout } = await run.ended;
     expect([code, stdout]).toEqual([130, '']);
-    expect(stderr).toContain(`The run goes on. Look again: countersign show ${id}\n`);
+    expect(stderr).toContain(`The run continues. Look again: countersign show ${id}\n`);
     const [shown] = jsonLines(await cli(['show', id])) as { status: string; open: { requestId: string }[] }[];
     expect(shown?.status).toBe('waiting');
     expect((await cli(['deny', shown?.open[0]?.requestId ?? ''])).code).toBe(0);

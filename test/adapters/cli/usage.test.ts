@@ -85,11 +85,11 @@ describe('wrong use: one sentence, exit 2', () => {
     ],
     [
       ['respond', 'x'],
-      "error: Give what the model is to get in the place of the tool's result: TEXT, or --json-value JSON.",
+      "error: Give the answer that the model gets instead of the tool's result: TEXT, or --json-value JSON.",
     ],
     [
       ['respond', 'x', 'text', '--json-value', '1'],
-      "error: Give what the model is to get in the place of the tool's result: TEXT, or --json-value JSON.",
+      "error: Give the answer that the model gets instead of the tool's result: TEXT, or --json-value JSON.",
     ],
     [['edit', 'x'], "error: required option '--args <json>' not specified"],
     [['edit', 'x', '--args', '[]'], 'error: --args must be an object with all arguments.'],

@@ -144,7 +144,7 @@ describe('renderApproval', () => {
         `replaces   ${'e'.repeat(32)}, as edited`,
         'reviewers  group:finance, cfo',
         'seats      bob in the place of ann',
-        'approvals  1 of 2, bob approves (claimed), nobody named denies (anonymous)',
+        'approvals  1 of 2, bob approves (claimed), an unnamed reviewer denies (anonymous)',
       ]),
     );
     const alone = renderApproval(output, { ...request, approvals: { have: 0, need: 1 } }, {}, nowMs);
@@ -273,7 +273,7 @@ describe('renderRun', () => {
       'agent       tidy',
       'started     2026-01-02T02:00:00.000Z',
       'task queue  countersign',
-      'turns       1 (links of the chain: 1)',
+      'turns       1 (executions: 1)',
       'calls       5, asked 2, open 1, denied 1; decisions refused 3',
       'tokens      120 in, 40 out',
       '',
@@ -345,7 +345,7 @@ test('renderGrants: the scope of each grant, escaped', () => {
     'to=*@acme.com',
     '2',
     '2026-01-02T03:00:00.000Z',
-    'ann, nobody named',
+    'ann, an unnamed reviewer',
   ]);
   expect(lines.join('\n')).toMatch(/^[\x20-\x7e\n]+$/);
 });

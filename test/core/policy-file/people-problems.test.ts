@@ -208,7 +208,7 @@ test('law: a rule loads exactly if the approval of everybody it knows would be e
         people: Object.fromEntries(people.map((name, at) => [name, { groups: memberships[at]!, keys: [] }])),
       };
       const { quorum, reviewers = [], one_of_each: oneOfEach = [] } = ask;
-      // A group that others may fill is only a warning, and unnamed reviewers can be as many as needed.
+      // A group that others may fill is only a warning, and unnamed reviewers may be many.
       fc.pre(oneOfEach.every((name) => membersOf(directory, [name]).length > 0));
       fc.pre(reviewers.length + oneOfEach.length > 0);
       const parsed = parsePolicy({ rules: [{ pattern: 'a', action: 'ask', ask }], directory });
