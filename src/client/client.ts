@@ -60,6 +60,8 @@ export interface ClientOptions {
    * ApprovalIds, ApprovalTags and ApprovalDue.
    */
   attributes?: AttributeNameOptions;
+  /** How long to wait for the server, in milliseconds. Default 4,000. */
+  connectTimeoutMs?: number;
 }
 
 /** A run of an agent, identified by its workflow id, however many times it continues as new. */

@@ -63,6 +63,7 @@ export async function openWorld({
   const { namespace, attributes } = options;
   const client = await createClient({
     address,
+    connectTimeoutMs: 30_000,
     taskQueue,
     ...(namespace === undefined ? {} : { namespace }),
     ...(attributes === undefined ? {} : { attributes }),
@@ -135,7 +136,7 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
         const open = await handle.query<ApprovalRequest[]>('approvals');
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
-    status: () => client.run(workflowId).status(),
+    status: () => handle.query<RunStatus>('run'),
     result: () => client.run(workflowId).result(),
   };
 }
