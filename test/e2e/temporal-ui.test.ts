@@ -19,7 +19,7 @@ withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
     for (const { requestId, digest, deadline } of requests) {
       expect(userMetadata).toContain(`request ${requestId}`);
       expect(userMetadata).toContain(`digest ${digest.slice(0, 16)}`);
-      expect(userMetadata).toContain(`denied by itself after ${deadline!.slice(0, 19).replace('T', ' ')} UTC`);
+      expect(userMetadata).toContain(`denied automatically after ${deadline!.slice(0, 19).replace('T', ' ')} UTC`);
     }
     expect(userMetadata).toContain('move_file with from, to, risk write');
     const [first, second] = requests.map(({ requestId }) => requestId);
