@@ -22,6 +22,7 @@ export default {
   reporters: [
     'default',
     '<rootDir>/test/support/replay-reporter.cjs',
+    '<rootDir>/test/support/slowest-files-reporter.cjs',
     '<rootDir>/test/support/closing-line-reporter.cjs',
   ],
   maxWorkers: 2,
