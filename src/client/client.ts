@@ -103,7 +103,7 @@ export interface CountersignClient {
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
    * Gives a request more time. `until` is an ISO 8601 instant in UTC, after the present deadline and no later than the
-   * operator's `max_timeout` allows. Throws `invalid_decision`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
+   * operator's `max_timeout` allows. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
    * `already_settled`, `unknown_request`.
    */
   extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;

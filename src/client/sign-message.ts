@@ -49,7 +49,7 @@ function signed<Message extends object>(
 ): Signed<Message> {
   if ('signature' in message && message.signature !== undefined) {
     throw new ProblemError({
-      code: 'invalid_decision',
+      code: action === 'decide' ? 'invalid_decision' : 'invalid_message',
       message: 'the message is signed already: a message has one signature',
     });
   }

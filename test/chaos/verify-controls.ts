@@ -146,18 +146,18 @@ export function refusalsAreTrue(book: RunBook): string[] {
 
 function codesFor(book: RunBook, sent: SentControl, request: ProjectedRequest | undefined): string[] {
   const { control, untilMs = 0 } = sent;
-  if (control.fault === 'misshapen') return ['invalid_decision'];
+  if (control.fault === 'misshapen') return ['invalid_message'];
   if (control.fault === 'unknown') return ['unknown_request'];
-  const isDoubted = book.controls.some((other) => saysOtherwise(other, sent)) ? ['invalid_decision'] : [];
+  const isDoubted = book.controls.some((other) => saysOtherwise(other, sent)) ? ['invalid_message'] : [];
   if (control.kind === 'revoke') return [...isDoubted, ...(mayBeMissing(book, sent) ? ['grant_unknown'] : [])];
   if (request === undefined) return [];
   const deadlineMs = Date.parse(request.deadline ?? '');
   const common = [...isDoubted, ...(request.outcome === undefined ? [] : ['already_settled', 'expired'])];
   if (!isSeated(book, sent)) common.push('not_entitled');
-  if (control.kind === 'delegate') return hasNoSeat(book, sent) ? [...common, 'invalid_decision'] : common;
+  if (control.kind === 'delegate') return hasNoSeat(book, sent) ? [...common, 'invalid_message'] : common;
   return [
     ...common,
-    ...(untilMs <= deadlineMs ? ['invalid_decision'] : []),
+    ...(untilMs <= deadlineMs ? ['invalid_message'] : []),
     ...(untilMs > Date.parse(request.openedAt) + longestWaitMs ? ['not_permitted_by_ceiling'] : []),
   ];
 }

@@ -114,7 +114,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
       message: `request ${requestId} waits until ${until}`,
     });
     expect((await run.open())[0]!.deadline).toBe(until);
-    await expect(world.client.extend({ requestId, until })).rejects.toMatchObject({ code: 'invalid_decision' });
+    await expect(world.client.extend({ requestId, until })).rejects.toMatchObject({ code: 'invalid_message' });
     await expect(
       world.client.extend({ requestId, until: '2999-01-01T00:00:00Z' }, { workflowId: run.workflowId }),
     ).rejects.toMatchObject({ code: 'not_permitted_by_ceiling' });
@@ -190,7 +190,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
     const receipt = await world.client.extend(message, { workflowId });
     expect(await world.client.extend(message, { workflowId })).toEqual(receipt);
     await expect(world.client.extend({ ...message, until: later(asked, 120_000) })).rejects.toMatchObject({
-      code: 'invalid_decision',
+      code: 'invalid_message',
     });
     await world.client.decide({ requestId, approved: true });
     await run.result();
@@ -205,12 +205,12 @@ describe('errors are reported before anything is sent', () => {
     [
       'an instant that is none',
       () => world.client.extend({ requestId, until: 'tomorrow' }, to),
-      { code: 'invalid_decision', message: "'until' must be an instant in UTC such as 2030-01-31T12:00:00Z" },
+      { code: 'invalid_message', message: "'until' must be an instant in UTC such as 2030-01-31T12:00:00Z" },
     ],
     [
       'a misspelt field',
       () => world.client.extend({ requestId, untill: 'x' } as never, to),
-      { code: 'invalid_decision', message: "unknown field 'untill'" },
+      { code: 'invalid_message', message: "unknown field 'untill'" },
     ],
     [
       'what is no request id',
@@ -220,9 +220,9 @@ describe('errors are reported before anything is sent', () => {
     [
       'a group as the one who decides',
       () => world.client.delegate({ requestId, to: 'group:cfo' }, to),
-      { code: 'invalid_decision', message: "'to' must be the name of one person" },
+      { code: 'invalid_message', message: "'to' must be the name of one person" },
     ],
-    ['no grants', () => world.client.revoke(to.workflowId, { grants: [] }), { code: 'invalid_decision' }],
+    ['no grants', () => world.client.revoke(to.workflowId, { grants: [] }), { code: 'invalid_message' }],
     ['no policy', () => world.client.setPolicy(to.workflowId, {}), { code: 'policy_invalid' }],
     [
       'channels',

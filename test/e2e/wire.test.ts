@@ -139,13 +139,13 @@ test('duplicate, changed, early and late signals: which are counted, and that no
     ['decide', { ...vote, requestId: '0'.repeat(32) }, 'unknown_request'],
     ['extend', extension],
     ['extend', extension],
-    ['extend', { ...extension, until: '2031-01-31T12:00:00Z' }, 'invalid_decision'],
+    ['extend', { ...extension, until: '2031-01-31T12:00:00Z' }, 'invalid_message'],
     ['decide', vote],
     ['decide', vote],
     ['decide', { ...vote, approved: false }, 'already_settled'],
     ['decide', { requestId, approved: true }, 'already_settled'],
     ['extend', { ...extension, messageId: 'ann-3' }, 'already_settled'],
-    ['nonsense', vote, 'invalid_decision'],
+    ['nonsense', vote, 'invalid_message'],
   ];
   // While no worker is alive, the server keeps the messages; they are applied in the order in which it recorded them.
   await world.stopWorker();

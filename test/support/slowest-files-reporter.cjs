@@ -1,7 +1,7 @@
 /** Prints the 20 slowest test files of a whole run, with their seconds: where time is to be saved. */
 'use strict';
 
-const { relative } = require('node:path');
+const path = require('node:path');
 
 const shown = 20;
 
@@ -11,7 +11,7 @@ class SlowestFilesReporter {
     const seconds = ({ perfStats: { start, end } }) => (end - start) / 1_000;
     const sum = testResults.reduce((total, each) => total + seconds(each), 0);
     const slowest = testResults.toSorted((one, other) => seconds(other) - seconds(one)).slice(0, shown);
-    const line = (each) => `  ${seconds(each).toFixed(1).padStart(6)} s  ${relative('.', each.testFilePath)}`;
+    const line = (each) => `  ${seconds(each).toFixed(1).padStart(6)} s  ${path.relative('.', each.testFilePath)}`;
     process.stderr.write(
       `The ${shown} slowest of ${testResults.length} files, which took ${Math.round(sum)} s in all:\n`,
     );

@@ -41,16 +41,16 @@ describe('a message with an id takes effect once', () => {
     await run.handle.signal('extend', message);
     expect(await receipt(run, messageId)).toEqual(first);
     const other = { ...message, until: new Date(deadlineMs + 120_000).toISOString() };
-    await expect(update(run, 'extend', other)).rejects.toMatchObject({ cause: { type: 'invalid_decision' } });
+    await expect(update(run, 'extend', other)).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
     await expect(update(run, 'delegate', { requestId, to: 'ann', messageId })).rejects.toMatchObject({
-      cause: { type: 'invalid_decision' },
+      cause: { type: 'invalid_message' },
     });
     expect((await run.open())[0]!.deadline).toBe(until);
     // A refused update leaves no trace; a refused signal is counted.
     expect((await run.status()).refused.total).toBe(0);
     await run.handle.signal('extend', other);
     await eventually('the signal is refused', async () => (await run.status()).refused.total > 0);
-    expect((await run.status()).refused.last).toEqual([{ code: 'invalid_decision', size: expect.any(Number) }]);
+    expect((await run.status()).refused.last).toEqual([{ code: 'invalid_message', size: expect.any(Number) }]);
     expect((await run.open())[0]!.deadline).toBe(until);
   });
 

@@ -13,7 +13,9 @@ test('nothing open', () => expect(currentDetails(emptyLedger(1))).toBe('No appro
 test('one open: the call, the deadline, and how to answer', () => {
   const text = currentDetails(withOpen(requestRecord(7, 60_000)));
   expect(text).toContain('### 1 approval pending');
-  expect(text).toContain('**pay** with `to`, `amount`, risk write\ndenied automatically after 1970-01-01 00:01:00 UTC\n');
+  expect(text).toContain(
+    '**pay** with `to`, `amount`, risk write\ndenied automatically after 1970-01-01 00:01:00 UTC\n',
+  );
   expect(text).toContain(`countersign approve ${requestIdOf(7)}\n`);
   expect(text).toContain(`{"requestId":"${requestIdOf(7)}","approved":true}`);
 });

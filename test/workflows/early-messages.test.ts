@@ -63,7 +63,7 @@ test('a decision by signal and one by update, before the first task of an execut
     '1.1 approved yes',
     '1.2 denied no',
   ]);
-  expect((await run.status()).refused.last.filter(({ code }) => code !== 'invalid_decision')).toEqual([]);
+  expect((await run.status()).refused.last.filter(({ code }) => code !== 'invalid_message')).toEqual([]);
 }, 180_000);
 
 test('signals of several kinds before the first task of an execution are applied in order of arrival', async () => {

@@ -90,8 +90,8 @@ test('a reviewer can extend a request, but not past the ceiling', async () => {
   const extend = (until: string, more = {}): Promise<Receipt> =>
     run.handle.executeUpdate('extend', { args: [{ requestId, until, ...more }] });
   const at = (ms: number): string => new Date(Date.parse(requestedAt) + ms).toISOString();
-  await expect(extend(at(500))).rejects.toMatchObject({ cause: { type: 'invalid_decision' } });
-  await expect(extend('tomorrow')).rejects.toMatchObject({ cause: { type: 'invalid_decision' } });
+  await expect(extend(at(500))).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
+  await expect(extend('tomorrow')).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
   await expect(extend(at(25 * 3_600_000))).rejects.toMatchObject({ cause: { type: 'not_permitted_by_ceiling' } });
   expect(await extend(at(3_000), { by: 'ann', reason: 'At lunch' })).toMatchObject({ accepted: true });
   const [now] = await run.open();

@@ -110,7 +110,7 @@ describe('decisions that change nothing (I4)', () => {
     for (const [, payload] of bad) await run.handle.signal('decide', ...payload(request!.requestId));
     await run.handle.signal('aprove', { requestId: request!.requestId, approved: true });
     const { refused, counts } = await run.status();
-    expect(refused.last.map(({ code }) => code)).toEqual([...bad.map(([, , code]) => code), 'invalid_decision']);
+    expect(refused.last.map(({ code }) => code)).toEqual([...bad.map(([, , code]) => code), 'invalid_message']);
     expect(counts).toMatchObject({ open: 1, refused: bad.length + 1 });
     await run.handle.signal('decide', { requestId: request!.requestId, approved: true, digest: request!.digest });
     expect(await run.result()).toMatchObject({ output: 'told: paid 2 to cat' });

@@ -49,7 +49,7 @@ describe('a signal that changes nothing records its refusal in history, in one e
     ['an unknown request', 'decide', { requestId: id, approved: true }, 'unknown_request'],
     ['a misshapen decision', 'decide', { approved: true }, 'invalid_decision'],
     ['an unknown grant', 'revoke', { grants: ['none'] }, 'grant_unknown'],
-    ['a name that nobody handles', 'stray', 1, 'invalid_decision'],
+    ['a name that nobody handles', 'stray', 1, 'invalid_message'],
   ])('%s', async (_name, signal, message, code) => {
     const run = await waiting();
     await run.handle.signal(signal, message);

@@ -217,7 +217,7 @@ describe('a signal with that name that does not come from the calling run change
     await asked(run);
     await run.handle.signal('parentsChanged', loose);
     await eventually('it is refused', async () => (await run.status()).refused.total > 0);
-    expect((await run.status()).refused.last).toMatchObject([{ code: 'invalid_decision' }]);
+    expect((await run.status()).refused.last).toMatchObject([{ code: 'invalid_message' }]);
     await run.handle.terminate();
   });
 

@@ -106,8 +106,8 @@ describe('a seat', () => {
   test.each<[string, object, string]>([
     ['of another', { to: 'cat', by: 'eve' }, 'not_entitled'],
     ['of nobody', { to: 'cat' }, 'not_entitled'],
-    ['to a group', { to: 'group:legal', by: 'ann' }, 'invalid_decision'],
-    ['to themselves', { to: 'ann', by: 'ann' }, 'invalid_decision'],
+    ['to a group', { to: 'group:legal', by: 'ann' }, 'invalid_message'],
+    ['to themselves', { to: 'ann', by: 'ann' }, 'invalid_message'],
   ])('%s: refused', async (_, message, code) => {
     const run = await start('refused', two);
     const [request] = await run.open();

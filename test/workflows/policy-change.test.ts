@@ -119,8 +119,8 @@ test.each<[string, unknown, string]>([
   ['neither policy nor mode', { by: 'ann' }, 'policy_invalid'],
   ['an unknown mode', { mode: 'yolo' }, 'policy_invalid'],
   ['channels', { mode: 'plan', channels: [] }, 'policy_invalid'],
-  ['a text', 'plan', 'invalid_decision'],
-  ['an unknown field', { mode: 'plan', force: true }, 'invalid_decision'],
+  ['a text', 'plan', 'invalid_message'],
+  ['an unknown field', { mode: 'plan', force: true }, 'invalid_message'],
 ])('%s: refused, and nothing changes', async (_, message, code) => {
   const run = await start('bad');
   await run.open(2);

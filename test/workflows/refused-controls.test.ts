@@ -75,7 +75,7 @@ describe('refused, and not in history', () => {
       'extend',
       'to an earlier end',
       () => ({ requestId: ids.open, until: '2020-01-01T00:00:00Z', by: 'ann' }),
-      'invalid_decision',
+      'invalid_message',
     ],
     [
       'extend',
@@ -96,14 +96,14 @@ describe('refused, and not in history', () => {
       'extend',
       'under the id of another message',
       () => ({ requestId: ids.open, until: in5Minutes(), by: 'ann', messageId: 'known' }),
-      'invalid_decision',
+      'invalid_message',
     ],
     ['delegate', 'what has expired', () => ({ requestId: ids.expired, to: 'cem', by: 'ann' }), 'expired'],
     ['delegate', 'by one who is not asked', () => ({ requestId: ids.open, to: 'ann', by: 'cem' }), 'not_entitled'],
-    ['delegate', 'to themselves', () => ({ requestId: ids.open, to: 'ann', by: 'ann' }), 'invalid_decision'],
+    ['delegate', 'to themselves', () => ({ requestId: ids.open, to: 'ann', by: 'ann' }), 'invalid_message'],
     ['revoke', 'what there is not', () => ({ grants: ['grant-7'] }), 'grant_unknown'],
     ['setPolicy', 'a mode that there is not', () => ({ mode: 'none' }), 'policy_invalid'],
-    ['setPolicy', 'under the id of another message', () => ({ mode: 'plan', messageId: 'known' }), 'invalid_decision'],
+    ['setPolicy', 'under the id of another message', () => ({ mode: 'plan', messageId: 'known' }), 'invalid_message'],
   ])('%s %s', async (name, _what, message, type) => {
     await expect(update(run, name, message())).rejects.toMatchObject({ cause: { type } });
     expect(await inHistory(run)).toEqual(before);

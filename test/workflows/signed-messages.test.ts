@@ -244,7 +244,7 @@ describe('a signed message without an id is identified by its signature', () => 
       const status = await run.status();
       return status.refused.total > 0 && status;
     });
-    expect(refused).toMatchObject({ total: 1, last: [{ code: 'invalid_decision', size: 0 }] });
+    expect(refused).toMatchObject({ total: 1, last: [{ code: 'invalid_message', size: 0 }] });
     const messageId = `signature:${message.signature.value}`;
     expect(await run.handle.query('receipt', { messageId })).toEqual(first);
     await run.handle.terminate();

@@ -9,6 +9,7 @@ const exitCodes = {
   expired: 4,
   run_closed: 4,
   invalid_decision: 1,
+  invalid_message: 1,
   undecodable: 1,
   digest_mismatch: 1,
   arguments_invalid: 1,

@@ -46,7 +46,7 @@ async function afterDeadline(
 ): Promise<{ until: string; workflowId: string }> {
   const { deadline, workflowId } = await client.approvals.get(requestId, given);
   if (deadline === null) {
-    throw new ProblemError({ code: 'invalid_decision', message: `request ${requestId} has no deadline` });
+    throw new ProblemError({ code: 'invalid_message', message: `request ${requestId} has no deadline` });
   }
   return { until: new Date(Date.parse(deadline) + moreMs).toISOString(), workflowId };
 }

@@ -8,6 +8,7 @@ export const problemCodes = [
   'expired',
   'run_closed',
   'invalid_decision',
+  'invalid_message',
   'undecodable',
   'digest_mismatch',
   'arguments_invalid',

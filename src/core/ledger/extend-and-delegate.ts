@@ -33,15 +33,14 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
   const found = answerable(ledger, requestId, atMs, voter, directories);
   if ('entries' in found) return found;
   const { callId, deadlineMs, request } = found;
-  if (deadlineMs === null)
-    return refusal(ledger, requestId, 'invalid_decision', `request ${requestId} has no deadline`);
+  if (deadlineMs === null) return refusal(ledger, requestId, 'invalid_message', `request ${requestId} has no deadline`);
   if (latestMs !== null && untilMs > latestMs) {
     const message = `the operator's policy lets request ${requestId} wait until ${iso(latestMs)} at most`;
     return refusal(ledger, requestId, 'not_permitted_by_ceiling', message);
   }
   if (untilMs <= deadlineMs) {
     const message = `'until' must be after the present deadline, ${iso(deadlineMs)}`;
-    return refusal(ledger, requestId, 'invalid_decision', message);
+    return refusal(ledger, requestId, 'invalid_message', message);
   }
   const deadline = iso(untilMs);
   const extended: RequestRecord = { ...found, deadlineMs: untilMs, request: { ...request, deadline } };
@@ -63,7 +62,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   if ('entries' in found) return found;
   const { callId, request, terms, delegations, votes } = found;
   const from = voter.reviewerId;
-  const refuse = (message: string): Reduction => refusal(ledger, requestId, 'invalid_decision', message);
+  const refuse = (message: string): Reduction => refusal(ledger, requestId, 'invalid_message', message);
   if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }

@@ -125,7 +125,7 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
     }
     if (key === 'signature') {
       const problem = signatureProblem(field);
-      if (problem !== undefined) return { problem };
+      if (problem !== undefined) return invalid(problem.message);
     }
     if (Object.hasOwn(longest, key)) {
       if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`);
@@ -164,7 +164,7 @@ export function instantMs(value: unknown): number | undefined {
 }
 
 function invalid(message: string): { problem: Problem } {
-  return { problem: { code: 'invalid_decision', message } };
+  return { problem: { code: 'invalid_message', message } };
 }
 
 function unfit(message: string): { problem: Problem } {

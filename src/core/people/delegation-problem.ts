@@ -38,5 +38,5 @@ function notEntitled(message: string): Problem {
 }
 
 function invalid(message: string): Problem {
-  return { code: 'invalid_decision', message };
+  return { code: 'invalid_message', message };
 }

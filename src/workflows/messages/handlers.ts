@@ -68,7 +68,7 @@ export function rejectUnknownSignals(queue: MessageQueue): void {
 const unknownSignals: MessageKind<unknown> = {
   name: 'unknown',
   parse: () => ({
-    problem: { code: 'invalid_decision', message: 'this run has no handler for a signal of this name' },
+    problem: { code: 'invalid_message', message: 'this run has no handler for a signal of this name' },
   }),
   concerns: () => [],
   preview: () => acceptable,

@@ -47,7 +47,7 @@ export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, r
 
 export function misused(id: string): Receipt {
   const message = `another message has the id '${id}' already: give each message its own id`;
-  return refused('', { code: 'invalid_decision', message });
+  return refused('', { code: 'invalid_message', message });
 }
 
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);

@@ -43,7 +43,7 @@ export function parentsChangedMessages(
     concerns: () => [],
     preview: () => {
       if (policies().options.onParents !== undefined) return acceptable;
-      return refused('', { code: 'invalid_decision', message: 'only agent runs inherit policies' });
+      return refused('', { code: 'invalid_message', message: 'only agent runs inherit policies' });
     },
     apply: ({ value, eventId }) => ({
       blocks: true,

@@ -3,6 +3,7 @@
  * Handlers only fill the queue (handlers.ts). The queue is processed once in each activation, in the order of history.
  * Each message is applied completely before the next one; only the check of an edit lets other messages pass.
  */
+import { decideName } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -188,7 +189,8 @@ function read(
     return { problem: { code: 'undecodable', message: 'the message is bytes, not JSON' } };
   const found = kind.parse(payload, eventId);
   const problem = 'problem' in found ? undefined : canonicalJsonProblem(found.message);
-  return problem === undefined ? found : { problem: { code: 'invalid_decision', message: problem } };
+  if (problem === undefined) return found;
+  return { problem: { code: kind.name === decideName ? 'invalid_decision' : 'invalid_message', message: problem } };
 }
 
 function requestIdOf(message: unknown): string {

@@ -81,7 +81,7 @@ describe('invalid ones are refused in one sentence', () => {
     ['readSetPolicy', { mode: 'plan', channels: {} }, "'channels' is not supported by this version", 'policy_invalid'],
     ['readClose', 'now', 'a close is an object, not a string'],
     ['readClose', { grants: 'all' }, "unknown field 'grants'"],
-  ])('%s %j', (reader, value, message, code = 'invalid_decision') => {
+  ])('%s %j', (reader, value, message, code = 'invalid_message') => {
     expect(readers[reader](value)).toEqual({ problem: { code, message } });
   });
 });
