@@ -19,13 +19,27 @@ const coreRooms = {
 const workflowRooms = {
   sandbox: "what Temporal's sandbox does not offer: activations, payloads that never throw, state of one run",
   state:
-    'what a gate knows: ledger, policies in force, lookups in flight, carried state, and the order of an activation',
+    'what a gate knows: ledger, active policies, messages in flight, carried state; and the order of an activation',
   timing: 'deadlines, their one timer, and what happens while nobody answers',
   messages: 'the one pipeline that every message takes',
   gate: 'the gate: rulings, queries and the index of the inbox',
   guarded: 'the gate for workflows of other authors: guarded activities',
   agent: 'the agent run: turns, tool calls and nested runs',
 };
+
+/** The workflow files that may read the clock, and what for. */
+const clockReaders = [
+  // Decide by it, in an activation that writes a command.
+  'src/workflows/messages/{handlers,pipeline,check-edit}.ts',
+  'src/workflows/timing/{deadline-timer,escalation-steps}.ts',
+  'src/workflows/gate/admit-call.ts',
+  'src/workflows/state/reevaluate-open.ts',
+  // Stamp journal entries with it.
+  'src/workflows/gate/gate.ts',
+  'src/workflows/state/gate-state.ts',
+  // Answers a query with it.
+  'src/workflows/gate/queries.ts',
+];
 
 /** Libraries that give the same answer everywhere. */
 const pureLibraries = [
@@ -229,9 +243,19 @@ export default defineConfig({
           },
           { name: 'console', message: 'use log of @temporalio/workflow, which is silent on replay.' },
         ],
+        'no-restricted-properties': [
+          'error',
+          {
+            object: 'Date',
+            property: 'now',
+            message:
+              'workflow time may be read only in an activation that writes a command (docs/decisions/0023): see clockReaders in oxlint.config.ts.',
+          },
+        ],
       },
     },
     ...workflowOverrides,
+    { files: clockReaders, rules: { 'no-restricted-properties': 'off' } },
     {
       files: ['src/models/**/*.ts', 'src/agents/**/*.ts'],
       rules: restrictedImports({

@@ -1,8 +1,7 @@
 /**
  * Exact deadlines (I6). A message that was received while workflow time was not past the deadline counts. One that the
  * first look past the deadline finds may have been recorded in time: the pipeline reads its recorded time. One that
- * comes after that look was recorded late. Workflow time is read only where messages are applied, in an activation that
- * writes a command.
+ * comes after that look was recorded late. What decides by workflow time reads it in an activation that writes a command.
  */
 import { nextStepAtMs } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
