@@ -25,7 +25,8 @@ export default {
     '<rootDir>/test/support/slowest-files-reporter.cjs',
     '<rootDir>/test/support/closing-line-reporter.cjs',
   ],
-  maxWorkers: 2,
+  // Tests of workflows wait more than they compute.
+  maxWorkers: 3,
   projects: [
     {
       ...shared,
