@@ -66,30 +66,28 @@ function restrictedImports(...patterns: object[]) {
   return { 'no-restricted-imports': ['error', { patterns }] as ['error', object] };
 }
 
+/** For each room, in order: its files, the other rooms, and the patterns that refuse imports from the rooms below it. */
+function orderOf(parent: 'core' | 'workflows', rooms: Readonly<Record<string, string>>) {
+  const names = Object.keys(rooms);
+  return names.map((room, index) => {
+    const earlier = names.slice(0, index).join(', ') || 'itself';
+    const message = `${parent}/${room} holds ${rooms[room]}: it imports only from ${earlier}.`;
+    const fromLater = names.slice(index + 1).map((name) => ({ regex: `^\\.\\./${name}/`, message }));
+    const others = names.filter((name) => name !== room);
+    return { files: [`src/${parent}/${room}/**/*.ts`], others, message, fromLater };
+  });
+}
+
 const coreSentence =
   'core gives the same answer in the workflow sandbox, in the CLI and in a test: it imports core and a few pure libraries, nothing else.';
 
-const coreOverrides = Object.entries(coreRooms).map(([room, belongs], index, rooms) => {
-  const earlier = rooms.slice(0, index).map(([name]) => name);
-  const later = rooms.slice(index + 1).map(([name]) => name);
-  return {
-    files: [`src/core/${room}/**/*.ts`],
-    rules: restrictedImports(
-      ...later.map((name) => ({
-        regex: `^\\.\\./${name}/`,
-        message: `core/${room} holds ${belongs}: it imports only from ${earlier.join(', ') || 'itself'}.`,
-      })),
-      only(
-        [
-          ...earlier.flatMap((name) => [`../${name}`, `../${name}/*`]),
-          ...later.flatMap((name) => [`../${name}`, `../${name}/*`]),
-          ...pureLibraries,
-        ],
-        coreSentence,
-      ),
-    ),
-  };
-});
+const coreOverrides = orderOf('core', coreRooms).map(({ files, others, fromLater }) => ({
+  files,
+  rules: restrictedImports(
+    ...fromLater,
+    only([...others.flatMap((name) => [`../${name}`, `../${name}/*`]), ...pureLibraries], coreSentence),
+  ),
+}));
 
 const workflowSentence =
   'workflow code is replayed: it imports core, the contract and the workflow SDK only, so that the bundle stays small and deterministic (I12).';
@@ -131,19 +129,10 @@ function workflowImports(up: string, ...patterns: object[]) {
   );
 }
 
-const workflowOverrides = Object.entries(workflowRooms).map(([room, belongs], index, rooms) => {
-  const earlier = rooms.slice(0, index).map(([name]) => name);
-  const later = rooms.slice(index + 1).map(([name]) => name);
-  const message = `workflows/${room} holds ${belongs}: it imports only from ${earlier.join(', ') || 'itself'}.`;
-  return {
-    files: [`src/workflows/${room}/**/*.ts`],
-    rules: workflowImports(
-      '../..',
-      { regex: '^\\.\\./[^./]+\\.ts$', message },
-      ...later.map((name) => ({ regex: `^\\.\\./${name}/`, message })),
-    ),
-  };
-});
+const workflowOverrides = orderOf('workflows', workflowRooms).map(({ files, message, fromLater }) => ({
+  files,
+  rules: workflowImports('../..', { regex: '^\\.\\./[^./]+\\.ts$', message }, ...fromLater),
+}));
 
 export default defineConfig({
   plugins: ['typescript', 'unicorn', 'import', 'jest', 'node'],

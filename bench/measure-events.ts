@@ -56,7 +56,7 @@ interface Scenario {
   name: string;
   script: string;
   asks?: number;
-  /** What reviewers do once all requests are open. Without it, nobody answers. */
+  /** Acts for the reviewers once all requests are open. If it is absent, nobody answers. */
   act?: Act;
   input?: Partial<RunInput>;
   /** The hand-written counterpart. */
@@ -182,7 +182,7 @@ async function gatedOf(
   return countEvents(await run.fetchHistory());
 }
 
-/** What 25 people request who have the inbox and the run's page open, a few times each. */
+/** Sends the requests of 25 people who have the inbox and the run's page open, twice each. */
 async function watch({ client }: Stage, run: WorkflowHandle): Promise<void> {
   const look = async (): Promise<void> => {
     await client.approvals.list();

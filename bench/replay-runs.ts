@@ -14,7 +14,6 @@ export async function replayRuns(address: string, codePaths: readonly string[] =
       { workflowsPath: bundledPath('index') },
       { workflowsPath: fileURLToPath(new URL('./bare-workflows.ts', import.meta.url)), plugins: 'none' },
     ],
-    keepIn: fileURLToPath(new URL('../test/failed-replays', import.meta.url)),
   });
   process.stderr.write(`${replayLines(report).join('\n')}\n`);
   if (report.failed.length > 0) throw new Error(`${report.failed.length} histories do not replay`);

@@ -100,7 +100,10 @@ export interface RunInput {
   parent?: ParentOfRun;
 }
 
-/** What a nested run inherits. It can only tighten: whoever forges it restricts only their own run. */
+/**
+ * The lineage and policies that a nested run inherits. They can only tighten: forged ones restrict only the forger's
+ * run.
+ */
 export interface ParentOfRun {
   /** Workflow ids of the runs above, the root's first. */
   lineage: string[];

@@ -10,7 +10,7 @@ export interface CallBounds {
   thresholdBytes?: number;
 }
 
-/** What a call adds to the message that starts its tool, in bytes, if its arguments travel by reference. */
+/** A call whose arguments travel by reference adds this many bytes to the message that starts its tool. */
 const referenceBytes = 1_000;
 /** Bytes that a refused call may take in the turn, and characters of its arguments that it keeps to fit into them. */
 const refusedBytes = 1_600;

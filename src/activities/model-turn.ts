@@ -47,8 +47,8 @@ export interface ModelCall {
   shell?: ShellSplit & { argument: string };
   /** The assessment of the built-in assessors and the worker's own; absent if they give none. */
   assessment?: Assessment;
-  /** What the transcript keeps if there are no `args`: the arguments, or the start of their text. */
+  /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
   raw?: Json;
-  /** What the model is told: `Error: …`. */
+  /** The sentence that the model gets instead of a result: `Error: …`. */
   problem?: string;
 }

@@ -9,7 +9,7 @@ export interface NotifyInput {
   requestId: string;
   toolName: string;
   agentName: string;
-  /** Who may answer; empty: anyone. */
+  /** The reviewers who may answer; empty: anyone may. */
   reviewers: string[];
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];

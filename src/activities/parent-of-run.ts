@@ -88,5 +88,5 @@ export const parentOfRun = z.strictObject({
   policies: inherited,
 });
 
-/** What a run sends to its nested runs when its policies have changed. */
+/** The message that a run sends to its nested runs when its policies have changed. */
 export const changedParents = z.strictObject({ policies: inherited });

@@ -122,8 +122,8 @@ export interface CountersignClient {
   /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
   closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
   /**
-   * What a run decided, read from Temporal's history: each ruling, request, vote and outcome. Needs no worker. Throws
-   * `run_not_found`.
+   * Reads the decisions of a run from Temporal's history: each ruling, request, vote and outcome. Needs no worker.
+   * Throws `run_not_found`.
    */
   journal(workflowId: string): Promise<Journal>;
   /** The raw histories of all executions of a run. */

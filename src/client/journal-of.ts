@@ -12,14 +12,18 @@ type History = temporal.api.history.v1.IHistory;
 
 /** Projects what a run decided from the histories of its executions, oldest first. */
 export function projectHistories(links: readonly History[]): Projection {
-  const ended = links.some(({ events }) =>
+  return projectJournal(entriesOf(links), wasEnded(links));
+}
+
+/** True if an execution was terminated or timed out: it could not write how its open requests end. */
+export function wasEnded(links: readonly History[]): boolean {
+  return links.some(({ events }) =>
     events?.some(
       (event) =>
         event.workflowExecutionTerminatedEventAttributes != null ||
         event.workflowExecutionTimedOutEventAttributes != null,
     ),
   );
-  return projectJournal(entriesOf(links), ended);
 }
 
 /** The entries that the executions carry, with repeats. */

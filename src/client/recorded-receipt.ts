@@ -7,8 +7,8 @@ import { describeRun, memoRows } from './memo-rows.ts';
 import type { Unanswered } from './send-by-update.ts';
 
 /**
- * Whether a run has a request. `known`: its memo lists it or the run says so. `unknown`: the run says that it does not
- * have it. `unlisted`: the memo does not list it and no worker answers.
+ * Says whether a run has a request. `known`: the memo lists the request, or the run says that it has it. `unknown`: the
+ * run says that it does not have it. `unlisted`: the memo does not list the request, and no worker answers.
  */
 export type Standing = 'known' | 'unknown' | 'unlisted';
 

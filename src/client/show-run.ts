@@ -17,7 +17,7 @@ export interface RunView {
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
-  /** What the run itself reports: counts, outcomes, refused decisions. */
+  /** The run's own report: counts, outcomes, refused decisions. */
   run?: RunStatus;
   result?: RunResult;
   /** Why the run failed. */

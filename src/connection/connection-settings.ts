@@ -2,7 +2,7 @@ import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** Where the Temporal server is. Omitted options come from Temporal's environment configuration. */
+/** Options for reaching the Temporal server. Omitted options come from Temporal's environment configuration. */
 export interface ServerOptions {
   /** `HOST:PORT`; default `TEMPORAL_ADDRESS`, then the profile file, then 127.0.0.1:7233. */
   address?: string;

@@ -14,7 +14,7 @@ import {
 import { ProblemError } from '../core/base/problem.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 
-/** What is needed of a connection; a client's `Connection` and a worker's `NativeConnection` both have it. */
+/** The services that are needed here; a client's `Connection` and a worker's `NativeConnection` both have them. */
 export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
 export interface Registration {

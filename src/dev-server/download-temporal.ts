@@ -15,8 +15,8 @@ const answerTimeoutMs = 5_000;
 const stalledAfterMs = 15_000;
 
 /**
- * Where the Temporal SDKs request the archive of a release. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces the address; `off`
- * disables the download.
+ * The address from which the Temporal SDKs request the archive of a release. `COUNTERSIGN_TEMPORAL_DOWNLOAD` replaces
+ * the address; `off` disables the download.
  */
 const officialDownload = 'https://temporal.download/cli';
 

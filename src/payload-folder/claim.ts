@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a reference in history says about a payload file. Both values are 64 lower-case hex digits. */
+/** The content of a reference in history to a payload file. Both values are 64 lower-case hex digits. */
 export interface Claim {
   /** SHA-256 of the file's content, which is also the file's name. */
   sha256: string;

@@ -42,7 +42,7 @@ async function bytesIfOld(place: string, beforeMs: number): Promise<number | und
   return found !== undefined && found.mtimeMs < beforeMs ? found.size : undefined;
 }
 
-/** Somebody may be writing the same content again: rename first and check the age then, so it can be put back. */
+/** Removes a file if it is old. Renames it before it checks the age: a file that a writer has renewed is put back. */
 async function removeIfOld(place: string, beforeMs: number): Promise<boolean> {
   const aside = `${place}${removedEnd}`;
   await rename(place, aside);

@@ -19,8 +19,8 @@ const PayloadMessage = proto.temporal.api.common.v1.Payload;
 export const folderDriverName = 'countersign.folder';
 
 /**
- * What happens to a reference of ours whose file is missing or damaged. `retry`: it throws, and Temporal retries until
- * the file is back. A worker never reads it as undecodable, because what a run reads is part of its determinism.
+ * The treatment of a reference of ours whose file is missing or damaged. `retry`: reading throws, and Temporal retries
+ * until the file is back. A worker never reads it as undecodable, because what a run reads is part of its determinism.
  * `unread`: it is read as undecodable, for a client that only looks.
  */
 export type WhenGone = 'retry' | 'unread';

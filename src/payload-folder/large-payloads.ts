@@ -5,7 +5,7 @@ import { noDriver } from './unread-references.ts';
 import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
 import { openPayloadFolder } from './open-folder.ts';
 
-/** Where to keep payloads that Temporal's server would refuse, or should not keep in its own database. */
+/** Options for keeping payloads that Temporal's server would refuse, or should not keep in its own database. */
 export interface LargePayloads {
   /** A folder that all workers of a task queue and all clients of its runs share; created if it does not exist. */
   folder: string;

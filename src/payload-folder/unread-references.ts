@@ -27,8 +27,9 @@ export const noDriver: StorageDriver = {
 };
 
 /**
- * What a reference that is not followed is read as. `elsewhere`: it is kept in a store that is not configured here.
- * `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload folder.
+ * Returns the payload that replaces a reference that is not followed. `elsewhere`: its content is in a store that is
+ * not configured here. `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload
+ * folder.
  */
 export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged'): Payload {
   const text = new TextEncoder();

@@ -39,7 +39,7 @@ const full: Assessment = {
   recommendations: ['Wait for Monday.'],
   requiresApproval: true,
 };
-/** What the run records: which texts come from the worker's assessor. */
+/** The assessment that the run records. It says which texts come from the worker's assessor. */
 const recorded: Assessment = { ...full, fromWorker: [...full.reasons, ...full.recommendations] };
 const high = (reason: string): Assessment => ({
   severity: 'high',

@@ -12,7 +12,7 @@ const options = {
   execute: ({ from, to }: { from: string; to: string }) => `${from} → ${to}`,
 };
 
-/** What an untyped caller could pass. */
+/** Calls `defineTool` with any options, as an untyped caller can. */
 const define = (overrides: object): unknown =>
   defineTool({ ...options, ...overrides } as unknown as ToolOptions<ToolSchema>);
 

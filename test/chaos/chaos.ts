@@ -1,7 +1,6 @@
 /** One whole chaos test: opens a stage, plays the schedule and verifies the records of all runs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createClient } from '../../src/client/client.ts';
 import { replayLines, replayServer, type FailedReplay } from '../support/replay-server.ts';
 import { eventually } from '../support/eventually.ts';
@@ -16,9 +15,6 @@ import { openSenders } from './senders.ts';
 import { openStage } from './stage.ts';
 import type { Violation } from './verify.ts';
 import { verifyBook } from './verify.ts';
-
-/** Ignored by git. */
-const failedReplays = fileURLToPath(new URL('../failed-replays/', import.meta.url));
 
 export interface ChaosOutcome {
   violations: Violation[];
@@ -67,7 +63,7 @@ export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): 
     );
     log('Replaying the histories.');
     await stage.stopWorkers();
-    const replay = await replayServer({ address, bundles: [{ codePath: bundlePath }], keepIn: failedReplays });
+    const replay = await replayServer({ address, bundles: [{ codePath: bundlePath }] });
     for (const line of replayLines(replay)) log(line);
     return {
       books,

@@ -33,7 +33,9 @@ function planTurns(random: SeededRandom, asks: number, place: Omit<TurnPlace, 't
   return turns;
 }
 
-/** Who decides: anybody, two people, or several who vote; with named reviewers, sometimes signed decisions only. */
+/**
+ * Chooses who decides: anybody, two people, or several who vote; with named reviewers, sometimes signed decisions only.
+ */
 function planPanel(random: SeededRandom): Pick<PlannedRun, 'reviewers' | 'votes' | 'verified'> {
   const verified = random.chance(0.35) ? { verified: true as const } : {};
   const kinds = {

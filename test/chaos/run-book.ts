@@ -30,9 +30,9 @@ export interface RunBook {
   details: Record<string, ApprovalDetails | null>;
   /** The outcomes in the run's result, if it has one. */
   result?: CallOutcome[];
-  /** What the model was told about each call, in order. */
+  /** The texts that the model got about its calls, in order. */
   told: string[];
-  /** What the tools wrote for this run. */
+  /** The lines that the tools wrote for this run. */
   lines: RanLine[];
   sent: SentItem[];
   controls: SentControl[];

@@ -3,7 +3,7 @@ import type { CallPlace } from './call-directory.ts';
 import type { PlannedRun } from './schedule.ts';
 import { allRuns } from './all-runs.ts';
 
-/** What the players know about a run that has been started, or about one that a call of it may start. */
+/** The players' knowledge of a run that has been started, or of one that a call of it may start. */
 export interface RunUnderWay {
   plan: PlannedRun;
   workflowId: string;

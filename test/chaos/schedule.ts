@@ -25,7 +25,7 @@ export interface PlannedRun {
   name: string;
   /** How long each request waits, in milliseconds. */
   timeoutMs: number;
-  /** Who may decide and delegate. If empty, anybody decides. */
+  /** The people who may decide and delegate. If empty, anybody decides. */
   reviewers: string[];
   /** Present only if one approval is not enough. */
   votes?: PlannedVotes;
@@ -63,7 +63,7 @@ export interface PlannedCall {
   /** The id that the model gives the call; reused within a batch and in later turns. */
   modelCallId: string;
   tool: ChaosTool;
-  /** What the tool writes; unique within the schedule. */
+  /** The text that the tool writes; unique within the schedule. */
   text: string;
   /** Only for `helper`: the run that the call starts. */
   nested?: PlannedRun;

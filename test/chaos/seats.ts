@@ -7,7 +7,7 @@ import type { SentControl } from './sent-control.ts';
  * implementation.
  */
 export interface Seats {
-  /** Whether this person holds a reviewer's seat now, their own or somebody else's. */
+  /** True if this person holds a reviewer's seat now, their own or somebody else's. */
   holds(person: string): boolean;
   move(from: string, to: string): void;
 }

@@ -14,7 +14,7 @@ export interface TurnTraits {
   brief: boolean;
   /** Some decisions request a grant. */
   granting: boolean;
-  /** Who may decide; empty means anyone. */
+  /** The people who may decide; empty means anyone. */
   reviewers: readonly string[];
   /** How they vote, if one approval is not enough. */
   votes: PlannedVotes | undefined;
@@ -24,7 +24,7 @@ export interface TurnTraits {
   nested: readonly number[];
 }
 
-/** What is sent in one turn. */
+/** The messages that are sent in one turn. */
 export interface PlannedActs {
   sends: PlannedSend[];
   controls: PlannedControl[];

@@ -2,7 +2,7 @@ import type { RunBook } from './run-book.ts';
 import type { SentChange } from './sent-change.ts';
 
 /**
- * What a policy settled must follow from a policy that was sent before, to this run or to the one that called it. A
+ * Every answer by a policy must follow from a policy that was sent before, to this run or to the run that called it. A
  * nested run cannot loosen the policies of its caller (I10).
  */
 export function ruledByAChange({ changes: own, above, entries, projection }: RunBook): string[] {

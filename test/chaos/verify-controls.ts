@@ -1,7 +1,6 @@
 import type { JournalEntry } from '../../src/contract.ts';
-import type { ProjectedRequest } from '../../src/core/ledger/journal.ts';
+import { orderedEntries, type ProjectedRequest } from '../../src/core/ledger/journal.ts';
 import { longestWaitMs } from './approval-settings.ts';
-import { orderedEntries } from './ordered-entries.ts';
 import type { RunBook } from './run-book.ts';
 import { surelySeated } from './seats.ts';
 import type { SentControl } from './sent-control.ts';

@@ -1,5 +1,5 @@
 import type { GrantScope, JournalEntry } from '../../src/contract.ts';
-import { orderedEntries } from './ordered-entries.ts';
+import { orderedEntries } from '../../src/core/ledger/journal.ts';
 import type { RunBook } from './run-book.ts';
 import type { Seats } from './seats.ts';
 import { seatsOf } from './seats.ts';
@@ -19,7 +19,7 @@ interface Held {
 interface Answered {
   entry: JournalEntry;
   runs: boolean;
-  /** Who may decide its request; for a call that opened no request, who would have decided. */
+  /** The seats that may decide its request; for a call that opened no request, those that would have decided. */
   seats: Seats;
 }
 

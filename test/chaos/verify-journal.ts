@@ -105,7 +105,7 @@ const compared = [
   'byId',
 ] as const satisfies readonly (keyof ProjectedRequest)[];
 
-/** What an unfinished task may have changed without settling the request. */
+/** The fields that an unfinished task may have changed without settling the request. */
 const changesWhileOpen: readonly string[] = ['deadline', 'rule'];
 
 /** Beyond this number, the ledger only counts refusals. */

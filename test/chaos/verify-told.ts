@@ -10,7 +10,7 @@ const ofAgent: Record<CallOutcome['ran'], RegExp> = {
   pending: /^$/,
 };
 
-/** What the model was told about each call, in the model's order, must match the outcome of the call. */
+/** The text that the model got about each call, in the model's order, must match the outcome of the call. */
 export function toldTheTruth({ plan, status, told, projection, details }: RunBook): string[] {
   const outcomes = new Map(projection.outcomes.map((each) => [each.callId, each]));
   const calls = plan.turns.flatMap(({ calls }, turn) =>

@@ -21,7 +21,7 @@ test('whatever is killed, each request has one outcome, and each approved call r
   const { violations, crashes, disturbances } = outcome;
   expect(violations).toEqual([]);
   expect(crashes).toEqual([]);
-  // What must have happened for the test to be meaningful.
+  // The test is meaningful only if all of this happened.
   const { nested, requests, continued, outcomes, endings, controls, journaled, verified, answers } = summaryOf(outcome);
   expect(disturbances).toBe(schedule.disturbances.length);
   expect(nested).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ async function running(name: string, how: 'timed' | 'plain' = 'plain'): Promise<
 
 const unknown = [{ name: 'ActivityFailure', cause: 'outcome_unknown' }];
 
-/** Whether the activity ran, according to the journal. */
+/** Returns whether the activity ran, according to the journal. */
 async function ranByJournal(handle: WorkflowHandle): Promise<unknown> {
   const { outcomes } = projectHistories([await handle.fetchHistory()]);
   return outcomes.map(({ ran }) => ran);

@@ -16,8 +16,8 @@ const commands = ['README.md', 'docs/install.md', 'docs/cli.md'].flatMap(shellLi
 /** Run by demo.test.ts with its own model server, and by readers. */
 const runElsewhere = [
   'npm install && npm run demo',
-  'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
   'npm install && npm test',
+  'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
 ];
 const [alias, server, worker, run, approvals, show, approve, start, signal, showRun] = commands.filter(
   (command) => !runElsewhere.includes(command),

@@ -4,10 +4,8 @@
  */
 'use strict';
 
-const path = require('node:path');
-
 class ReplayReporter {
-  constructor(_config, { keepIn = path.join(__dirname, '..', 'failed-replays') } = {}) {
+  constructor(_config, { keepIn } = {}) {
     this.keepIn = keepIn;
   }
 

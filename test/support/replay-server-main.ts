@@ -1,6 +1,7 @@
 /** The process in which `replayServer` replays the histories of a server. Prints its report as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
@@ -24,6 +25,8 @@ interface Execution {
 }
 
 const options = JSON.parse(process.argv[2]!) as ReplayOptions;
+/** Git ignores the default. */
+const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } = options;
 const startedMs = performance.now();
 let isLoggerInstalled = false;
 const report: ReplayReport = { listed: 0, replayed: 0, skipped: {}, failed: [], seconds: 0 };
@@ -139,8 +142,8 @@ function isStoredElsewhere(history: History): boolean {
 }
 
 function keep({ workflowId, runId }: Execution, history: History, error: Error): void {
-  mkdirSync(options.keepIn, { recursive: true });
-  const file = join(options.keepIn, `${runId}.json`);
+  mkdirSync(keepIn, { recursive: true });
+  const file = join(keepIn, `${runId}.json`);
   writeFileSync(file, historyToJSON(history));
   report.failed.push({ workflowId, runId, error: nondeterminism(error), file });
 }

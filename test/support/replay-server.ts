@@ -18,8 +18,8 @@ export interface ReplayOptions {
    * `ReplayReport.skipped`.
    */
   bundles: readonly ReplayBundle[];
-  /** A folder for histories that do not replay; created if needed. */
-  keepIn: string;
+  /** A folder for histories that do not replay; created if needed. Default: `test/failed-replays`. */
+  keepIn?: string;
   /** Only executions that match this visibility query. Default: all. */
   query?: string;
 }
@@ -46,7 +46,7 @@ export interface ReplayReport {
  * Replays the histories of all executions of a server, open and closed, on a worker without a cache in its own process
  * (I12). Reads one history at a time. Call it while the server runs and after its workers have stopped:
  *
- *     const report = await replayServer({ address, bundles: [{ codePath }], keepIn: folder });
+ *     const report = await replayServer({ address, bundles: [{ codePath }] });
  *     for (const line of replayLines(report)) log(line);
  *     if (report.failed.length > 0) process.exitCode = 1;
  */

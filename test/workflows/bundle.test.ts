@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bundleWorkflows } from '../../src/worker.ts';
 
-/** What every worker loads for every run (B5): small, and only modules that may be replayed. */
+/** The bundle that every worker loads for every run (B5) is small and has only modules that may be replayed. */
 
 const maxBundleBytes = 2_500_000;
 const sourceMapComment = /^\/\/# sourceMappingURL=.*base64,(.*)$/m;

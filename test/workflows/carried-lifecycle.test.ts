@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** What a waiting run carries when it continues as new: votes, seats, grants, denials, known message ids (I11). */
+/** A waiting run that continues as new carries votes, seats, grants, denials and known message ids (I11). */
 
 let world: World;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { carriedBy, forgedGate } from '../support/forged-past.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** Nobody can make the gate of a user's own workflow believe a past that it does not have (I1, docs/gate.md). */
+/** The gate of a user's own workflow does not accept a forged past from anybody (I1, docs/gate.md). */
 
 let world: GatedWorld;
 let foreign: ForeignWorker;

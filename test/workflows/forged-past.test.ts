@@ -10,7 +10,7 @@ import { temporal } from '../support/temporal-cli.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Nobody who may start, retry, schedule or reset a run can make it believe a past that it does not have (I1). */
+/** A run does not accept a forged past from people who may start, retry, schedule or reset it (I1). */
 
 const asksToPay = { version: 1, rules: [{ pattern: 'pay', action: 'ask' }] };
 const scriptOf = (...tos: string[]): string =>

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';
 
-/** What reviewers may do apart from yes and no, in a user's own workflow: the same as in an agent's run. */
+/** In a user's own workflow, reviewers may do more than approve and deny: all that they may do in an agent's run. */
 
 let world: GatedWorld;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** What "always" creates, on real runs (I14; docs/wire.md). */
+/** The grants that "always" creates, on real runs (I14; docs/wire.md). */
 
 let world: World;
 beforeAll(async () => {

@@ -145,7 +145,10 @@ test('requests with hidden arguments keep them hidden after a handoff to an agen
   }
 }, 60_000);
 
-/** What history shows to people: journal entries, summaries and details of the UI, and what `notify` reports. */
+/**
+ * Returns the parts of history that people see: journal entries, summaries and details of the UI, and what `notify`
+ * reports.
+ */
 async function events(run: RunInTest) {
   const { events: all } = await run.handle.fetchHistory();
   return (all ?? []).map((event) => {

@@ -6,8 +6,8 @@ import { payloadConverter } from '../../src/workflows/sandbox/payload-converter.
 import { isStrict, markStrict } from '../../src/workflows/sandbox/strict-payloads.ts';
 
 /**
- * What the payload converter reads, and what it brands instead of throwing (I5a). This is part of determinism: changing
- * a line here changes how old histories are read.
+ * The payload converter reads these payloads, or brands them instead of throwing (I5a). This is part of determinism:
+ * changing a line here changes how old histories are read.
  */
 
 const bytes = (text: string | Uint8Array): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text);

@@ -4,7 +4,7 @@ import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
- * Who may answer, and how many must, on real runs. For all cases of entitlement, see
+ * Tests who may answer, and how many must, on real runs. For all cases of entitlement, see
  * test/core/people/entitlement.test.ts.
  */
 

@@ -177,7 +177,7 @@ describe('the projection of the exported history equals the ledger of the run', 
       endings.push(...projection.outcomes.map(({ outcome }) => outcome));
       longest = Math.max(longest, links);
     }
-    // What the seed must produce for the test to be meaningful.
+    // The test is meaningful only if the seed produces all of this.
     expect(longest).toBeGreaterThanOrEqual(2);
     const expected =
       'CANCELLED COMPLETED TERMINATED allowed approved cancelled denied denied_by_policy expired refused';

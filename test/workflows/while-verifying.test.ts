@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
-/** What comes while a continued execution verifies its past waits for the answer, and keeps its time (I6, I11). */
+/** While a continued execution verifies its past, messages to it wait for the result and keep their time (I6, I11). */
 
 let world: World;
 beforeAll(async () => {

@@ -83,7 +83,7 @@ function replaced({ requestId, by }: NonNullable<ApprovalDetails['replaces']>): 
 
 type Field = [name: string, value: string | undefined];
 
-/** Who is asked, and who has answered. */
+/** Returns the fields that show who is asked and who has answered. */
 function votingFields({ reviewers, approvals, votes = [], delegations = [] }: ApprovalDetails): Field[] {
   const said = votes.map(
     ({ reviewerId, identity, approved }) =>

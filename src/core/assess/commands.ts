@@ -49,7 +49,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** What the tables say about a command line. */
+/** Returns the findings of the tables about a command line. */
 export function assessCommandText(text: string): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const commands = commandWords(text);
@@ -104,7 +104,7 @@ function findingsOf(row: CommandRow, words: readonly string[], rest: readonly st
   return files === undefined ? [own] : [own, ...operands.flatMap((path) => assessPath(path, files))];
 }
 
-/** Whether a word matches one of the items; see `CommandRow.with`. */
+/** True if a word matches one of the items; see `CommandRow.with`. */
 function meets(word: string, items: readonly string[]): boolean {
   return items.some((item) => {
     if (/^-[A-Za-z]$/.test(item)) return /^-[A-Za-z0-9]/.test(word) && word.includes(item[1]!);

@@ -101,7 +101,7 @@ const deletingWords = new Set(
 );
 const recursiveWords = new Set('recursive recursively force'.split(' '));
 
-/** What a call does with the files it names. */
+/** The use that a call makes of the files it names. */
 export type FileUse = 'reading' | 'changing' | 'deleting';
 
 export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
@@ -128,7 +128,7 @@ export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
   ];
 }
 
-/** What the table says about one path. */
+/** Returns the findings of the table about one path. */
 export function assessPath(written: string, use: FileUse): Finding[] {
   const path = readPath(written);
   return pathRows.flatMap((row): Finding[] => {

@@ -1,7 +1,7 @@
 import { wantsApproval, type Assessment } from './assessment.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** What one assessor found in a call. */
+/** A finding of one assessor about a call. */
 export interface Finding {
   severity: Severity;
   /** A clause, without values of arguments. */

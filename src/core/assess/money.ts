@@ -51,7 +51,7 @@ export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
       !holdsWord(words, currencyWords),
   );
   if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
-  // Of several currencies, the most valuable counts: a weak one must not make another's amount look small.
+  // The most valuable of several currencies counts: a weak one must not make another's amount look small.
   const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
   const affected = fields
     .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))

@@ -15,7 +15,7 @@ export function nameWords(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Whether a name holds one of these words. */
+/** True if a name holds one of these words. */
 export function holdsWord(words: Iterable<string>, wanted: ReadonlySet<string>): boolean {
   for (const word of words) if (wanted.has(word)) return true;
   return false;
@@ -26,7 +26,7 @@ const otherThings: ReadonlySet<string> = new Set(
   'content contents text body data size type id ids count format encoding mode'.split(' '),
 );
 
-/** Whether an argument's name says that its value is one of these things. */
+/** True if an argument's name says that its value is one of these things. */
 export function isNamed(words: readonly string[], wanted: ReadonlySet<string>): boolean {
   return holdsWord(words, wanted) && !holdsWord(words, otherThings);
 }

@@ -1,4 +1,4 @@
-/** Where a call connects to, judged by the text of its addresses (docs/assessment.md). Nothing is looked up. */
+/** Assesses where a call connects to, by the text of its addresses (docs/assessment.md). Nothing is looked up. */
 import type { ArgumentField, CallView } from './call-view.ts';
 import type { Finding } from './finding.ts';
 import { hostKind, type HostKind } from './host-kind.ts';
@@ -122,7 +122,7 @@ export function assessNetwork({ call, tool, fields }: CallView): Finding[] {
   ];
 }
 
-/** What the table says about one address. `sends`: the call may send or change something there. */
+/** Returns the findings of the table about one address. `sends`: the call may send or change something there. */
 export function assessAddress(address: string, sends: boolean): Finding[] {
   const url = address.length > longestAddress ? null : URL.parse(address);
   if (url === null) return [{ severity: 'medium', reason: 'an address cannot be read' }];

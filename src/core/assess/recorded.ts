@@ -39,7 +39,7 @@ function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[]): Mat
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
-/** What the risk says, or `safe` if a rule that may lower it matches. */
+/** Returns the assessment by risk, or `safe` if a rule that may lower it matches. */
 function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);

@@ -66,7 +66,7 @@ export function compileAssessRules(layers: {
 /** How far a rule matches. `part`: not everything that would run, so the rule may raise a severity, not lower it. */
 export type AssessMatch = 'no' | 'part' | 'all' | { problem: string };
 
-/** Whether a rule matches a call, and how much of a split command. */
+/** Returns whether a rule matches a call, and how much of a split command it matches. */
 export function matchAssessRule(rule: CompiledAssessRule, call: AssessedCall, subjects: CallSubjects): AssessMatch {
   const whole = matchesSubjects(rule, call, subjects);
   if (call.shell === undefined || typeof whole === 'object')

@@ -26,7 +26,9 @@ export function assessDatabases({ tool, fields }: CallView): Finding[] {
   );
 }
 
-/** What the table says about the statements in a text. `certain`: the text is known to be for a database. */
+/**
+ * Returns the findings of the table about the statements in a text. `certain`: the text is known to be for a database.
+ */
 export function assessStatements(text: string, certain: boolean): Finding[] {
   if (text.length > longestStatement) return [tooLong];
   return withoutComments(text.toLowerCase())

@@ -8,7 +8,7 @@ import { sha512 } from '@noble/hashes/sha2.js';
 // Without this, the library uses Web Crypto, which is asynchronous and missing in the sandbox.
 hashes.sha512 = sha512;
 
-/** Whether the signature (64 bytes) was made with the key (32 bytes), by the strict rules of RFC 8032. Never throws. */
+/** True if the signature (64 bytes) was made with the key (32 bytes), by the strict rules of RFC 8032. Never throws. */
 export function isSignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     return verify(signature, message, publicKey, { zip215: false });
@@ -17,7 +17,7 @@ export function isSignedBy(publicKey: Uint8Array, message: Uint8Array, signature
   }
 }
 
-/** Whether these bytes are a usable public key: a point of the curve that is not of small order. */
+/** True if these bytes are a usable public key: a point of the curve that is not of small order. */
 export function isPublicKey(publicKey: Uint8Array): boolean {
   try {
     return !Point.fromBytes(publicKey).isSmallOrder();

@@ -10,7 +10,7 @@ export interface SizeLimits {
   resultBytes: number;
   /** The transcript. A run whose transcript exceeds this ends with the status `limit`. */
   transcriptBytes: number;
-  /** What continue-as-new carries. A run that holds more does not continue as new. */
+  /** The state that continue-as-new carries. A run whose state exceeds this does not continue as new. */
   carriedBytes: number;
 }
 

@@ -102,7 +102,7 @@ function unescaped(quoted: string): string | undefined {
   }
 }
 
-/** Whether the double, written as JSON again, is the number that was read. Fractions may round, integers may not. */
+/** True if the double, written as JSON again, is the number that was read. Fractions may round, integers may not. */
 function holds(number: number, text: string, isInteger: boolean): boolean {
   if (!Number.isFinite(number)) return false;
   if (isInteger && BigInt(number) !== BigInt(text)) return false;

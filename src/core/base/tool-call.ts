@@ -2,7 +2,7 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** What the tool's author declares about it: a fact for the policy, never a permission. */
+/** The risks that a tool's author can declare: a fact for the policy, never a permission. */
 export const risks = ['read_only', 'write', 'destructive'] as const;
 export type Risk = (typeof risks)[number] | 'unknown';
 
@@ -43,7 +43,7 @@ export interface ToolDefinition {
   handoff?: string;
 }
 
-/** Whether a call may run a second time after an unknown outcome (I7). */
+/** True if a call may run a second time after an unknown outcome (I7). */
 export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempotent' | 'risk'>): boolean {
   return idempotent || risk === 'read_only';
 }

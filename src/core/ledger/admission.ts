@@ -1,4 +1,4 @@
-/** What answers a call without a request: a reviewer's earlier decision, or a limit of the run. */
+/** Answers calls without a request, by a reviewer's earlier decision or by a limit of the run. */
 import type { OutcomeName } from './approval.ts';
 import { standingDenial } from '../policy/grants.ts';
 import { denialsOf, type Ledger } from './ledger-state.ts';

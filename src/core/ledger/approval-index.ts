@@ -1,6 +1,6 @@
 /**
- * What the inbox can find without waking a worker: search attributes and memo, built in one place with byte limits. The
- * server ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded (I5d).
+ * Builds what the inbox can find without waking a worker: search attributes and memo, both with byte limits. The server
+ * ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded (I5d).
  */
 import type { ApprovalRequest } from './approval.ts';
 import { byteLength } from '../base/byte-length.ts';
@@ -9,7 +9,7 @@ import type { JournalEntry } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** What the memo and lists show of a request. It holds no argument values. */
+/** The part of a request that the memo and lists show. It holds no argument values. */
 export type ApprovalSummary = Pick<
   ApprovalRequest,
   | 'requestId'

@@ -15,7 +15,9 @@ export type OutcomeName =
   | 'superseded'
   | 'refused';
 
-/** Whether the tool ran. `pending`: settled, but not finished. `unknown`: it started, and its outcome is unknown. */
+/**
+ * Says whether the tool ran. `pending`: settled, but not finished. `unknown`: it started, and its outcome is unknown.
+ */
 export type Ran = 'yes' | 'no' | 'unknown' | 'pending';
 
 export interface CallOutcome {
@@ -59,7 +61,7 @@ export interface ApprovalRequest {
 
 export interface Settlement {
   outcome: OutcomeName;
-  /** Whether the tool runs: if approved, or if superseded or expired in a way that allows the call. */
+  /** True if the tool runs: the request was approved, or was superseded or expired in a way that allows the call. */
   runs: boolean;
   reason?: string;
   /** The reviewer whose vote settled it. */
@@ -73,7 +75,7 @@ export interface Settlement {
   byId?: string | null;
   /** For `responded`: what the model gets as the tool's result. */
   response?: Json;
-  /** What runs instead of the call that was asked about. */
+  /** The edited call that runs instead of the one that was asked about. */
   edited?: { arguments: JsonObject; digest: string };
 }
 
@@ -92,7 +94,7 @@ export interface Receipt {
   successor?: string;
   /** The server recorded the message as a signal, and no worker has applied it in time. Only clients set this. */
   recorded?: true;
-  /** Who settled the request, if it was settled already. */
+  /** The reviewer who settled the request, if it was settled already. */
   settledBy?: string;
   code?: ProblemCode;
   message: string;

@@ -29,11 +29,11 @@ import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 
-/** What was determined about edited arguments before their decision is applied (I9). */
+/** The result of checking edited arguments, before their decision is applied (I9). */
 export interface CheckedEdit {
   arguments: JsonObject;
   digest: string;
-  /** Whether the edited call can be undone. */
+  /** True if the edited call can be undone. */
   reversible: boolean;
   /** The grant that lets the edited call run, if any; this uses it once. */
   grantId?: string;
@@ -45,7 +45,7 @@ export interface DecideCommand {
   kind: 'decide';
   atMs: number;
   decision: ParsedDecision;
-  /** Who decides. Absent: anonymous. */
+  /** The person who decides. Absent: anonymous. */
   voter?: Voter;
   edit?: CheckedEdit;
 }

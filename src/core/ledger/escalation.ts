@@ -1,6 +1,6 @@
 /**
- * What happens while a request waits: reminders, further reviewers, and a warning before the deadline. Pure: the times
- * follow from the request alone, and the run's one shared timer serves them all.
+ * The steps that are due while a request waits: reminders, further reviewers, and a warning before the deadline. Pure:
+ * the times follow from the request alone, and the run's one shared timer serves them all.
  */
 import type { RequestRecord } from './ledger-state.ts';
 

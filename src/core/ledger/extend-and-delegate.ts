@@ -1,4 +1,4 @@
-/** What a reviewer can do with a request besides deciding it: extend its deadline, or delegate their seat. */
+/** The commands of a reviewer besides the decision: to extend a request's deadline, and to delegate their seat. */
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { entitlement, type Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';

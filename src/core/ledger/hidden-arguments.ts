@@ -1,6 +1,6 @@
 /**
- * What reviewers see if the policy says `include_arguments: false`: names, sizes, digests, severities and fixed texts.
- * Anything made from argument values is left out or replaced by a placeholder.
+ * The views for reviewers if the policy says `include_arguments: false`. They show names, sizes, digests, severities
+ * and fixed texts. Anything made from argument values is left out or replaced by a placeholder.
  */
 import type { ApprovalRequest, Settlement } from './approval.ts';
 import type { Assessment } from '../assess/assessment.ts';

@@ -5,7 +5,7 @@ import type { Action } from '../policy/action.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** What the ledger decided, written into payloads that history keeps anyway. */
+/** A record of one step of the ledger, written into a payload that history keeps anyway. */
 export interface JournalEntry {
   /** Dense over all executions of the run, from 1. */
   seq: number;

@@ -21,7 +21,7 @@ export interface ProjectedRequest {
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
-  /** What superseded it, or the request that continues its question. */
+  /** As in `Settlement`: what kind of change superseded it, and the id of the rule, grant or request. */
   by?: Settlement['by'];
   byId?: string | null;
 }
@@ -40,9 +40,8 @@ export interface Projection {
  * Projects the entries of all executions of a run, in any order and with repeats. `ended`: the run was closed from
  * outside (terminated, timed out) and could not write more, so requests that were open are cancelled.
  */
-export function projectJournal(entries: JournalEntry[], ended = false): Projection {
-  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
-  const ordered = [...bySeq.values()].sort((one, other) => one.seq - other.seq);
+export function projectJournal(entries: readonly JournalEntry[], ended = false): Projection {
+  const ordered = orderedEntries(entries);
   const requests = new Map<string, ProjectedRequest>();
   const outcomes = new Map<string, CallOutcome>();
   let refusals = 0;
@@ -68,6 +67,12 @@ export function projectJournal(entries: JournalEntry[], ended = false): Projecti
   }
   if (ended) for (const request of requests.values()) request.outcome ??= 'cancelled';
   return { requests: [...requests.values()], outcomes: [...outcomes.values()], refusals, gaps: gapsOf(ordered) };
+}
+
+/** The entries in the order of `seq`, each once. */
+export function orderedEntries(entries: readonly JournalEntry[]): JournalEntry[] {
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
 }
 
 function opened(entry: JournalEntry): ProjectedRequest {

@@ -1,4 +1,7 @@
-/** What the ledger holds, and the steps that its commands share. Plain JSON: continue-as-new carries it all (I11). */
+/**
+ * The state of the ledger, and the steps that its commands share. All state is plain JSON, which continue-as-new
+ * carries (I11).
+ */
 import type { ApprovalRequest, CallOutcome, OutcomeName, Receipt, RefusedDecision, Settlement } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
@@ -194,7 +197,7 @@ export function chained(first: Reduction, step: (ledger: Ledger) => Reduction): 
   return { ...second, entries: [...first.entries, ...second.entries] };
 }
 
-/** What a call adds to the count of irreversible calls. */
+/** Returns the number that a call adds to the count of irreversible calls. */
 export function irreversibleCount({ reversible }: { reversible: boolean }): number {
   return reversible ? 0 : 1;
 }

@@ -21,7 +21,7 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
   });
 }
 
-/** Whether a settled request let an irreversible call run. False after an edit, whose call is not known here. */
+/** True if a settled request let an irreversible call run. False after an edit, whose call is not known here. */
 export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean {
   const found = findRequest(ledger, requestId);
   if (found === undefined || !('settlement' in found)) return false;

@@ -10,7 +10,10 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
   request: Pick<RequestRecord['request'], 'requestedAt' | 'callerUserId'>;
 };
 
-/** Who may decide an open request at `atMs`: its requirements, with the reviewers that escalation has added by then. */
+/**
+ * Returns the panel that may decide an open request at `atMs`: its requirements, with the reviewers that escalation has
+ * added by then.
+ */
 export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
   const { requirements, named, veto, verified, allowSelf } = record.terms;
   const waitedMs = atMs - openedAtMs(record);

@@ -1,4 +1,4 @@
-/** What the model gets instead of a tool's result. */
+/** The sentences that the model gets instead of a tool's result. */
 import type { Settlement } from './approval.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { JsonObject } from '../base/tool-call.ts';
@@ -18,7 +18,7 @@ export const sentences = {
   failed: (message: string): string => `Error: ${message}`,
 } as const;
 
-/** What the model gets if a request was settled without the tool running. */
+/** Returns the sentence for the model about a request that was settled without running the tool. */
 export function settledSentence(settlement: Settlement, timeoutMs: number | null, toolName: string): string {
   const { outcome, reason, response, by } = settlement;
   // A time-out is never reported as a person's denial, nor a denial as a time-out (I15).

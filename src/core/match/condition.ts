@@ -29,7 +29,9 @@ export const maxConditionLength = 1_000;
 /** The budget of all conditions of one ruling, in steps of about a microsecond. */
 export const maxConditionWork = 50_000;
 
-/** What a condition can read; `args` should come from `celArguments`. Numbers are CEL doubles, as in JSON. */
+/**
+ * The variables that a condition can read; `args` should come from `celArguments`. Numbers are CEL doubles, as in JSON.
+ */
 export const conditionVariables = [
   'args',
   'tool',
@@ -43,7 +45,7 @@ export const conditionVariables = [
 export type ConditionVariables = Record<(typeof conditionVariables)[number], unknown>;
 
 export interface Condition {
-  /** Whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
+  /** Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
   holds: (variables: ConditionVariables, budget: ConditionBudget) => boolean | { problem: string };
 }
 

@@ -17,7 +17,7 @@ export interface Glob {
   source: string;
   /** Number of `*`, `?` and classes. */
   wildcards: number;
-  /** What any matching text holds in this order, the first at its start, the last at its end. */
+  /** Every matching text holds these in this order: the first at its start, the last at its end. */
   literals: string[];
   /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
   matcher?: Minimatch;
@@ -71,7 +71,7 @@ export function globSubject(text: string): GlobSubject {
   return { mapped: mapped(text.normalize('NFC')) };
 }
 
-/** Whether the whole text matches, or why that cannot be decided. */
+/** Returns whether the whole text matches, or why that cannot be decided. */
 export function globMatches(glob: Glob, subject: GlobSubject): boolean | { problem: string } {
   if ('problem' in subject) return subject;
   if (matchWork(glob, subject) > maxMatchWork) {
@@ -82,7 +82,7 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
   return holdsLiterals(glob.literals, subject.mapped) && (glob.matcher?.match(subject.mapped) ?? true);
 }
 
-/** Whether the text holds the literals in order, without overlap. The leftmost match of each leaves the most room. */
+/** True if the text holds the literals in order, without overlap. The leftmost match of each leaves the most room. */
 function holdsLiterals(literals: readonly string[], text: string): boolean {
   const first = literals[0]!;
   const last = literals.length - 1;

@@ -60,7 +60,7 @@ function writtenBadly(pattern: string, remedy: string): string | undefined {
   return posix && `holds ${posix}, which is not part of the language: write [0-9] or the like`;
 }
 
-/** Whether the call matches, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
+/** Returns whether the call matches, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
 export function matches(pattern: CompiledPattern, subjects: CallSubjects): boolean | { problem: string } {
   const named = affordable(pattern.name, subjects.name, subjects);
   if (named !== true || pattern.args === undefined) return named;

@@ -16,7 +16,7 @@ export interface RequestedScope {
   uses?: number;
 }
 
-/** Who signed a message: `value` is Ed25519 over the message, in base64. See docs/wire.md. */
+/** The signature of a message: `value` is Ed25519 over the message, in base64. See docs/wire.md. */
 export interface MessageSignature {
   keyId: string;
   signedAt: string;
@@ -92,7 +92,7 @@ export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolea
   return canonicalJson(one as unknown as Json) === canonicalJson(other as unknown as Json);
 }
 
-/** Whether a value has the form of a request id. */
+/** True if a value has the form of a request id. */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && requestIdShape.test(value);
 }

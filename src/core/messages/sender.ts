@@ -1,4 +1,4 @@
-/** Who sent a message: nobody named, a claimed name, or a verified signer. */
+/** The sender of a message: unnamed, a claimed name, or a verified signer. */
 import { personOf, type Directory } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -19,9 +19,9 @@ export interface Sender {
 }
 
 /**
- * Who sent a message, or why the sender cannot be verified. Keys and their owners come from the ceiling: a run's own
- * policy verifies nobody. A message whose signature is not valid is refused, whoever it names; it is never treated as
- * unsigned. An operator's key needs no owner to change a policy or to revoke grants.
+ * Returns the sender of a message, or why the sender cannot be verified. Keys and their owners come from the ceiling: a
+ * run's own policy verifies nobody. A message whose signature is not valid is refused, whoever it names; it is never
+ * treated as unsigned. An operator's key needs no owner to change a policy or to revoke grants.
  */
 export function verifiedSender(
   sent: Addressed & { message: Sent },

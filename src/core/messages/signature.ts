@@ -1,8 +1,7 @@
 /**
- * What a reviewer's signature covers: this message, to this run, in this namespace. The signed text is the RFC 8785
- * text of the message without `signature.value`, with `action`, `namespace` and `workflowId` beside its fields
- * (docs/wire.md). The request id in it is single-use, so a signature expires with its request; nothing here reads a
- * clock.
+ * A reviewer's signature covers one message, to one run, in one namespace. The signed text is the RFC 8785 text of the
+ * message without `signature.value`, with `action`, `namespace` and `workflowId` beside its fields (docs/wire.md). The
+ * request id in it is single-use, so a signature expires with its request; nothing here reads a clock.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { bytesFromBase64 } from '../base/base64.ts';
@@ -36,7 +35,7 @@ export function signedText({ message, action, namespace, workflowId }: Addressed
 }
 
 /**
- * Whether `message.signature.value` is the signature of that key (32 bytes in base64) over this message. Never throws:
+ * True if `message.signature.value` is the signature of that key (32 bytes in base64) over this message. Never throws:
  * false for everything else. Costs 1 to 2 ms, and 30 ms more once for each worker thread.
  */
 export function verifySignature({ publicKey, ...addressed }: Addressed & { publicKey: string }): boolean {

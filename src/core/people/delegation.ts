@@ -22,7 +22,7 @@ export function seatsOf(delegations: readonly Delegation[], personId: string): S
   return [...new Set([id, ...given.keys()])].map((owner) => way(given, owner)).filter((seat) => seat.at(-1) === id);
 }
 
-/** Who holds this person's seat: the person, unless they gave it away. */
+/** Returns the holder of this person's seat: the person, unless they gave it away. */
 export function holderOf(delegations: readonly Delegation[], personId: string): string {
   const seat = way(givenSeats(delegations), personId.normalize('NFC'));
   return seat.at(-1) ?? seat[0];

@@ -12,7 +12,7 @@ export interface Person {
 const groupPrefix = 'group:';
 
 /**
- * Whether a person is one of `names`, each a person's name or `group:NAME`. Without a directory no group has members. A
+ * True if a person is one of `names`, each a person's name or `group:NAME`. Without a directory no group has members. A
  * person cannot be called `group:…`, so nobody becomes a group by their name.
  *
  * @example

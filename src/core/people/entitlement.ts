@@ -1,7 +1,7 @@
 /**
- * Who may decide an approval request, and what the votes so far amount to. Each requirement has to be met separately:
- * `quorum` approvals by its reviewers, and one for each of `oneOfEach`, each by a different person. A person has one
- * vote, however many seats they hold.
+ * Determines who may decide an approval request, and counts the votes so far. Each requirement has to be met
+ * separately: `quorum` approvals by its reviewers, and one for each of `oneOfEach`, each by a different person. A
+ * person has one vote, however many seats they hold.
  */
 import { holderOf, seatsOf, type Delegation, type Seat } from './delegation.ts';
 import { isOneOf, membersOf, type Directory } from './directory.ts';
@@ -81,10 +81,10 @@ export function entitlement(panel: Panel, voter: Voter, approves: boolean): Prob
 }
 
 /**
- * What the votes amount to. `need`: the approvals that the requirements take, each requirement counted separately;
- * `have`: how many of these places are filled, which equals `need` only if all requirements are met. With `veto`, one
- * denial settles. Without it, denials settle once no further votes of known people could bring the approvals. Votes
- * that do not count, and second votes of one person, change nothing.
+ * Counts the votes, and returns an outcome if they settle the request. `need`: the approvals that the requirements
+ * take, each requirement counted separately; `have`: how many of these places are filled, which equals `need` only if
+ * all requirements are met. With `veto`, one denial settles. Without it, denials settle once no further votes of known
+ * people could bring the approvals. Votes that do not count, and second votes of one person, change nothing.
  */
 export function tally(
   panel: Panel,

@@ -30,7 +30,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
   if (issue.code === 'invalid_union') {
-    // Of the branches, the one that accepts this kind of value says more.
+    // The branch that accepts this kind of value explains more than the others.
     const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
     if (closest !== undefined) {
       return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));

@@ -47,7 +47,7 @@ function shadowed(rule: CompiledRule, over: CompiledRule): string {
   return `rule ${rule.id} can never decide: rule ${over.id} matches all it matches, and comes later`;
 }
 
-/** Whether `wide` certainly matches every call that `narrow` matches. False in doubt. */
+/** True if `wide` certainly matches every call that `narrow` matches. False in doubt. */
 function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
   if ('problem' in one || 'problem' in other) return false;
   if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;

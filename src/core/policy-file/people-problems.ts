@@ -59,7 +59,10 @@ function keyProblems({ people }: DirectoryDocument, known: object | undefined): 
   );
 }
 
-/** Whether a rule's approvals are possible, by the reviewers that it names and those that escalation adds. */
+/**
+ * Returns the problems of a rule whose reviewers, with those that escalation adds, cannot give the approvals that it
+ * needs.
+ */
 function quorumProblems(
   ask: NonNullable<RuleDocument['ask']>,
   path: readonly PropertyKey[],

@@ -91,7 +91,9 @@ export function askTermsOf(
   };
 }
 
-/** Whose approvals count for a requirement `waitedMs` after the request was opened; empty: anyone's. */
+/**
+ * Returns the reviewers whose approvals count for a requirement `waitedMs` after the request was opened; empty: anyone.
+ */
 export function reviewersAt({ reviewers, escalate }: Requirement, waitedMs: number): readonly string[] {
   if (reviewers.length === 0) return reviewers;
   const added = escalate.filter(({ afterMs }) => afterMs <= waitedMs).flatMap(({ to }) => to);

@@ -57,7 +57,7 @@ export interface CompiledLayers {
   run?: CompiledPolicy;
 }
 
-/** What conditions and agents' blocks read, made once per ruling. */
+/** The values that conditions and agents' blocks read; made once per ruling. */
 export interface RuleFacts {
   agent: string | undefined;
   variables: () => ConditionVariables;
@@ -155,9 +155,9 @@ function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): C
 }
 
 /**
- * Whether a candidate matches: its agent, pattern, argument globs and condition all have to. `subjects` come from
- * `boundedSubjects`. If one of them clearly does not match, the result is false, even if another cannot be evaluated;
- * otherwise the first problem is the result.
+ * Returns whether a candidate matches: its agent, pattern, argument globs and condition must all match. `subjects` come
+ * from `boundedSubjects`. If one of them clearly does not match, the result is false, even if another cannot be
+ * evaluated; otherwise the first problem is the result.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
@@ -181,7 +181,7 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
   return held === false || found === true ? held : found;
 }
 
-/** Whether a condition holds in this ruling. */
+/** Returns whether a condition holds in this ruling. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);

@@ -5,7 +5,7 @@ import type { Policy } from './policy.ts';
 import type { RollOver } from './run-config.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** What a user's workflow requests from its worker before its first gated call. */
+/** A user's workflow sends this to a worker, to get the config of its gate before its first gated call. */
 export interface RequestedGateConfig {
   /** The agent name under which the workflow's calls are ruled on. */
   agent: string;

@@ -39,7 +39,9 @@ export interface GrantedCall {
   subjects: CallSubjects;
 }
 
-/** What a rule admits by default: `tool`, but `call` for destructive tools and shell subjects. */
+/**
+ * Returns the widest grant that a rule admits by default: `tool`, but `call` for destructive tools and shell subjects.
+ */
 export function defaultAlways(call: { risk: Risk; shell?: unknown }): GrantKind {
   return call.risk === 'destructive' || call.shell !== undefined ? 'call' : 'tool';
 }
@@ -67,8 +69,8 @@ export function standingDenial(grants: readonly Grant[], call: GrantedCall): Gra
 }
 
 /**
- * Whether a grant is valid for the tool's current definition: reviewers approved what they saw (I8). Denials always
- * are.
+ * True if a grant is valid for the tool's current definition: reviewers approved only what they saw (I8). Denials are
+ * always valid.
  */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {
   return !approved || definition === undefined || now === undefined || definition === now;

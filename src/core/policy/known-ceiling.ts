@@ -1,7 +1,7 @@
 import { conditionReads } from '../match/condition-reads.ts';
 import type { Policy, Rule } from './policy.ts';
 
-/** What a tool's worker cannot know about the run that sends it a call. */
+/** The condition variables that a tool's worker cannot know: only the run that sends the call has their values. */
 const unknownThere = ['metadata', 'counts', 'severity'] as const;
 
 /**

@@ -20,9 +20,9 @@ export interface Limits {
   maxRetriesAfterDeny: number;
   /** Maximum number of irreversible calls of the run; null: no limit. */
   maxIrreversiblePerRun: number | null;
-  /** Whether reviewers see arguments. */
+  /** True if reviewers see arguments. */
   includeArguments: boolean;
-  /** Whether what they see is redacted. */
+  /** True if what they see is redacted. */
   redact: boolean;
   batch: 'parallel' | 'sequential';
   deniedAs: 'result' | 'error';

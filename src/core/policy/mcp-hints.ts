@@ -1,6 +1,6 @@
 import type { Risk } from '../base/tool-call.ts';
 
-/** What an MCP server declares about one of its tools. Values may be wrong, missing or not boolean. */
+/** The hints that an MCP server declares about one of its tools. Values may be wrong, missing or not boolean. */
 export interface McpHints {
   readOnlyHint?: unknown;
   destructiveHint?: unknown;

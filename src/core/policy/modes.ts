@@ -24,7 +24,7 @@ export const modes = [
 ] as const;
 export type Mode = (typeof modes)[number];
 
-/** What a mode reads besides the policy's answer. */
+/** The facts about a call that a mode reads besides the policy's answer. */
 export interface ModeFacts {
   risk: Risk;
   severity: Severity;

@@ -6,7 +6,7 @@ import { boundedSubjects, partSubjects, type CallSubjects } from '../match/match
 import type { ShellPart, ShellSplit } from '../shell/parts.ts';
 
 export type Match = boolean | { problem: string };
-/** Whether a rule applies to one part of a call. */
+/** Returns whether a rule applies to one part of a call. */
 export type PartMatcher = (candidate: Candidate) => Match;
 
 /** A call prepared for matching. `subject` names the argument that `name:args` patterns see. */
@@ -16,7 +16,7 @@ export interface MatchedCall {
   shell: ShellSplit | undefined;
   subjects: CallSubjects;
   facts: RuleFacts;
-  /** Of the candidates; see `boundedSubjects`. */
+  /** The `argsLength` of the candidates; see `boundedSubjects`. */
   argsLength: number;
 }
 
@@ -85,7 +85,10 @@ function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string 
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }
 
-/** Whether each name, such as `sudo` or `find -exec`, stands in words before the first wildcard, path or not. */
+/**
+ * True if the globs contain every word of every name, such as `sudo` or `find -exec`, before their first wildcard. A
+ * path may precede a word.
+ */
 function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   const words = globs.flatMap(({ literals }) => literals[0]!.slice(separator.length).split(/\s+/));
   const written = new Set(words.map((word) => word.split(separator).at(-1)));

@@ -4,7 +4,10 @@ import type { Action } from './action.ts';
 import type { Mode } from './modes.ts';
 import type { Risk } from '../base/tool-call.ts';
 
-/** What a reviewer's "always" may leave, from narrow to wide: the same call, matching calls, any call of the tool. */
+/**
+ * The grants that a reviewer's "always" may leave, from narrow to wide: for the same call, matching calls, any call of
+ * the tool.
+ */
 export const grantKinds = ['call', 'arguments', 'tool'] as const;
 export type GrantKind = (typeof grantKinds)[number];
 /** The widest grant that a rule admits; false admits none. */
@@ -28,7 +31,7 @@ export interface Rule {
 
 /** How a rule asks. Durations in milliseconds. */
 export interface AskSettings {
-  /** Who may decide: names, or `group:NAME`. Default: those of `oneOfEach`, else anyone. */
+  /** The people who may decide: names, or `group:NAME`. Default: those of `oneOfEach`, else anyone. */
   reviewers?: string[];
   /** Approvals needed. Default 1. */
   quorum?: number;
@@ -59,7 +62,7 @@ export interface ApprovalSettings {
   timeoutMs?: number | null;
   /** Ceiling only: the longest time-out allowed; null permits waiting for ever. Default 24 hours. */
   maxTimeoutMs?: number | null;
-  /** What happens when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
+  /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';
   /** Maximum number of open requests of one run at a time, 1 to 50. Default 10. */
   maxPending?: number;
@@ -67,13 +70,13 @@ export interface ApprovalSettings {
   maxRetriesAfterDeny?: number;
   /** Maximum number of irreversible calls of one run. Default: no limit. */
   maxIrreversiblePerRun?: number;
-  /** Whether reviewers see arguments. Default true. */
+  /** True if reviewers see arguments. Default true. */
   includeArguments?: boolean;
-  /** Whether what they see is redacted. Default true. */
+  /** True if what they see is redacted. Default true. */
   redact?: boolean;
-  /** Whether the calls of one turn are asked about at once or one after another. Default parallel. */
+  /** How the calls of one turn are asked about: all at once, or one after another. Default parallel. */
   batch?: 'parallel' | 'sequential';
-  /** Whether the model gets a denial as a result or as an error. Default result. */
+  /** How the model gets a denial: as a result, or as an error. Default result. */
   deniedAs?: 'result' | 'error';
 }
 

@@ -58,7 +58,10 @@ export interface RuledCall {
   shell?: ShellSplit;
 }
 
-/** What a ruling reads besides the call. Every field is optional: a missing value matches nothing and fails closed. */
+/**
+ * The data that a ruling reads besides the call. Every field is optional: a missing value matches nothing and fails
+ * closed.
+ */
 export interface RulingContext {
   /** The engine version that the run recorded. Default: the current one. */
   engine?: number;

@@ -42,7 +42,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   };
 }
 
-/** What the last `setPolicy` changed: a source that comes after all that the run began with. */
+/** The change by the last `setPolicy`: a source of rules that comes after all sources that the run began with. */
 export interface PolicyChange {
   policy?: Policy;
   mode?: Mode;

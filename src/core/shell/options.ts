@@ -73,7 +73,7 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
 }
 
 /**
- * Whether a word is the option, or could be. A long option may be shortened and have a value (`--checkpoint-act=x`); a
+ * True if a word is the option, or could be. A long option may be shortened and have a value (`--checkpoint-act=x`); a
  * single letter may be among others (`-xIf`). An option without a dash (`SHELL=`, `+`, `run`) has to be the start of
  * the word.
  */

@@ -1,6 +1,6 @@
 /**
- * What a shell command is split into before rules are matched. `splitShell` makes the split where a call's arguments
- * are parsed, the run records it, and the ruling in the workflow reads it. So nothing here parses.
+ * The parts into which a shell command is split before rules are matched. `splitShell` makes the split where a call's
+ * arguments are parsed, the run records it, and the ruling in the workflow reads it. So nothing here parses.
  *
  * How a layer answers for a split command:
  *
@@ -48,9 +48,11 @@ export const uncertainties = [
   'control character',
   /** The program is known only at run time: `$x`, `*m`, `~/a`, `{rm,x}`; or it is no name: empty, or with a blank. */
   'dynamic command name',
-  /** Of a command or a process. Its commands are parts. */
+  /** The substitution of a command or a process. Its commands are parts. */
   'substitution',
-  /** Of a parameter, arithmetic or braces: the text is not what runs. Globs do not count: they name files. */
+  /**
+   * The expansion of a parameter, arithmetic or braces: the text is not what runs. Globs do not count: they name files.
+   */
   'expansion',
   'redirection to a file',
   /** `<file`, with which bash can also open a network connection. */

@@ -2,7 +2,7 @@ import { isOption, readOptions } from './options.ts';
 import { plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 
-/** What a command starts if its program is a wrapper. */
+/** The commands that a wrapper program starts. */
 export interface Unwrapped {
   /**
    * The program as written, without its path, followed by its option or subcommand if only that makes it a wrapper:

@@ -5,7 +5,7 @@
  */
 export interface Wrapper {
   /**
-   * What runs after the options and `operands`:
+   * The meaning of the words after the options and `operands`:
    *
    * - `words`: the rest is a command;
    * - `script`: the rest, joined by blanks, is shell text;

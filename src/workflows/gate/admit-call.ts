@@ -21,7 +21,7 @@ export type Admission =
   | { kind: 'asked'; requestId: string }
   | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
 
-/** What an activity found out about a call when it parsed the arguments; recorded with the call. */
+/** Facts about a call that an activity determined when it parsed the arguments; recorded with the call. */
 export interface CallFacts {
   /** The model's text beside the call, else the last user message. */
   contextSummary: string;
@@ -108,7 +108,7 @@ export function refuseCall(
 
 const denials: readonly OutcomeName[] = ['denied', 'denied_by_policy', 'expired', 'superseded', 'refused'];
 
-/** Whether the model gets this outcome as an error: a denial, if `approval.denied_as` is `error`. */
+/** True if the model gets this outcome as an error: a denial, if `approval.denied_as` is `error`. */
 export function isToldAsError(policies: PolicyLayers, outcome: OutcomeName): boolean {
   return denials.includes(outcome) && limitsOf(policies).deniedAs === 'error';
 }

@@ -167,7 +167,7 @@ export class Gate {
     return found !== undefined && 'settlement' in found ? found.settlement : undefined;
   }
 
-  /** What the model is told of a request that was settled so that the tool does not run. */
+  /** Returns the sentence for the model about a request that was settled without running the tool. */
   sentence(requestId: string): string {
     const found = this.#latest(requestId);
     if (found === undefined || !('settlement' in found)) throw misused(`request ${requestId} is not settled`);
@@ -245,7 +245,7 @@ export class Gate {
     this.#index.run();
   }
 
-  /** What `restore` takes in the next execution, and the memo of that execution. */
+  /** Returns the state that `restore` takes in the next execution, and the memo of that execution. */
   snapshot(): { gate: GateSnapshot; memo: Record<string, unknown> } {
     this.#index.run();
     const change = this.#change;

@@ -18,7 +18,7 @@ import { noteForModel } from './for-model.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
 
-/** What a gated call needs from its gate. */
+/** The part of a gate that a gated call needs. */
 export type CallingGate = Pick<
   Gate,
   | 'admit'
@@ -57,7 +57,7 @@ interface Admitted {
   definition?: string;
 }
 
-/** What is left of a call that passed the gate before and was not started. */
+/** Data of a call that passed the gate and was not started. The call keeps it when it passes the gate again. */
 interface Again {
   callId: string;
   contextSummary: string;
@@ -188,7 +188,7 @@ async function settled(gate: CallingGate, requestId: string): Promise<Settlement
   try {
     await gate.until(() => gate.settlement(requestId) !== undefined);
   } catch (error) {
-    // Nobody waits for the answer any more: the request must not stay in the inbox.
+    // The caller no longer waits for the answer, so the request must not stay in the inbox.
     gate.withdraw(requestId, 'the call was cancelled');
     throw error;
   }

@@ -32,7 +32,7 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
     : undefined;
 }
 
-/** Whether an activity that failed has run (I7). */
+/** Returns whether a failed activity has run (I7). */
 export function ranOf(error: unknown): Ran {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return 'no';

@@ -21,13 +21,13 @@ export interface LoadOptions {
   metadata?: JsonObject;
 }
 
-/** What the next execution takes: `carried` in its arguments, `memo` as its memo. */
+/** The state for the next execution: it takes `carried` in its arguments and `memo` as its memo. */
 export interface Carry {
   carried: CarriedGate;
   memo: Record<string, unknown>;
 }
 
-/** What a workflow passes to its next execution, unchanged: as an argument, or as a direct property of one. */
+/** The state that a workflow passes unchanged to its next execution: as an argument, or as a direct property of one. */
 export interface CarriedGate {
   writer: Writer;
   gate: GateSnapshot;

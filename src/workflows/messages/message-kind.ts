@@ -6,19 +6,19 @@ import type { Problem } from '../../core/base/problem.ts';
 export interface MessageKind<Message> {
   /** The name of its signal, and of its update if it has one. */
   name: string;
-  /** Whether it accepts a list of messages too, and answers them in order. Default false. */
+  /** True if it also accepts a list of messages, and answers them in order. Default false. */
   takesLists?: boolean;
   /** Reads a decoded payload. `eventId`: the history event of a signal; an update has none. */
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
   /** The requests that it may settle. If one is just past its deadline, the recorded time decides (I6). */
   concerns(message: Message): readonly string[];
-  /** What `apply` would answer, as far as ledger and policies tell. Changes nothing and verifies no signature. */
+  /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
   /** Applies the message as sent at `atMs`, or returns what must be looked up first. */
   apply(message: Message, sender: Sender, atMs: number): Receipt | Lookup;
 }
 
-/** What an activity finds out before a message can be applied. */
+/** A lookup by an activity, which must return before a message can be applied. */
 export interface Lookup {
   /** Schedules the activity; resolves to a function that applies its result. A rejection is answered with `failed`. */
   find(): Promise<() => Receipt>;
@@ -28,9 +28,9 @@ export interface Lookup {
   isRequired?: boolean;
   /** The request that does not expire meanwhile, if the lookup does not block. */
   holds?: string;
-  /** What the sender is told if the activity fails. */
+  /** The sentence for the sender if the activity fails. */
   failed: string;
-  /** What the sender is told if the run ends first. */
+  /** The sentence for the sender if the run ends first. */
   ended: string;
 }
 

@@ -18,7 +18,7 @@ import { RecordedTimes } from './recorded-times.ts';
 import { revokeMessages } from './revoke.ts';
 import { setPolicyMessages } from './set-policy.ts';
 
-/** What messages do to the gate beyond its ledger. */
+/** The effects of messages on the gate beyond its ledger. */
 export interface MessageEffects {
   /** The active policies. */
   policies: () => ActivePolicies;

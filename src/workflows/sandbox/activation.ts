@@ -1,6 +1,7 @@
 /**
- * What the gate must know about each activation (the handling of one workflow task), but the SDK does not tell workflow
- * code: which activation it is, whether all its jobs were handed over, and which history event brought a signal.
+ * Facts about each activation (the handling of one workflow task) that the gate needs and the SDK does not give to
+ * workflow code: which activation it is, whether all its jobs were handed over, and which history event brought a
+ * signal.
  */
 import { runLocal } from './run-local.ts';
 

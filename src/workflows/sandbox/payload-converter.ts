@@ -62,7 +62,7 @@ function hasEncoding({ metadata }: Payload, name: string): boolean {
   return encoding != null && encoding.length === name.length && decode(encoding) === name;
 }
 
-/** What another reader could interpret differently in a message, if anything. Does not detect malformed JSON. */
+/** Returns the problem if another reader could interpret the message differently. Does not detect malformed JSON. */
 function ambiguityOf(data: Uint8Array): Undecodable | undefined {
   const text = decode(data);
   // Decoding replaces bytes that are not UTF-8 with U+FFFD, but the sender may also have sent U+FFFD itself.

@@ -17,7 +17,7 @@ export const checksOfExecution = 50;
 /** Lookups for messages (policies, edits) before an execution continues as new; each adds about seven events. */
 export const lookupsOfExecution = 50;
 
-/** What continue-as-new carries of a gate (I11). */
+/** The state of a gate that continue-as-new carries (I11). */
 export interface GateSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
@@ -46,24 +46,23 @@ export class GateState {
   directories: Directories = {};
   /** The agent in charge. */
   agent: string | undefined;
-  /** Whether reviewers see arguments, by the active policies; false until these are known. */
+  /** True if the active policies show arguments to reviewers; false until the policies are known. */
   showsArguments = false;
   /** Why the run is closing; undefined while it is not. */
   closing: string | undefined;
-  /** False until a continued execution has restored what the one before it carried. */
+  /** False in a continued execution until it has restored the carried state, if any, and knows its policies. */
   #knowsPast = !isContinued();
   #grown = growth();
   #writtenIn = 0;
 
-  /** Replaces the ledger, which is still empty because messages wait until the policies are known. */
+  /** Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next. */
   restore({ ledger, journal, closing }: GateSnapshot): void {
     this.#ledger = ledger;
     this.#journal = journal;
     this.closing = closing;
-    this.#knowsPast = true;
   }
 
-  /** Marks the execution as begun, with or without carried state. */
+  /** Marks the past as known. Call it once the policies are known, after `restore` if there is carried state. */
   begin(): void {
     this.#knowsPast = true;
   }

@@ -10,7 +10,7 @@ export interface InFlightMessage {
   holds: string | undefined;
   /** Called once: with the result of the lookup, or when the run ends first. */
   conclude: (receipt: Receipt) => void;
-  /** What the message's senders are told if the activity fails, and if the run ends first. */
+  /** The receipts for the message's senders if the activity fails, and if the run ends first. */
   failed: Receipt;
   ended: Receipt;
 }

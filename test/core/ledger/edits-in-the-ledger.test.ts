@@ -7,7 +7,7 @@ import { requestInPlaceOf } from '../../../src/core/ledger/ledger-state.ts';
 import { askRuling, requestRecord, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
 
 /**
- * What an edit leaves in the ledger (I9): counts, uses, and the link from the request that was asked to the one that
+ * The effects of an edit on the ledger (I9): counts, uses, and the link from the request that was asked to the one that
  * answers.
  */
 

@@ -1,4 +1,4 @@
-/** What a compiled policy caches between rulings: this makes them fast and changes none. */
+/** A compiled policy caches data between rulings, which makes rulings fast and changes none. */
 import { describe, expect, test } from '@jest/globals';
 import { compilePolicy } from '../../../src/core/policy/compiled-policy.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';

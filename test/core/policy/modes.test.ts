@@ -11,14 +11,14 @@ test.each(['', 'Plan', 'constructor', 'toString', undefined, 7, ['plan']])('%j i
 test.each<[Mode, 'allow' | 'ask' | 'none', Action, Risk, { action: Action; decided: boolean }]>([
   ['default', 'ask', 'ask', 'write', { action: 'ask', decided: false }],
   ['default', 'none', 'ask', 'write', { action: 'ask', decided: false }],
-  // What a rule itself says was not decided by the mode.
+  // The rule decided, not the mode.
   ['plan', 'allow', 'allow', 'read_only', { action: 'allow', decided: false }],
   ['plan', 'allow', 'allow', 'write', { action: 'deny', decided: true }],
   ['confirm_all', 'allow', 'allow', 'write', { action: 'ask', decided: true }],
   ['plan', 'none', 'allow', 'read_only', { action: 'allow', decided: true }],
   ['bypassPermissions', 'none', 'allow', 'read_only', { action: 'allow', decided: true }],
   ['custom', 'none', 'allow', 'read_only', { action: 'allow', decided: true }],
-  // Neither was a risk default that stays.
+  // The risk default stays, so the mode did not decide.
   ['headless', 'none', 'allow', 'read_only', { action: 'allow', decided: false }],
   ['headless', 'none', 'ask', 'write', { action: 'deny', decided: true }],
   ['acceptEdits', 'none', 'allow', 'write', { action: 'allow', decided: false }],

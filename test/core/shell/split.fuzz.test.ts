@@ -153,7 +153,7 @@ const list = (depth: number): fc.Arbitrary<string> =>
     })
     .map((items) => items.map(([text, end], at) => (at === items.length - 1 ? text : text + end)).join(''));
 
-/** What bash tried to run, by program. */
+/** Returns the commands that bash tried to run, by the index of their text. */
 function tried(texts: string[], folder: string): Map<number, string[][]> {
   const runnerFile = join(folder, 'runner');
   writeFileSync(runnerFile, runner);
