@@ -4,7 +4,7 @@ export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';
 export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
 export type { RequestOptions, SendOptions } from './client/control-run.ts';
-export type { HistoryChain, HistoryLink } from './client/history-chain.ts';
+export type { HistoryChain, HistoryExecution } from './client/history-chain.ts';
 export type { Journal } from './client/fetch-journal.ts';
 export type { ApprovalFilter, ApprovalList } from './client/list-approvals.ts';
 export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';

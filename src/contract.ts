@@ -140,7 +140,7 @@ export interface ApprovalDetails extends ApprovalRequest {
   delegations?: { from: string; to: string }[];
 }
 
-export type ReviewerVote = Omit<RecordedVote, 'said'>;
+export type ReviewerVote = Omit<RecordedVote, 'contentDigest'>;
 
 /** The first argument of every tool activity: the proof that this call passed the gate. */
 export interface Permit {
@@ -168,7 +168,7 @@ export interface RunStatus {
   agent: string;
   status: RunStatusName;
   turn: number;
-  links: number;
+  executions: number;
   usage: Usage;
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
   outcomes: CallOutcome[];

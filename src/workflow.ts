@@ -17,5 +17,5 @@ export type { Policy, PolicyLayers, Rule } from './core/policy/policy.ts';
 export type { Action } from './core/policy/action.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';
 export type { GatedActivities, GatedActivity } from './core/policy/gated-activity.ts';
-export type { RollOver } from './core/policy/run-config.ts';
+export type { ContinueAsNewAfter } from './core/policy/run-config.ts';
 export type { Json, JsonObject, Risk, Severity, ToolCall, ToolDefinition } from './core/base/tool-call.ts';

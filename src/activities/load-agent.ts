@@ -10,7 +10,7 @@ import { modes } from '../core/policy/modes.ts';
 import { inheritedBeside } from '../core/policy/nesting.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ProblemCode } from '../core/base/problem.ts';
-import type { AgentConfig, RollOver, RunConfig } from '../core/policy/run-config.ts';
+import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/run-config.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
@@ -23,7 +23,7 @@ export interface LoadAgentOptions {
   /** Parsed once, when the worker starts. */
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
-  rollOver: RollOver;
+  continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, if they are not the default names. */
   attributes?: AttributeNames;
   /** Absent: the limits of Temporal's own payloads. */
@@ -72,7 +72,7 @@ export function createLoadAgent({
   registry,
   agentPolicies,
   ceiling,
-  rollOver,
+  continueAsNewAfter,
   attributes,
   sizeLimits,
 }: LoadAgentOptions): LoadAgent {
@@ -106,7 +106,7 @@ export function createLoadAgent({
       ...configOf(agent),
       ...above,
       ...(handoffs.length === 0 ? {} : { handoffs }),
-      rollOver,
+      continueAsNewAfter,
       ...(attributes === undefined ? {} : { attributes }),
       ...(sizeLimits === undefined ? {} : { sizeLimits }),
     };

@@ -8,16 +8,16 @@ import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { runPolicy } from './load-agent.ts';
 
-export type LoadGate = (wish: RequestedGateConfig) => Promise<GateConfig>;
+export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
 
 export interface LoadGateOptions extends Pick<
   LoadAgentOptions,
-  'agentPolicies' | 'ceiling' | 'rollOver' | 'attributes'
+  'agentPolicies' | 'ceiling' | 'continueAsNewAfter' | 'attributes'
 > {
   gated: ReadonlyMap<string, GatedDefinition>;
 }
 
-const wishShape = z.strictObject({
+const requestedShape = z.strictObject({
   agent: z.string().min(1).max(64),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
@@ -28,15 +28,21 @@ const wishShape = z.strictObject({
  * Fixes the policies of a custom workflow for its whole life (I12). The ceiling and the declarations of gated
  * activities are the worker's, so that a workflow cannot choose them (I10).
  */
-export function createLoadGate({ agentPolicies, ceiling, rollOver, gated, attributes }: LoadGateOptions): LoadGate {
-  return async (wish) => {
-    const parsed = wishShape.safeParse(wish);
+export function createLoadGate({
+  agentPolicies,
+  ceiling,
+  continueAsNewAfter,
+  gated,
+  attributes,
+}: LoadGateOptions): LoadGate {
+  return async (requested) => {
+    const parsed = requestedShape.safeParse(requested);
     if (!parsed.success) {
       const { path, message } = parsed.error.issues[0]!;
       throw refused('arguments_invalid', `gate.load: ${path.join('.') || 'the options'}: ${message}`);
     }
     const { agent, policy, mode } = parsed.data;
-    const recorded = wish.gated.map((declared) => recordedOf(declared, gated.get(declared.name)));
+    const recorded = requested.gated.map((declared) => recordedOf(declared, gated.get(declared.name)));
     const run = mergeRunSide(
       agentPolicies.get(agent),
       policy === undefined ? undefined : runPolicy(policy, ceiling),
@@ -44,7 +50,7 @@ export function createLoadGate({ agentPolicies, ceiling, rollOver, gated, attrib
     );
     const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
     const named = attributes === undefined ? {} : { attributes };
-    return { agent, ...policies, policyDigest: policyDigest(policies), rollOver, gated: recorded, ...named };
+    return { agent, ...policies, policyDigest: policyDigest(policies), continueAsNewAfter, gated: recorded, ...named };
   };
 }
 

@@ -14,7 +14,7 @@ export interface Journal extends Projection {
 
 /** Reads the journal of a run from the histories of all its executions. */
 export async function fetchJournal(session: Session, workflowId: string): Promise<Journal> {
-  const { links, missing } = await fetchHistoryChain(session, workflowId);
-  const entries = orderedEntries(entriesOf(links));
-  return { entries, ...projectJournal(entries, wasEnded(links)), ...(missing !== undefined && { missing }) };
+  const { executions, missing } = await fetchHistoryChain(session, workflowId);
+  const entries = orderedEntries(entriesOf(executions));
+  return { entries, ...projectJournal(entries, wasEnded(executions)), ...(missing !== undefined && { missing }) };
 }

@@ -4,7 +4,7 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 
 /** The history of one execution of a run, from its start to its end or continue-as-new, as Temporal keeps it. */
-export interface HistoryLink {
+export interface HistoryExecution {
   workflowId: string;
   /** Temporal's run id of this execution. */
   runId: string;
@@ -13,30 +13,30 @@ export interface HistoryLink {
 
 export interface HistoryChain {
   /** The executions, oldest first; payloads are not decoded. */
-  links: HistoryLink[];
+  executions: HistoryExecution[];
   /** Temporal's run id of the newest execution that retention has removed; the executions before it are gone too. */
   missing?: string;
 }
 
 /** Fetches the histories of all executions of a run, from the newest back to the first. */
 export async function fetchHistoryChain(session: Session, workflowId: string): Promise<HistoryChain> {
-  const links: HistoryLink[] = [];
+  const executions: HistoryExecution[] = [];
   let runId: string | undefined;
   do {
-    const link: HistoryLink | undefined = await fetchLink(session, workflowId, runId);
-    if (link === undefined) return { links, missing: runId as string };
-    links.unshift(link);
-    runId = link.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
+    const execution: HistoryExecution | undefined = await fetchExecution(session, workflowId, runId);
+    if (execution === undefined) return { executions, missing: runId as string };
+    executions.unshift(execution);
+    runId = execution.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
   } while (runId !== undefined && runId !== '');
-  return { links };
+  return { executions };
 }
 
 /** Undefined if an older execution is gone; a missing newest execution throws `run_not_found`. */
-async function fetchLink(
+async function fetchExecution(
   session: Session,
   workflowId: string,
   runId: string | undefined,
-): Promise<HistoryLink | undefined> {
+): Promise<HistoryExecution | undefined> {
   return callServer(
     session,
     async () => {

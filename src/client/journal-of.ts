@@ -11,13 +11,13 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
 
 /** Projects what a run decided from the histories of its executions, oldest first. */
-export function projectHistories(links: readonly History[]): Projection {
-  return projectJournal(entriesOf(links), wasEnded(links));
+export function projectHistories(executions: readonly History[]): Projection {
+  return projectJournal(entriesOf(executions), wasEnded(executions));
 }
 
 /** True if an execution was terminated or timed out: it could not write how its open requests end. */
-export function wasEnded(links: readonly History[]): boolean {
-  return links.some(({ events }) =>
+export function wasEnded(executions: readonly History[]): boolean {
+  return executions.some(({ events }) =>
     events?.some(
       (event) =>
         event.workflowExecutionTerminatedEventAttributes != null ||
@@ -27,8 +27,8 @@ export function wasEnded(links: readonly History[]): boolean {
 }
 
 /** The entries that the executions carry, with repeats. */
-export function entriesOf(links: readonly History[]): JournalEntry[] {
-  const events = links.flatMap(({ events: each }) => each ?? []);
+export function entriesOf(executions: readonly History[]): JournalEntry[] {
+  const events = executions.flatMap(({ events: each }) => each ?? []);
   const started = events.find((event) => event.workflowExecutionStartedEventAttributes != null);
   const isRun = started?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
   return events.flatMap((event) => (isRun ? journalIn(event) : gatedCarriersOf(event).flatMap(entriesIn)));

@@ -22,9 +22,9 @@ export interface SeenRun {
 
 /** Reads what a run has done so far from its history: this needs no worker and does not wake the run. */
 export async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
-  const { links } = await client.historyChain(workflowId);
+  const { executions } = await client.historyChain(workflowId);
   const run: SeenRun = { turns: [], rulings: new Map() };
-  for (const { events } of links) {
+  for (const { events } of executions) {
     const modelCalls = new Set<string>();
     for (const event of events) {
       const scheduled = event.activityTaskScheduledEventAttributes;

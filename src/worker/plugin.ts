@@ -29,7 +29,7 @@ import { type AttributeNames, type AttributeNameOptions, defaultAttributeNames }
 import type { GatedActivities } from '../core/policy/gated-activity.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import { ProblemError } from '../core/base/problem.ts';
-import type { RollOver } from '../core/policy/run-config.ts';
+import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import { leanBundle, singleFile } from './lean-bundle.ts';
 import { loadPolicy } from './load-policy.ts';
@@ -50,7 +50,7 @@ export interface PluginOptions {
   /** The workflow types, besides `agentRun`, whose gated activities may run here. Default: none. */
   workflowTypes?: readonly string[];
   /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
-  rollOver?: Partial<RollOver>;
+  continueAsNewAfter?: Partial<ContinueAsNewAfter>;
   /**
    * A folder for payloads that are too large for Temporal's server. All workers of the task queue and all clients of its
    * runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false` ignores that variable.
@@ -76,7 +76,7 @@ export const pluginOptionNames: readonly string[] = Object.keys({
   policy: true,
   assessors: true,
   workflowTypes: true,
-  rollOver: true,
+  continueAsNewAfter: true,
   largePayloads: true,
   attributes: true,
   leanBundle: true,
@@ -85,9 +85,9 @@ export const pluginOptionNames: readonly string[] = Object.keys({
 export type CountersignPlugin = BundlerPlugin &
   Required<Pick<WorkerPlugin, 'configureWorker' | 'configureReplayWorker'>>;
 
-const defaultRollOver: RollOver = { historyEvents: 8_000, updates: 1_500 };
+const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, updates: 1_500 };
 /** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
-const rollOverBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
+const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
 
 /**
  * Makes a plugin for `Worker.create` and `bundleWorkflowCode`. Throws a `DefinitionError` for options that contradict
@@ -116,7 +116,7 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
         loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }),
       );
   }
-  const rollOver = checkRollOver({ ...defaultRollOver, ...options.rollOver });
+  const continueAsNewAfter = checkContinueAsNewAfter({ ...defaultContinueAsNewAfter, ...options.continueAsNewAfter });
   const names = attributeNamesOf(options.attributes);
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const largePayloads = largePayloadsOf(options.largePayloads);
@@ -130,14 +130,14 @@ export function countersignPlugin(options: PluginOptions = {}): CountersignPlugi
       registry,
       agentPolicies,
       ceiling,
-      rollOver,
+      continueAsNewAfter,
       ...(attributes === undefined ? {} : { attributes }),
       ...(largePayloads === undefined ? {} : { sizeLimits }),
     }),
     [activityNames.loadGate]: createLoadGate({
       agentPolicies,
       ceiling,
-      rollOver,
+      continueAsNewAfter,
       gated,
       ...(attributes === undefined ? {} : { attributes }),
     }),
@@ -244,13 +244,18 @@ function checkActivities(given: object | undefined, ours: Record<string, unknown
   if (taken !== undefined) throw new DefinitionError(`the worker has an activity '${taken}' already; rename one`);
 }
 
-function checkRollOver(rollOver: RollOver): RollOver {
+function checkContinueAsNewAfter(continueAsNewAfter: ContinueAsNewAfter): ContinueAsNewAfter {
   for (const name of ['historyEvents', 'updates'] as const) {
-    const [least, most] = rollOverBounds[name];
-    if (Number.isInteger(rollOver[name]) && rollOver[name] >= least && rollOver[name] <= most) continue;
-    throw new DefinitionError(`rollOver.${name} must be a whole number from ${least} to ${most}`);
+    const [least, most] = continueAsNewBounds[name];
+    if (
+      Number.isInteger(continueAsNewAfter[name]) &&
+      continueAsNewAfter[name] >= least &&
+      continueAsNewAfter[name] <= most
+    )
+      continue;
+    throw new DefinitionError(`continueAsNewAfter.${name} must be a whole number from ${least} to ${most}`);
   }
-  return rollOver;
+  return continueAsNewAfter;
 }
 
 /** Does nothing without a connection: the worker makes its own later. */

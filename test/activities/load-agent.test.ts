@@ -31,7 +31,7 @@ function load(
     registry: createRegistry({ agents }),
     agentPolicies: new Map(Object.entries(own)),
     ceiling,
-    rollOver: { historyEvents: 100, updates: 100 },
+    continueAsNewAfter: { historyEvents: 100, updates: 100 },
   });
   return loadAgent({ agent: agents[0]!.name, input: 'go', ...input });
 }

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
-import type { HistoryLink } from '../../src/client/history-chain.ts';
+import type { HistoryExecution } from '../../src/client/history-chain.ts';
 import { journalIn, projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalDetails, Message, RunResult, RunStatus } from '../../src/contract.ts';
 import type { RanLine } from './chaos-agent.ts';
@@ -49,19 +49,19 @@ async function gatherBook(
   });
   if (found === undefined) return undefined;
   const status = found.status.name;
-  const { links } = await client.historyChain(workflowId);
-  const projection = projectHistories(links);
+  const { executions } = await client.historyChain(workflowId);
+  const projection = projectHistories(executions);
   const requestIds = projection.requests.map(({ requestId }) => requestId);
-  const own = await ownWords(client, links, requestIds);
-  const failure = whyFailed(links);
+  const own = await ownWords(client, executions, requestIds);
+  const failure = whyFailed(executions);
   return {
     plan,
     nested: {},
     workflowId,
     status,
     ...(failure === undefined ? {} : { failure }),
-    links: links.length,
-    entries: links.flatMap(({ events }) => events.flatMap(journalIn)),
+    executions: executions.length,
+    entries: executions.flatMap(({ events }) => events.flatMap(journalIn)),
     projection,
     ...own,
     ...(status === 'COMPLETED' ? { result: ((await newest.result()) as RunResult).outcomes } : {}),
@@ -85,11 +85,15 @@ const nothing: OwnWords = { ledger: { asks: 0, open: 0, outcomes: [], refused: 0
  * The run's answers to queries, which a worker computes by replaying its history. No answer means that the run cannot
  * be replayed.
  */
-async function ownWords({ session }: CountersignClient, links: HistoryLink[], requestIds: string[]): Promise<OwnWords> {
+async function ownWords(
+  { session }: CountersignClient,
+  executions: HistoryExecution[],
+  requestIds: string[],
+): Promise<OwnWords> {
   // A terminated run may not have had time to read the state carried into its last execution; query the last execution
   // that had.
-  const begun = links.findLast(hasBegun);
-  const handle = session.client.workflow.getHandle(links[0]!.workflowId, begun?.runId);
+  const begun = executions.findLast(hasBegun);
+  const handle = session.client.workflow.getHandle(executions[0]!.workflowId, begun?.runId);
   try {
     const { outcomes, refused, counts } = await patiently(() => handle.query<RunStatus>('run'));
     const transcript = await patiently(() => handle.query<Message[]>('transcript'));
@@ -114,7 +118,7 @@ async function ownWords({ session }: CountersignClient, links: HistoryLink[], re
  * True if the execution completed a workflow task. If it continues another one, the task must come after it read the
  * carried state.
  */
-function hasBegun({ events }: HistoryLink): boolean {
+function hasBegun({ events }: HistoryExecution): boolean {
   const isContinued = Boolean(events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
   const from = isContinued ? events.findIndex((event) => event.activityTaskCompletedEventAttributes != null) : 0;
   return from >= 0 && events.slice(from).some((event) => event.workflowTaskCompletedEventAttributes != null);
@@ -126,8 +130,8 @@ async function patiently<T>(query: () => Promise<T>): Promise<T> {
 }
 
 /** The run's failure, or else the failure of its last workflow task. */
-function whyFailed(links: HistoryLink[]): string | undefined {
-  const events = links.at(-1)!.events;
+function whyFailed(executions: HistoryExecution[]): string | undefined {
+  const events = executions.at(-1)!.events;
   const { workflowExecutionFailedEventAttributes: run, workflowTaskFailedEventAttributes: task } = events.at(-1)!;
   return run?.failure?.message ?? task?.failure?.message ?? undefined;
 }

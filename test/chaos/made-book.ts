@@ -82,7 +82,7 @@ export function bookOf(entries: JournalEntry[], turns: ChaosTool[][], more: Part
     nested: {},
     workflowId: 'w',
     status: 'COMPLETED',
-    links: 1,
+    executions: 1,
     entries,
     projection,
     ledger: { asks: projection.requests.length, open: 0, outcomes: projection.outcomes, refused: 0 },

@@ -20,7 +20,7 @@ export interface RunBook {
   failure?: string;
   /** The error, if no worker can answer queries for the run. */
   unread?: string;
-  links: number;
+  executions: number;
   /** The journal entries as the payloads in history hold them, with repeats. */
   entries: JournalEntry[];
   projection: Projection;

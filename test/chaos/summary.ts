@@ -37,7 +37,7 @@ export function summaryOf({ books, disturbances, crashes, violations }: ChaosOut
     nested: books.filter(({ above }) => above !== undefined).length,
     requests: books.reduce((sum, { projection }) => sum + projection.requests.length, 0),
     endings: counted(books.map(({ status }) => status)),
-    continued: books.reduce((sum, { links }) => sum + links - 1, 0),
+    continued: books.reduce((sum, { executions }) => sum + executions - 1, 0),
     outcomes: counted(books.flatMap(({ projection }) => projection.outcomes.map(({ outcome }) => outcome))),
     ran: counted(books.flatMap(({ projection }) => projection.outcomes.map(({ ran }) => ran))),
     decisions: sent.length,

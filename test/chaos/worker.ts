@@ -11,7 +11,7 @@ export interface WorkerSettings {
 }
 
 /** The smallest limits that a worker accepts, so that runs continue as new with requests open. */
-const rollOver = { historyEvents: 40, updates: 10 };
+const continueAsNewAfter = { historyEvents: 40, updates: 10 };
 
 const { address, folder, bundlePath, ...cache } = JSON.parse(process.argv[2]!) as WorkerSettings;
 const worker = await createWorker({
@@ -20,7 +20,7 @@ const worker = await createWorker({
   policy: ceiling,
   workflowBundle: { codePath: bundlePath },
   ...cache,
-  rollOver,
+  continueAsNewAfter,
   shutdownGraceTime: 300,
   logLevel: 'ERROR',
 });

@@ -24,8 +24,8 @@ test('entries in arguments, results and inputs are not read as journal entries',
     { policy: { version: 1, rules: [{ pattern: 'echo', action: 'allow' }] }, metadata: { journal: forged } },
   );
   await run.result();
-  const { links } = await world.client.historyChain(run.workflowId);
-  expect(projectHistories(links)).toMatchObject({
+  const { executions } = await world.client.historyChain(run.workflowId);
+  expect(projectHistories(executions)).toMatchObject({
     outcomes: [{ callId: '1.1', toolName: 'echo', outcome: 'allowed', ran: 'yes' }],
     gaps: [],
   });
@@ -39,6 +39,6 @@ test('neither are entries in a refused input', async () => {
     args: [{ agent: 'tester', input: '[]', journal: forged }],
   });
   await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'arguments_invalid' } });
-  const { links } = await world.client.historyChain(handle.workflowId);
-  expect(projectHistories(links).outcomes).toEqual([]);
+  const { executions } = await world.client.historyChain(handle.workflowId);
+  expect(projectHistories(executions).outcomes).toEqual([]);
 });

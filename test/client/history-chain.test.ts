@@ -6,7 +6,7 @@ jest.setTimeout(60_000);
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver: { historyEvents: 20 } });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
 });
 afterAll(() => world.close());
 
@@ -14,19 +14,19 @@ test('returns all executions of a continued run, oldest first, each complete', a
   const look = { calls: [{ tool: 'look', args: { what: 'x' } }] };
   const run = await world.start([look, look, look, look, { text: 'done' }]);
   await run.result();
-  const { links, missing } = await eventually('two links', async () => {
+  const { executions, missing } = await eventually('two executions', async () => {
     const chain = await world.client.historyChain(run.workflowId);
-    return chain.links.length >= 2 && chain;
+    return chain.executions.length >= 2 && chain;
   });
   expect(missing).toBeUndefined();
-  for (const [index, { workflowId, runId, events }] of links.entries()) {
+  for (const [index, { workflowId, runId, events }] of executions.entries()) {
     expect(workflowId).toBe(run.workflowId);
     const start = events[0]?.workflowExecutionStartedEventAttributes;
     expect(start?.originalExecutionRunId).toBe(runId);
-    expect(start?.continuedExecutionRunId || undefined).toBe(links[index - 1]?.runId);
+    expect(start?.continuedExecutionRunId || undefined).toBe(executions[index - 1]?.runId);
     expect(events.map(({ eventId }) => Number(eventId))).toEqual(events.map((_, at) => at + 1));
     const last = events.at(-1);
-    expect(last?.workflowExecutionContinuedAsNewEventAttributes != null).toBe(index < links.length - 1);
+    expect(last?.workflowExecutionContinuedAsNewEventAttributes != null).toBe(index < executions.length - 1);
   }
 });
 
@@ -36,8 +36,8 @@ test('an execution with a history of more than 4 MB', async () => {
   const padding = { text: 'x'.repeat(350_000) };
   const run = await long.start([...Array.from({ length: 14 }, () => look), { text: 'done' }, padding]);
   await run.result();
-  const { links } = await long.client.historyChain(run.workflowId);
-  const bytes = links.map(({ events }) => JSON.stringify(events).length);
+  const { executions } = await long.client.historyChain(run.workflowId);
+  const bytes = executions.map(({ events }) => JSON.stringify(events).length);
   expect(Math.max(...bytes)).toBeGreaterThan(4_194_304);
   await long.close();
 });

@@ -6,7 +6,7 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver: { historyEvents: 20 } });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
 }, 60_000);
 afterAll(() => world.close());
 

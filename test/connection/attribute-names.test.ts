@@ -50,7 +50,7 @@ describe('a namespace with other names, and no tags', () => {
         () => false as const,
       ),
     );
-    world = await openWorld({ namespace, attributes, rollOver: { historyEvents: 30 } });
+    world = await openWorld({ namespace, attributes, continueAsNewAfter: { historyEvents: 30 } });
   }, 60_000);
   afterAll(async () => {
     await world.close();
@@ -84,7 +84,7 @@ describe('a namespace with other names, and no tags', () => {
     expect(Object.keys(searchAttributes).filter((name) => name.startsWith('Approval'))).toEqual([]);
     await eventually('the run continues as new', async () => {
       await run.handle.signal('noise');
-      return (await run.status()).links >= 2;
+      return (await run.status()).executions >= 2;
     });
     // A worker with other attribute names takes over the run, which keeps the names that it recorded.
     await world.stopWorker();

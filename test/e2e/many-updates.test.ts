@@ -16,7 +16,7 @@ const wished = Number(process.env.COUNTERSIGN_TEST_UPDATES ?? 120);
 const inEarnest = wished > 2_000;
 const inTurn = 10;
 /** With a lower limit, an execution would reach this number of events before its number of updates. */
-const rollOver = { historyEvents: 40_000, updates: inEarnest ? 1_500 : 50 };
+const continueAsNewAfter = { historyEvents: 40_000, updates: inEarnest ? 1_500 : 50 };
 
 /** May take as many turns as needed. */
 const asker = defineAgent({
@@ -36,7 +36,7 @@ const asker = defineAgent({
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver, agents: [asker] });
+  world = await openWorld({ continueAsNewAfter, agents: [asker] });
 });
 afterAll(() => world.close());
 
@@ -63,14 +63,14 @@ test(
     const { status, outcomes } = await run.result();
     expect([status, decided]).toEqual(['completed', turns * inTurn]);
     expect(outcomes.every(({ outcome, ran }) => outcome === 'responded' && ran === 'no')).toBe(true);
-    const { links } = await world.client.historyChain(run.workflowId);
-    const updates = links.map(
+    const { executions } = await world.client.historyChain(run.workflowId);
+    const updates = executions.map(
       ({ events }) => events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null).length,
     );
     // All were updates, none a signal instead, and no execution took more than its limit.
     expect(updates.reduce((sum, count) => sum + count)).toBe(decided);
-    expect(links.length).toBeGreaterThanOrEqual(Math.floor(decided / rollOver.updates) + 1);
-    expect(Math.max(...updates)).toBeLessThanOrEqual(rollOver.updates + inTurn);
+    expect(executions.length).toBeGreaterThanOrEqual(Math.floor(decided / continueAsNewAfter.updates) + 1);
+    expect(Math.max(...updates)).toBeLessThanOrEqual(continueAsNewAfter.updates + inTurn);
   },
   inEarnest ? 1_800_000 : 120_000,
 );

@@ -100,9 +100,9 @@ describe('opposite answers from two people at once', () => {
     }
     expect(paid(to)).toHaveLength(outcomes.filter(({ outcome }) => outcome === 'approved').length);
     const lateSignals = answers.filter(({ learned }) => 'receipt' in learned).length;
-    const { links } = await world.client.historyChain(run.workflowId);
+    const { executions } = await world.client.historyChain(run.workflowId);
     // An update that arrived in the same task as the signal is accepted and fails; a refused one leaves nothing.
-    const failedUpdates = links
+    const failedUpdates = executions
       .flatMap(({ events }) => events)
       .filter((event) => event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.failure != null).length;
     expect((await run.status()).refused.total).toBe(lateSignals + failedUpdates);

@@ -8,8 +8,8 @@ import type { Carried } from '../../src/workflows/agent/run-state.ts';
 
 /** What the first execution of a workflow passed to the second, as recorded in history. */
 export async function carriedBy<State>(client: CountersignClient, workflowId: string): Promise<State> {
-  const { links } = await client.historyChain(workflowId);
-  const last = links[0]!.events.at(-1)!.workflowExecutionContinuedAsNewEventAttributes!;
+  const { executions } = await client.historyChain(workflowId);
+  const last = executions[0]!.events.at(-1)!.workflowExecutionContinuedAsNewEventAttributes!;
   return defaultPayloadConverter.fromPayload(last.input!.payloads![1] as temporal.api.common.v1.Payload);
 }
 

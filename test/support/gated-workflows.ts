@@ -125,7 +125,7 @@ export async function thinksAgain(): Promise<unknown> {
 }
 
 /** Continues as new on each signal `roll` while its call waits. */
-export async function rolls(links: number, carried?: CarriedGate): Promise<unknown> {
+export async function rolls(executions: number, carried?: CarriedGate): Promise<unknown> {
   let rolling = false;
   setHandler(defineSignal('roll'), () => {
     rolling = true;
@@ -138,9 +138,9 @@ export async function rolls(links: number, carried?: CarriedGate): Promise<unkno
     paid = end;
   });
   await gate.until(() => rolling || paid !== undefined);
-  if (paid !== undefined) return { links, paid };
+  if (paid !== undefined) return { executions, paid };
   const { memo, carried: next } = gate.carry();
-  return makeContinueAsNewFunc<typeof rolls>({ memo })(links + 1, next);
+  return makeContinueAsNewFunc<typeof rolls>({ memo })(executions + 1, next);
 }
 
 /** Continues as new with its own argument as carried state; no gate has verified that argument. */

@@ -69,7 +69,7 @@ export function recordedAs(request: ApprovalRequest, callId: string): { record: 
     terms: askTermsOf({ run: policy }, ruling, call),
     votes: [],
     delegations: [],
-    ladderMs: openedMs - 1,
+    stepsTakenUntilMs: openedMs - 1,
     ruled: { definition: '' },
   };
   return { record, ruling };

@@ -69,6 +69,6 @@ function randomChange(random: SeededRandom, share: number): TaskChange {
 
 /** The history length at which this run continues as new, from its configuration. */
 function lengthLimit(events: readonly HistoryEvent[]): number {
-  const [, limit] = /"rollOver":\{[^}]*"historyEvents":(\d+)/.exec(textOf(JSON.stringify(events))) ?? [];
+  const [, limit] = /"continueAsNewAfter":\{[^}]*"historyEvents":(\d+)/.exec(textOf(JSON.stringify(events))) ?? [];
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
 }

@@ -15,7 +15,7 @@ export interface RecordedRun {
 export function isHistoryOf(file: string, { name, waiting }: RecordedRun): boolean {
   const whole = `${waiting ? 'waiting-' : ''}${name}`;
   const withoutVersion = file.replace(/^\d+\.\d+\.\d+-/, '');
-  return withoutVersion === `${whole}.json` || withoutVersion.startsWith(`${whole}-link-`);
+  return withoutVersion === `${whole}.json` || withoutVersion.startsWith(`${whole}-execution-`);
 }
 
 export const pay = (amount = 1, to = 'ann') => ({ tool: 'pay', args: { to, amount } });
@@ -34,11 +34,15 @@ export function ask(run: RunInTest, name: string, message: object): Promise<Rece
   return run.handle.executeUpdate<Receipt, [object]>(name, { args: [message] });
 }
 
-/** Sends unknown signals until the run has `links` executions. */
-export async function rolledOver({ client }: World, { handle, workflowId }: RunInTest, links = 2): Promise<void> {
-  await eventually(`link ${links} of ${workflowId}`, async () => {
+/** Sends unknown signals until the run has `executions` executions. */
+export async function continuedAsNew(
+  { client }: World,
+  { handle, workflowId }: RunInTest,
+  executions = 2,
+): Promise<void> {
+  await eventually(`execution ${executions} of ${workflowId}`, async () => {
     await handle.signal('noise');
-    return (await client.historyChain(workflowId)).links.length >= links;
+    return (await client.historyChain(workflowId)).executions.length >= executions;
   });
 }
 
@@ -48,8 +52,8 @@ export async function rolledOver({ client }: World, { handle, workflowId }: RunI
  */
 export async function oneTaskMore({ client }: World, { handle, workflowId }: RunInTest): Promise<void> {
   const tasks = async (): Promise<number> => {
-    const { links } = await client.historyChain(workflowId);
-    return links.at(-1)!.events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length;
+    const { executions } = await client.historyChain(workflowId);
+    return executions.at(-1)!.events.filter((event) => event.workflowTaskCompletedEventAttributes != null).length;
   };
   const before = await tasks();
   await eventually('a task more', async () => {

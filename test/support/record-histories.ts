@@ -29,11 +29,11 @@ try {
   for (const { name, play, waiting, world: options } of recordedRuns.filter(isRequested)) {
     const world = await openWorld(typeof options === 'function' ? await options() : options);
     const run = await play(world);
-    const { links } = await world.client.historyChain(run.workflowId);
+    const { executions } = await world.client.historyChain(run.workflowId);
     const isOpen = (await run.handle.describe()).status.name === 'RUNNING';
     if (isOpen !== (waiting === true)) throw new Error(`${name}: the run is ${isOpen ? 'open' : 'closed'}`);
-    for (const [index, { events }] of links.entries()) {
-      const part = links.length === 1 ? '' : `-link-${index + 1}`;
+    for (const [index, { events }] of executions.entries()) {
+      const part = executions.length === 1 ? '' : `-execution-${index + 1}`;
       const file = `${packageJson.version}-${waiting ? 'waiting-' : ''}${name}${part}.json`;
       writeFileSync(`${folder}${file}`, scrubbedHistory({ events }));
       process.stdout.write(`${file}: ${events.length} events\n`);

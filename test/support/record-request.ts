@@ -46,7 +46,7 @@ export function requestRecord(
     terms: { ...askTermsOf({}, askRuling, { risk: 'write' }), ...terms },
     votes: [],
     delegations: [],
-    ladderMs: -1,
+    stepsTakenUntilMs: -1,
     ruled: { definition: 'd'.repeat(64) },
   };
 }

@@ -10,7 +10,7 @@ import type { ApprovalRequest } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { eventually } from './eventually.ts';
-import { ask, finished, no, once, oneTaskMore, pay, rolledOver, yes, type RecordedRun } from './play-runs.ts';
+import { ask, finished, no, once, oneTaskMore, pay, continuedAsNew, yes, type RecordedRun } from './play-runs.ts';
 import { gatedOrders, orderActivities } from './recorded-orders-gated.ts';
 import type { OrdersState } from './recorded-orders.ts';
 import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
@@ -193,7 +193,7 @@ export const recordedLifecycles: RecordedRun[] = [
           'decide',
           Array.from({ length: 100 }, () => forged),
         );
-      await eventually('the next link', async () => (await run.status()).links === 2);
+      await eventually('the next execution', async () => (await run.status()).executions === 2);
       const { workflowId } = run;
       const sign = { keyId: 'laptop', privateKey: key.privateKey, workflowId, namespace: 'default' };
       await ask(run, 'decide', signDecision(yes(request!), sign));
@@ -211,9 +211,9 @@ export const recordedLifecycles: RecordedRun[] = [
     },
   },
   {
-    name: 'votes-and-grants-in-second-link',
+    name: 'votes-and-grants-in-second-execution',
     waiting: true,
-    world: { rollOver: { historyEvents: 60 } },
+    world: { continueAsNewAfter: { historyEvents: 60 } },
     play: async (world) => {
       const policy = asking(stepsFrom);
       (policy['rules'] as object[]).push({ pattern: 'wipe', action: 'ask', ask: { ...two, timeout: '1h' } });
@@ -230,7 +230,7 @@ export const recordedLifecycles: RecordedRun[] = [
       await ask(run, 'delegate', { requestId, to: 'eve', by: 'bob' });
       await ask(run, 'decide', { ...yes(wipe), reviewerId: 'ann', decisionId: 'v1' });
       await ask(run, 'setPolicy', { mode: 'confirm_all', by: 'olga' });
-      await rolledOver(world, run);
+      await continuedAsNew(world, run);
       // Repeats messages that the previous execution received.
       await ask(run, 'decide', { ...yes(wipe), reviewerId: 'ann', decisionId: 'v1' });
       await ask(run, 'extend', { requestId, until: later(wipe, 3_600_000), by: 'ann', messageId: 'more' });
@@ -304,12 +304,12 @@ async function startOrders(world: World): Promise<RunInTest> {
 recordedLifecycles.push(
   {
     name: 'orders-of-ones-own',
-    world: () => ordersWorld({ rollOver: { historyEvents: 40 } }),
+    world: () => ordersWorld({ continueAsNewAfter: { historyEvents: 40 } }),
     play: async (world) => {
       const run = await startOrders(world);
       const open = await run.open(3);
       await ask(run, 'decide', yes(open[0]!));
-      await rolledOver(world, run);
+      await continuedAsNew(world, run);
       const modifiedArguments = { to: 'bob', amount: 20 };
       await ask(run, 'decide', { ...yes(open[1]!), modifiedArguments });
       await run.handle.signal('decide', no(open[2]!, 'not cem'));
@@ -330,12 +330,12 @@ recordedLifecycles.push(
   {
     name: 'orders-of-ones-own',
     waiting: true,
-    world: () => ordersWorld({ rollOver: { historyEvents: 40 } }),
+    world: () => ordersWorld({ continueAsNewAfter: { historyEvents: 40 } }),
     play: async (world) => {
       const run = await startOrders(world);
       const [first] = await run.open(3);
       await ask(run, 'decide', { ...yes(first!), always: { kind: 'arguments', match: { to: 'a*' } } });
-      await rolledOver(world, run);
+      await continuedAsNew(world, run);
       await oneTaskMore(world, run);
       return run;
     },

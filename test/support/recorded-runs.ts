@@ -5,12 +5,14 @@ import type { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from './eventually.ts';
-import { ask, finished, no, once, oneTaskMore, pay, rolledOver, yes, type RecordedRun } from './play-runs.ts';
+import { ask, finished, no, once, oneTaskMore, pay, continuedAsNew, yes, type RecordedRun } from './play-runs.ts';
+import { HeldLoading, signalled } from './held-loading.ts';
 import { recordedLifecycles } from './recorded-lifecycles.ts';
 import { callOf, team } from './team.ts';
 import { spawnWorker } from './worker-process.ts';
 import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
 
+const loading = new HeldLoading();
 const hold = (name: string) => ({ tool: 'hold', args: { name } });
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, each) => make(each));
@@ -162,24 +164,41 @@ export const recordedRuns: RecordedRun[] = [
     },
   },
   {
+    name: 'signals-while-loading',
+    world: { interceptors: loading.interceptors },
+    play: async (world) => {
+      loading.hold();
+      const run = await world.start(once(pay()));
+      for (const [signal, message] of [
+        ['noise', undefined],
+        ['decide', { requestId: 'unknown', approved: true }],
+        ['setPolicy', { policy: { version: 1, rules: [{ pattern: 'pay', action: 'deny' }] } }],
+      ] as const) {
+        await signalled(run.handle, signal, message);
+      }
+      loading.release();
+      return finished(run);
+    },
+  },
+  {
     name: 'five-open-continued',
-    world: { rollOver: { historyEvents: 40 } },
+    world: { continueAsNewAfter: { historyEvents: 40 } },
     play: async (world) => {
       const run = await world.start(once(...times(5, (index) => pay(index))));
       const open = await run.open(5);
-      await rolledOver(world, run, 3);
+      await continuedAsNew(world, run, 3);
       await run.handle.signal('decide', open.slice(0, 3).map(yes));
       await run.handle.executeUpdate('decide', { args: [open.slice(3).map((each) => no(each, 'enough'))] });
       return finished(run);
     },
   },
   {
-    name: 'expired-in-second-link',
-    world: { rollOver: { historyEvents: 30 } },
+    name: 'expired-in-second-execution',
+    world: { continueAsNewAfter: { historyEvents: 30 } },
     play: async (world) => {
       const run = await world.start(once(pay()), { policy: brief(3) });
       await run.open();
-      await rolledOver(world, run);
+      await continuedAsNew(world, run);
       return finished(run);
     },
   },
@@ -260,13 +279,13 @@ export const recordedRuns: RecordedRun[] = [
     },
   },
   {
-    name: 'five-open-in-second-link',
+    name: 'five-open-in-second-execution',
     waiting: true,
-    world: { rollOver: { historyEvents: 40 } },
+    world: { continueAsNewAfter: { historyEvents: 40 } },
     play: async (world) => {
       const run = await world.start(once(...times(5, (index) => pay(index))));
       await run.open(5);
-      await rolledOver(world, run);
+      await continuedAsNew(world, run);
       await oneTaskMore(world, run);
       return run;
     },
@@ -327,10 +346,10 @@ recordedRuns.push(
   },
   {
     name: 'nested-continued',
-    world: { ...teamWorld, rollOver: { historyEvents: 30 } },
+    world: { ...teamWorld, continueAsNewAfter: { historyEvents: 30 } },
     play: async (world) => {
       const { asking, request } = await nestedAsks(world);
-      await rolledOver(world, asking);
+      await continuedAsNew(world, asking);
       await asking.handle.signal('decide', yes(request));
       return finished(asking);
     },
@@ -351,11 +370,11 @@ recordedRuns.push(
   {
     name: 'handed-over',
     waiting: true,
-    world: { ...teamWorld, rollOver: { historyEvents: 30 } },
+    world: { ...teamWorld, continueAsNewAfter: { historyEvents: 30 } },
     play: async (world) => {
       const run = await world.start([{ calls: [{ tool: 'transfer_to_billing' }] }, ...once(pay())] as Turns);
       await run.open();
-      await rolledOver(world, run);
+      await continuedAsNew(world, run);
       await oneTaskMore(world, run);
       return run;
     },

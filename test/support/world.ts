@@ -6,6 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
+import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
 import type { ScriptedTurn } from '../../src/models/read-script.ts';
 import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';
@@ -131,12 +132,24 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
       eventually(`${count} open requests of ${workflowId}`, async () => {
         // A query may include the effect of an unfinished task that is run again later. Read the index first: its
         // content is final.
-        const kept = (await handle.describe()).searchAttributes['ApprovalIds'] ?? [];
+        const { searchAttributes, status } = await handle.describe();
+        const kept = searchAttributes['ApprovalIds'] ?? [];
+        if (kept.length < count && status.name !== 'RUNNING') throw new Error(`${workflowId} ended before that`);
         if (kept.length < count) return false;
         const open = await handle.query<ApprovalRequest[]>('approvals');
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
-    status: () => handle.query<RunStatus>('run'),
+    status: () => asked(() => handle.query<RunStatus>('run')),
     result: () => client.run(workflowId).result(),
   };
+}
+
+/** Repeats a query that no worker has answered in time: the server gives up after ten seconds. */
+async function asked<Answer>(query: () => Promise<Answer>, attempts = 5): Promise<Answer> {
+  try {
+    return await query();
+  } catch (error) {
+    if (attempts <= 1 || grpcStatusOf(error) !== grpcStatus.DEADLINE_EXCEEDED) throw error;
+    return asked(query, attempts - 1);
+  }
 }

@@ -91,9 +91,9 @@ test.each<[string, object, RegExp]>([
   ],
   ['a policy that does not load', { policy: 'version: 2\n' }, /:1:/],
   [
-    'a roll-over that would never end',
-    { rollOver: { updates: 3 } },
-    /rollOver.updates must be a whole number from 10 to 1900/,
+    'a limit at which continue-as-new would never end',
+    { continueAsNewAfter: { updates: 3 } },
+    /continueAsNewAfter.updates must be a whole number from 10 to 1900/,
   ],
 ])('%s: reported when the plugin is created', (_name, options, message) => {
   expect(() => countersignPlugin(options)).toThrow(message);

@@ -60,8 +60,8 @@ describe('a message with an id takes effect once', () => {
     const receipts = await Promise.all([update(run, 'setPolicy', message), update(run, 'setPolicy', message)]);
     expect(receipts[0]).toMatchObject({ accepted: true });
     expect(receipts[1]).toEqual(receipts[0]);
-    const { links } = await world.client.historyChain(run.workflowId);
-    const reads = links
+    const { executions } = await world.client.historyChain(run.workflowId);
+    const reads = executions
       .flatMap(({ events }) => events)
       .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'countersign.readPolicy');
     expect(reads).toHaveLength(1);

@@ -8,7 +8,7 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver: { historyEvents: 40, updates: 100 } });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 40, updates: 100 } });
 }, 60_000);
 afterAll(() => world.close());
 
@@ -50,11 +50,11 @@ test('votes, seats, deadline, grants, denial counts and receipts survive', async
   await update('decide', vote);
   await update('delegate', { requestId, to: 'eve', by: 'bob' });
 
-  const links = async (): Promise<number> => (await run.status()).links;
-  const before = await links();
+  const executions = async (): Promise<number> => (await run.status()).executions;
+  const before = await executions();
   await eventually('the run to continue as new', async () => {
     await run.handle.signal('decide', { requestId: '0'.repeat(32), approved: true });
-    return (await links()) > before;
+    return (await executions()) > before;
   });
 
   const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });

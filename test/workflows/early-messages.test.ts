@@ -12,15 +12,15 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver: { historyEvents: 40 } });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
 });
 afterAll(() => world.close());
 
 /** Stops the worker when an execution has ended and the next has done nothing yet. */
-async function stopBetweenLinks(run: RunInTest): Promise<void> {
+async function stopBetweenExecutions(run: RunInTest): Promise<void> {
   let known = 1;
   await eventually(
-    'a link that has not begun',
+    'an execution that has not begun',
     async () => {
       if (known > 1) await world.startWorker();
       // The stray signal after this length makes the execution continue as new: the worker takes that task and no
@@ -31,9 +31,9 @@ async function stopBetweenLinks(run: RunInTest): Promise<void> {
       // later.
       await sleep(((known - 1) * 8) % 120);
       await world.stopWorker();
-      const { links } = await world.client.historyChain(run.workflowId);
+      const { executions } = await world.client.historyChain(run.workflowId);
       known++;
-      return links.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
+      return executions.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
       // A task that a stopping worker takes and drops is retried after ten seconds.
     },
     120_000,
@@ -50,7 +50,7 @@ test('a decision by signal and one by update, before the first task of an execut
     },
   });
   const [first, second] = await run.open(2);
-  await stopBetweenLinks(run);
+  await stopBetweenExecutions(run);
   const by = { reviewerId: 'ann' };
   await run.handle.signal('decide', { requestId: first!.requestId, approved: true, ...by });
   const answered = run.handle.executeUpdate<Receipt, [object]>('decide', {
@@ -73,7 +73,7 @@ test('signals of several kinds before the first task of an execution are applied
   });
   const [first] = await run.open(2);
   const { requestId } = first!;
-  await stopBetweenLinks(run);
+  await stopBetweenExecutions(run);
   await run.handle.signal('delegate', { requestId, to: 'dan', by: 'ann' });
   await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'dan' });
   await run.handle.signal('close');

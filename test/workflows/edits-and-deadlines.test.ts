@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await openWorld({
     policy: { version: 1, rules: [], approval: { timeout: '1h', max_timeout: '1h' } },
     // The edited call also goes through continue-as-new: the first request's time is carried.
-    rollOver: { historyEvents: 20 },
+    continueAsNewAfter: { historyEvents: 20 },
   });
 }, 60_000);
 afterAll(() => world.close());
@@ -53,7 +53,7 @@ test('edited twice, then extended: never past the longest wait since the first r
   });
   await update(run, 'decide', { requestId, approved: true, reviewerId: 'cem' });
   expect((await run.result()).outcomes).toMatchObject([{ outcome: 'approved', ran: 'yes' }]);
-  expect((await run.status()).links).toBeGreaterThan(1);
+  expect((await run.status()).executions).toBeGreaterThan(1);
 });
 
 test('an edited call whose rule has a shorter timeout waits as long as the rule says', async () => {

@@ -95,7 +95,7 @@ test('all grants are revoked meanwhile: the grant from the edit is revoked too',
   expect(await answer).toMatchObject({ accepted: true, grantId: 'grant-1' });
   expect(await run.handle.query('grants')).toEqual([]);
   await run.result();
-  const { links } = await world.client.historyChain(run.workflowId);
-  const journal = links.flatMap(({ events }) => events).flatMap(journalIn);
+  const { executions } = await world.client.historyChain(run.workflowId);
+  const journal = executions.flatMap(({ events }) => events).flatMap(journalIn);
   expect(journal.find(({ kind }) => kind === 'revoked')).toMatchObject({ grantId: 'grant-1', reviewerId: 'ann' });
 });

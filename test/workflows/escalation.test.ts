@@ -22,8 +22,8 @@ const start = (ask: object): Promise<RunInTest> =>
 
 /** The journal of a run, read from its history, as `KIND` or `KIND to NAMES`. */
 async function journal(run: RunInTest): Promise<string[]> {
-  const { links } = await world.client.historyChain(run.workflowId);
-  const entries = links.flatMap(({ events }) => events.flatMap(journalIn));
+  const { executions } = await world.client.historyChain(run.workflowId);
+  const entries = executions.flatMap(({ events }) => events.flatMap(journalIn));
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
   return [...bySeq.values()]
     .toSorted((one, other) => one.seq - other.seq)

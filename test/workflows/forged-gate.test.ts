@@ -37,12 +37,12 @@ async function rolled(options: Partial<WorkflowStartOptions> = {}) {
   const handle = world.client.session.client.workflow.getHandle((await start('rolls', [1], options)).workflowId);
   const [request] = await world.open(handle);
   await handle.signal('roll');
-  await eventually('it continues as new', async () => (await links(handle)).length === 2);
+  await eventually('it continues as new', async () => (await executions(handle)).length === 2);
   const approve = (): Promise<void> => handle.signal('decide', { requestId: request!.requestId, approved: true });
   return { handle, request: request!, approve };
 }
 
-const links = async ({ workflowId }: WorkflowHandle) => (await world.client.historyChain(workflowId)).links;
+const executions = async ({ workflowId }: WorkflowHandle) => (await world.client.historyChain(workflowId)).executions;
 const notWritten = {
   type: 'forbidden',
   message: expect.stringMatching(/^The carried state was not written by the execution before this one/),
@@ -51,7 +51,7 @@ const notWritten = {
 /** The failure of the last execution of a workflow, once it has ended. */
 function failureOf(handle: WorkflowHandle): Promise<unknown> {
   return eventually('the execution fails', async () => {
-    const last = (await links(handle)).at(-1)?.events.at(-1);
+    const last = (await executions(handle)).at(-1)?.events.at(-1);
     const failure = last?.workflowExecutionFailedEventAttributes?.failure;
     return failure && { message: failure.message, type: failure.applicationFailureInfo?.type };
   });
@@ -61,9 +61,9 @@ test('continue-as-new: the request keeps its id, the call runs once, and the jou
   const { handle, request, approve } = await rolled();
   expect(await world.open(handle)).toEqual([request]);
   await approve();
-  expect(await handle.result()).toEqual({ links: 2, paid: { result: 'paid 1 to a' } });
+  expect(await handle.result()).toEqual({ executions: 2, paid: { result: 'paid 1 to a' } });
   expect(world.ran()).toEqual(['pay a 1']);
-  const { gaps, requests } = projectHistories(await links(handle));
+  const { gaps, requests } = projectHistories(await executions(handle));
   expect({ gaps, requests }).toMatchObject({ gaps: [], requests: [{ outcome: 'approved', runs: true }] });
 });
 
@@ -81,7 +81,7 @@ describe('refused, and nothing runs', () => {
   test("state from a message instead of the carried one, with its writer's name", async () => {
     const handle = await start('takesFromSignal', []);
     const [first] = await eventually('it continues as new', async () => {
-      const both = await links(handle);
+      const both = await executions(handle);
       return both.length === 2 && both;
     });
     const { workflowId } = handle;
@@ -103,7 +103,7 @@ describe('refused, and nothing runs', () => {
   test('state of an execution that the server retries', async () => {
     const retry = { maximumAttempts: 2, initialInterval: '10ms' };
     const { handle, approve } = await rolled({ retry, workflowRunTimeout: '10s' });
-    await eventually('the server retries', async () => (await links(handle)).length === 3);
+    await eventually('the server retries', async () => (await executions(handle)).length === 3);
     await approve().catch(() => undefined);
     expect(await failureOf(handle)).toMatchObject(notWritten);
   });
@@ -119,7 +119,7 @@ test('a retried workflow without carried state starts afresh: new request ids, a
   const started = await start('rolls', [1], { retry, workflowRunTimeout: '8s' });
   const handle = world.client.session.client.workflow.getHandle(started.workflowId);
   const [before] = await world.open(handle);
-  await eventually('the server retries', async () => (await links(handle)).length === 2);
+  await eventually('the server retries', async () => (await executions(handle)).length === 2);
   const [again] = await world.open(handle);
   expect(again!.requestId).not.toBe(before!.requestId);
   await expect(

@@ -20,7 +20,7 @@ let world: World;
 let foreign: ForeignWorker;
 let forged: Carried;
 beforeAll(async () => {
-  world = await openWorld({ policy: asksToPay, rollOver: { historyEvents: 40 } });
+  world = await openWorld({ policy: asksToPay, continueAsNewAfter: { historyEvents: 40 } });
   foreign = await startForeignWorker();
   const run = await start({ args: [{ agent: 'tester', input: scriptOf('forged') }] });
   await run.open();
@@ -44,22 +44,22 @@ async function start(options: Partial<WorkflowStartOptions>, type = 'agentRun'):
 }
 
 async function continueAsNew(run: RunInTest): Promise<void> {
-  const { links } = await run.status();
+  const { executions } = await run.status();
   await eventually('the run continues as new', async () => {
     await run.handle.signal('noise');
-    return (await run.status()).links > links;
+    return (await run.status()).executions > executions;
   });
 }
 
 /** The run ids of a workflow's executions, oldest first. */
 async function runIds(workflowId: string): Promise<string[]> {
-  return (await world.client.historyChain(workflowId)).links.map(({ runId }) => runId);
+  return (await world.client.historyChain(workflowId)).executions.map(({ runId }) => runId);
 }
 
 /** The failure of a workflow's execution `index` once it has ended; -1 means the last one. */
 function failureOf(workflowId: string, index: number): Promise<unknown> {
   return eventually('the execution fails', async () => {
-    const last = (await world.client.historyChain(workflowId)).links.at(index)?.events.at(-1);
+    const last = (await world.client.historyChain(workflowId)).executions.at(index)?.events.at(-1);
     const failure = last?.workflowExecutionFailedEventAttributes?.failure;
     return failure && { message: failure.message, ...failure.applicationFailureInfo };
   });
@@ -75,7 +75,7 @@ const forbidden = (sentence: RegExp) => ({
 test('a starter: a first execution does not read its second argument', async () => {
   const run = await start({ args: [{ agent: 'tester', input: '[{"text":"hello"}]' }, forged] });
   expect(await run.result()).toMatchObject({ status: 'completed', output: 'hello' });
-  expect(await run.status()).toMatchObject({ links: 1 });
+  expect(await run.status()).toMatchObject({ executions: 1 });
 });
 
 test('a starter with a retry policy and a run timeout: the retry is refused', async () => {
@@ -122,7 +122,7 @@ test('a Temporal schedule: each run is a first execution', async () => {
     return action?.action.workflow.workflowId;
   });
   expect(await workflow.getHandle(workflowId).result()).toMatchObject({ output: 'hello' });
-  expect(await workflow.getHandle(workflowId).query('run')).toMatchObject({ links: 1 });
+  expect(await workflow.getHandle(workflowId).query('run')).toMatchObject({ executions: 1 });
   await plan.delete();
 });
 

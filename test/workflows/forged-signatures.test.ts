@@ -52,7 +52,7 @@ test('500 forged decisions: not all are verified, the run continues as new, and 
   for (let list = 0; list < 5; list++) await run.handle.signal('decide', forged(request!));
   await world.startWorker();
   await heard(run);
-  await eventually('the run continues as new', async () => (await run.status()).links === 2);
+  await eventually('the run continues as new', async () => (await run.status()).executions === 2);
   const { refused } = await run.status();
   expect(refused.last.map(({ code }) => code)).toEqual(Array.from({ length: 50 }, () => 'rate_limited'));
   await expect(decide(run, approval(run, request!))).resolves.toMatchObject({ accepted: true, outcome: 'approved' });
@@ -70,9 +70,9 @@ test('while a tool runs, a run cannot continue as new: the same decision is refu
   await heard(run);
   const honest = approval(run, request!);
   await expect(decide(run, honest)).rejects.toMatchObject({ cause: { type: 'rate_limited' } });
-  expect(await run.status()).toMatchObject({ links: 1, counts: { open: 1 } });
+  expect(await run.status()).toMatchObject({ executions: 1, counts: { open: 1 } });
   writeFileSync(join(world.folder, 'release-flood'), '');
-  await eventually('the next link', async () => (await run.status()).links === 2);
+  await eventually('the next execution', async () => (await run.status()).executions === 2);
   await expect(decide(run, honest)).resolves.toMatchObject({ accepted: true, outcome: 'approved' });
   expect(await run.result()).toMatchObject({ output: 'paid 1 to p', status: 'completed' });
 });
@@ -88,6 +88,6 @@ test.each<[string, (decision: Decision) => Decision]>([
   }
   await heard(run);
   await expect(decide(run, approval(run, request!))).resolves.toMatchObject({ accepted: true, outcome: 'approved' });
-  expect((await run.status()).links).toBe(1);
+  expect((await run.status()).executions).toBe(1);
   await run.result();
 });

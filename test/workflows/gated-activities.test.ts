@@ -151,10 +151,10 @@ describe('a call that waits for approval', () => {
   test('continue-as-new: same request, same deadline, one execution of the activity', async () => {
     const handle = await world.start('rolls', 1);
     const [request] = await world.open(handle);
-    for (const link of [2, 3]) {
+    for (const execution of [2, 3]) {
       const before = (await handle.describe()).runId;
       await handle.signal('roll');
-      await eventually(`link ${link}`, async () => (await handle.describe()).runId !== before);
+      await eventually(`execution ${execution}`, async () => (await handle.describe()).runId !== before);
       // No request is listed before the execution has verified its carried state.
       const listed = await eventually('the open request', async () => {
         const open = await handle.query<ApprovalRequest[]>('approvals');
@@ -164,7 +164,7 @@ describe('a call that waits for approval', () => {
     }
     await world.client.decide({ requestId: request!.requestId, approved: true });
     expect(await world.client.session.client.workflow.getHandle(handle.workflowId).result()).toEqual({
-      links: 3,
+      executions: 3,
       paid: { result: 'paid 1 to a' },
     });
     expect(world.ran()).toEqual(['pay a 1']);

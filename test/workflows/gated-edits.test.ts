@@ -58,7 +58,7 @@ test.each(['before', 'after'] as const)(
     const roll = async (): Promise<void> => {
       const { runId } = await handle.describe();
       await handle.signal('roll');
-      await eventually('the next link', async () => (await handle.describe()).runId !== runId);
+      await eventually('the next execution', async () => (await handle.describe()).runId !== runId);
     };
     if (when === 'before') await roll();
     expect((await world.open(handle)).map((request) => request.requestId)).toEqual([requestId]);

@@ -66,8 +66,8 @@ test.each(Array.from({ length: 5 }, (_, hops) => hops))(
     const [request] = await world.open(handle);
     await handle.signal('decide', { requestId: request!.requestId, approved: true });
     await handle.result();
-    const { links } = await world.client.historyChain(handle.workflowId);
-    const scheduled = links.map(
+    const { executions } = await world.client.historyChain(handle.workflowId);
+    const scheduled = executions.map(
       ({ events }) =>
         events.filter(({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name === 'pay').length,
     );

@@ -167,11 +167,14 @@ test('the other agent is as it was when the run began, whatever was deployed sin
 }, 60_000);
 
 test('it survives continue-as-new, also in the turn of the handoff (I11)', async () => {
-  const own = await openWorld({ agentsIn: (folder) => team(folder, policies), rollOver: { historyEvents: 40 } });
-  const noisy = async (run: RunInTest, links: number) =>
-    eventually(`link ${links}`, async () => {
+  const own = await openWorld({
+    agentsIn: (folder) => team(folder, policies),
+    continueAsNewAfter: { historyEvents: 40 },
+  });
+  const noisy = async (run: RunInTest, executions: number) =>
+    eventually(`execution ${executions}`, async () => {
       await run.handle.signal('noise');
-      return (await run.status()).links >= links;
+      return (await run.status()).executions >= executions;
     });
   const ask = rule('look', 'ask');
   const beside = { tool: 'look', args: { what: 'beside' } };
@@ -187,7 +190,7 @@ test('it survives continue-as-new, also in the turn of the handoff (I11)', async
     return open.find(({ toolName }) => toolName === 'pay');
   });
   expect(second).toMatchObject({ agentName: 'billing' });
-  await noisy(run, (await run.status()).links + 1);
+  await noisy(run, (await run.status()).executions + 1);
   expect(await run.status()).toMatchObject({ agent: 'billing' });
   await run.handle.signal('decide', yes(second.requestId));
   expect((await run.result()).output).toBe('paid 1 to rolled');

@@ -84,8 +84,8 @@ async function step(run: RunInTest, answers: Story['answers']): Promise<boolean>
 /** Everything that the run recorded and was told, without its own ids and times. */
 async function told(run: RunInTest): Promise<unknown> {
   const { output } = await run.result();
-  const { links } = await world.client.historyChain(run.workflowId);
-  const entries = links.flatMap(({ events }) => events.flatMap(journalIn));
+  const { executions } = await world.client.historyChain(run.workflowId);
+  const entries = executions.flatMap(({ events }) => events.flatMap(journalIn));
   const bySeq = new Map(
     entries.map(({ requestId: _id, grantId: _grant, byId: _by, at: _at, deadline: _due, ...rest }) => [rest.seq, rest]),
   );

@@ -80,7 +80,11 @@ const withFolder: Partial<WorkerOptions> = { agents, largePayloads };
 let world: World;
 let reader: CountersignClient;
 beforeAll(async () => {
-  world = await openWorld({ ...withFolder, rollOver: { historyEvents: 30 }, maxConcurrentActivityTaskExecutions: 1 });
+  world = await openWorld({
+    ...withFolder,
+    continueAsNewAfter: { historyEvents: 30 },
+    maxConcurrentActivityTaskExecutions: 1,
+  });
   reader = await createClient({ address: sharedAddress(), taskQueue: world.taskQueue, largePayloads });
 }, 60_000);
 afterAll(async () => {
@@ -93,7 +97,7 @@ afterAll(async () => {
 const start = (agent: string): Promise<RunInTest> => world.start([], { agent, input: 'go' });
 const approve = ({ requestId }: ApprovalRequest) => ({ requestId, approved: true });
 const failedTasks = async ({ workflowId }: RunInTest): Promise<string[]> =>
-  (await reader.historyChain(workflowId)).links.flatMap(({ events }) =>
+  (await reader.historyChain(workflowId)).executions.flatMap(({ events }) =>
     events.flatMap(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message ?? []),
   );
 const payloadFiles = (): string[] =>
@@ -125,7 +129,7 @@ describe('with a payload folder', () => {
 
     await eventually('the run continues as new', async () => {
       await run.handle.signal('noise');
-      return (await run.status()).links >= 2;
+      return (await run.status()).executions >= 2;
     });
     // A new worker reads everything back.
     await world.stopWorker();
@@ -138,12 +142,12 @@ describe('with a payload folder', () => {
     expect(published).toEqual([sha256(json)]);
 
     // History holds references, and the journal is readable even without the folder.
-    const { links } = await world.client.historyChain(run.workflowId);
-    const sizes = links.flatMap(({ events }) =>
+    const { executions } = await world.client.historyChain(run.workflowId);
+    const sizes = executions.flatMap(({ events }) =>
       events.map((event) => proto.temporal.api.history.v1.HistoryEvent.encode(event).finish().length),
     );
     expect(Math.max(...sizes)).toBeLessThan(65_536);
-    expect(projectHistories(links)).toMatchObject({ gaps: [] });
+    expect(projectHistories(executions)).toMatchObject({ gaps: [] });
     expect(await failedTasks(run)).toEqual([]);
   }, 90_000);
 
@@ -211,8 +215,8 @@ describe('with a payload folder', () => {
       { toolName: 'publish', outcome: 'approved', ran: 'yes' },
     ]);
     expect(published).toHaveLength(before + 1);
-    const { links } = await reader.historyChain(run.workflowId);
-    const failures = links.flatMap(({ events }) =>
+    const { executions } = await reader.historyChain(run.workflowId);
+    const failures = executions.flatMap(({ events }) =>
       events.flatMap(({ activityTaskFailedEventAttributes: failed }) => failed?.failure ?? []),
     );
     // Without a cache the files already exist again: each replay writes the missing ones.

@@ -22,7 +22,7 @@ test('150 policies at once: the execution looks up 100, refuses the rest for now
     await run.handle.signal('setPolicy', { policy: { rules }, reason: `change ${sent}` });
   }
   await world.startWorker();
-  await eventually('the run has continued as new', async () => (await run.status()).links > 1, 90_000);
+  await eventually('the run has continued as new', async () => (await run.status()).executions > 1, 90_000);
   expect((await run.status()).refused).toMatchObject({ total: 50 });
   expect((await run.status()).refused.last.every(({ code }) => code === 'rate_limited')).toBe(true);
   const until = { requestId: request!.requestId, approved: true };

@@ -26,8 +26,8 @@ const waiting = async (): Promise<RunInTest> => {
   return run;
 };
 const eventsOf = async (run: RunInTest): Promise<Event[]> => {
-  const { links } = await world.client.historyChain(run.workflowId);
-  return links.flatMap(({ events }) => events);
+  const { executions } = await world.client.historyChain(run.workflowId);
+  return executions.flatMap(({ events }) => events);
 };
 /** Events after the first one that `matches`, except those of workflow tasks. */
 const writtenAfter = async (run: RunInTest, matches: (event: Event) => boolean): Promise<Event[]> => {

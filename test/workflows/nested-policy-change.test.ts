@@ -106,7 +106,7 @@ test('it costs two events in the calling run and four in the nested one, apart f
 });
 
 test('it is carried when the nested run continues as new, and a later one reaches the new execution (I11)', async () => {
-  const own = await openWorld({ agentsIn: (folder) => team(folder), rollOver: { historyEvents: 40 } });
+  const own = await openWorld({ agentsIn: (folder) => team(folder), continueAsNewAfter: { historyEvents: 40 } });
   const turns = [{ calls: [pay('rolled')] }, { calls: [pay('never')] }, { calls: [pay('last')] }, last];
   const run = await own.start(once(callOf('researcher', ...turns)));
   const nested = own.run(`${run.workflowId}/1.1`);
@@ -115,7 +115,7 @@ test('it is carried when the nested run continues as new, and a later one reache
   await policyEntries(nested, 1);
   await eventually('it has continued as new', async () => {
     await nested.handle.signal('noise');
-    return (await nested.status()).links >= 2;
+    return (await nested.status()).executions >= 2;
   });
   await nested.handle.signal('decide', yes(requestId));
   const third = await eventually('the third call is asked about', async () =>
@@ -245,8 +245,8 @@ describe('a signal with that name that does not come from the calling run change
 /** Waits until a run has journaled `count` changes of its policy. */
 async function policyEntries(run: RunInTest, count: number): Promise<void> {
   await eventually(`${count} changes of the policy`, async () => {
-    const { links } = await world.client.historyChain(run.workflowId);
-    const activities = links
+    const { executions } = await world.client.historyChain(run.workflowId);
+    const activities = executions
       .flatMap(({ events }) => events)
       .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'countersign.readParents');
     return activities.length >= count;

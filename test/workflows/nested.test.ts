@@ -389,18 +389,18 @@ test('kill -9 of the worker while it waits: its request waits for the next worke
 }, 60_000);
 
 test('a nested run continues as new while it waits; the calling run only if no nested run is open (I11)', async () => {
-  const own = await openWorld({ agentsIn: (folder) => team(folder), rollOver: { historyEvents: 40 } });
+  const own = await openWorld({ agentsIn: (folder) => team(folder), continueAsNewAfter: { historyEvents: 40 } });
   const turns = [{ calls: [pay('rolled')] }, { calls: [pay('again')] }, last];
   const calls = [callOf('researcher', ...turns), pay('above')];
   const run = await own.start([{ calls }, last] as Turns, { policy: { version: 1, approval: { max_pending: 5 } } });
   const nested = own.run(`${run.workflowId}/1.1`);
   const [request] = await eventually('it asks', () => nested.open().catch(() => undefined));
-  const links = async (each: RunInTest): Promise<number> => (await each.status()).links;
-  await eventually('both have outgrown their link', async () => {
+  const executions = async (each: RunInTest): Promise<number> => (await each.status()).executions;
+  await eventually('both have outgrown their execution', async () => {
     await Promise.all([run.handle.signal('noise'), nested.handle.signal('noise')]);
-    return (await links(nested)) >= 2 && (await run.handle.describe()).historyLength > 45;
+    return (await executions(nested)) >= 2 && (await run.handle.describe()).historyLength > 45;
   });
-  expect(await links(run)).toBe(1);
+  expect(await executions(run)).toBe(1);
   expect((await nested.open())[0]).toEqual(request);
   await nested.handle.signal('decide', yes(request!.requestId));
   const again = await eventually('it asks again', async () =>
@@ -408,7 +408,7 @@ test('a nested run continues as new while it waits; the calling run only if no n
   );
   expect(again.lineage).toEqual([run.workflowId]);
   await nested.handle.signal('decide', yes(again.requestId));
-  await eventually('the calling run continues as new', async () => (await links(run)) >= 2);
+  await eventually('the calling run continues as new', async () => (await executions(run)) >= 2);
   const [above] = await run.open();
   await run.handle.signal('decide', yes(above!.requestId));
   expect((await run.result()).outcomes).toMatchObject([

@@ -41,20 +41,20 @@ const plan = fc.record({
   ),
   answers: fc.array(fc.constantFrom(...answers), { minLength: 1, maxLength: 8 }),
   junk: fc.nat(3),
-  rollsOver: fc.boolean(),
+  continuesAsNew: fc.boolean(),
   end: fc.constantFrom('itself', 'itself', 'itself', 'cancel', 'terminate'),
 });
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
 
 let world: World;
-let shortLinks: World;
+let shortExecutions: World;
 beforeAll(async () => {
   world = await openWorld();
-  shortLinks = await openWorld({ rollOver: { historyEvents: 30 } });
+  shortExecutions = await openWorld({ continueAsNewAfter: { historyEvents: 30 } });
 }, 60_000);
 afterAll(async () => {
   await world.close();
-  await shortLinks.close();
+  await shortExecutions.close();
 });
 
 const isOpen = async (run: RunInTest): Promise<boolean> => (await run.handle.describe()).status.name === 'RUNNING';
@@ -68,7 +68,7 @@ async function answer(run: RunInTest, { requestId }: ApprovalRequest, how: (type
   else await run.handle.signal('decide', decision);
 }
 
-async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index: number): Promise<RunInTest> {
+async function play({ turns, answers: given, junk, continuesAsNew, end }: Plan, index: number): Promise<RunInTest> {
   const script = [...turns.map((turn) => ({ calls: turn.map((name) => calls[name]) })), { text: 'done' }] as Turns;
   const policy = {
     version: 1,
@@ -76,7 +76,7 @@ async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index
     // Long enough for what is answered, short enough for what is left.
     approval: { timeout: given.includes('leave') ? '3s' : '5m' },
   };
-  const run = await (rollsOver ? shortLinks : world).start(script, { policy, metadata: { index } });
+  const run = await (continuesAsNew ? shortExecutions : world).start(script, { policy, metadata: { index } });
   const seen = new Set<string>();
   const asks = turns.flat().filter((name) => name === 'pay').length;
   while (await isOpen(run)) {
@@ -98,7 +98,7 @@ async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index
       await (end === 'cancel' ? run.handle.cancel() : run.handle.terminate('the plan says so'));
       return;
     }
-    if (rollsOver && open.length > 0 && (await run.status()).links < 2) {
+    if (continuesAsNew && open.length > 0 && (await run.status()).executions < 2) {
       for (let each = 0; each < 8; each++) await run.handle.signal('noise');
     }
   }
@@ -106,19 +106,19 @@ async function play({ turns, answers: given, junk, rollsOver, end }: Plan, index
 
 interface Read {
   projection: Projection;
-  links: number;
+  executions: number;
   /** The last execution that completed a task; a terminated run's last execution may have had no time for one. */
   own: WorkflowHandle;
 }
 
 async function read(run: RunInTest): Promise<Read> {
   const { client } = world;
-  const { links } = await client.historyChain(run.workflowId);
-  const worked = links.findLast(({ events }) =>
+  const { executions } = await client.historyChain(run.workflowId);
+  const worked = executions.findLast(({ events }) =>
     events.some((event) => event.workflowTaskCompletedEventAttributes != null),
   );
   const own = client.session.client.workflow.getHandle(run.workflowId, worked!.runId);
-  return { projection: projectHistories(links), links: links.length, own };
+  return { projection: projectHistories(executions), executions: executions.length, own };
 }
 
 /** A request as the run's own ledger records it. */
@@ -171,11 +171,11 @@ describe('the projection of the exported history equals the ledger of the run', 
     let longest = 0;
     const runs = await Promise.all(plans.map((each, index) => play(each, index)));
     for (const run of runs) {
-      const { projection, links } = await expectSame(run);
+      const { projection, executions } = await expectSame(run);
       endings.push((await run.handle.describe()).status.name);
       endings.push(...projection.requests.map(({ outcome }) => outcome ?? 'open'));
       endings.push(...projection.outcomes.map(({ outcome }) => outcome));
-      longest = Math.max(longest, links);
+      longest = Math.max(longest, executions);
     }
     // The test is meaningful only if the seed produces all of this.
     expect(longest).toBeGreaterThanOrEqual(2);

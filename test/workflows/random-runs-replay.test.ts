@@ -23,12 +23,12 @@ beforeAll(async () => {
 afterAll(() => Promise.all(worlds.map((world) => world.close())));
 
 async function placementsIn(world: World, workflowId: string): Promise<Placement[]> {
-  const { links } = await world.client.historyChain(workflowId);
-  return links.flatMap((link, index) => {
-    const { events } = JSON.parse(historyToJSON({ events: link.events })) as { events: HistoryEvent[] };
+  const { executions } = await world.client.historyChain(workflowId);
+  return executions.flatMap((execution, index) => {
+    const { events } = JSON.parse(historyToJSON({ events: execution.events })) as { events: HistoryEvent[] };
     return [{ name: 'as recorded', events }, ...placementsOf(events, placementSeeds)].map((placement) => ({
       ...placement,
-      name: `${workflowId}, link ${index + 1}: ${placement.name}`,
+      name: `${workflowId}, execution ${index + 1}: ${placement.name}`,
     }));
   });
 }

@@ -29,8 +29,8 @@ const update = (run: RunInTest, name: string, message: object): Promise<Receipt>
 
 /** How many updates entered the run's history, and how many tasks failed. */
 async function inHistory(run: RunInTest): Promise<{ updates: number; failures: number }> {
-  const { links } = await world.client.historyChain(run.workflowId);
-  const events = links.flatMap(({ events }) => events);
+  const { executions } = await world.client.historyChain(run.workflowId);
+  const events = executions.flatMap(({ events }) => events);
   return {
     updates: events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null).length,
     failures: events.filter((event) => event.workflowTaskFailedEventAttributes != null).length,

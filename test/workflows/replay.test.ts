@@ -100,9 +100,11 @@ describe('the check can fail', () => {
       JSON.parse(
         JSON.stringify(events).replaceAll(/"countersign\.load(Agent|Gate)"/g, '"countersign.loadAnother"'),
       ) as Events;
-    const firstLinks = files.filter((file) => !/link-[^1]\.json$/.test(file));
+    const firstExecutions = files.filter((file) => !/execution-[^1]\.json$/.test(file));
     const outcomes = await replayAll(bundles, renamed);
-    expect(firstLinks.map((file) => [file, outcomes.get(file)])).toEqual(firstLinks.map((file) => [file, violation]));
+    expect(firstExecutions.map((file) => [file, outcomes.get(file)])).toEqual(
+      firstExecutions.map((file) => [file, violation]),
+    );
   }, 60_000);
 });
 

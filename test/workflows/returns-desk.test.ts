@@ -36,7 +36,7 @@ beforeAll(async () => {
     gated,
     policy: example('policy.yaml'),
     workflowTypes: ['returnsDesk'],
-    rollOver: { historyEvents: 40 },
+    continueAsNewAfter: { historyEvents: 40 },
     logLevel: 'ERROR',
   });
   done = worker.run();
@@ -83,9 +83,9 @@ test('returns are decided over many executions: each request keeps its id and de
   client = await createClient({ address: sharedAddress(), taskQueue });
   await client.session.client.workflow.getHandle(workflowId).signal('close', { reason: 'evening' });
   await client.session.client.workflow.getHandle(workflowId).result();
-  const { links } = await client.historyChain(workflowId);
-  const projection = projectHistories(links);
-  expect(links.length).toBeGreaterThan(2);
+  const { executions } = await client.historyChain(workflowId);
+  const projection = projectHistories(executions);
+  expect(executions.length).toBeGreaterThan(2);
   expect(projection.gaps).toEqual([]);
   expect(projection.requests).toHaveLength(8);
   const runs = projection.outcomes.filter(({ ran }) => ran === 'yes').length;

@@ -13,7 +13,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   // One slot: a tool that holds it keeps the verification waiting.
-  world = await openWorld({ rollOver: { historyEvents: 40 }, maxConcurrentActivityTaskExecutions: 1 });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 }, maxConcurrentActivityTaskExecutions: 1 });
 }, 60_000);
 afterAll(() => world.close());
 
@@ -61,8 +61,8 @@ test('decisions in time count after the deadline, refusals are counted, the jour
     '1.3 expired no',
   ]);
   expect((await run.status()).counts.refused).toBe(noises);
-  const { links } = await world.client.historyChain(run.workflowId);
-  expect(projectHistories(links).gaps).toEqual([]);
+  const { executions } = await world.client.historyChain(run.workflowId);
+  expect(projectHistories(executions).gaps).toEqual([]);
   await holding.result();
 }, 120_000);
 
@@ -75,7 +75,7 @@ test('a close that comes meanwhile cancels what was carried', async () => {
   await eventually('the slot is taken', () => world.ran().includes('start again'));
   await eventually('the run continues as new', async () => {
     await run.handle.signal('noise');
-    return (await world.client.historyChain(run.workflowId)).links.length > 1;
+    return (await world.client.historyChain(run.workflowId)).executions.length > 1;
   });
   await run.handle.signal('close', { reason: 'enough' });
   writeFileSync(join(world.folder, 'release-again'), '');

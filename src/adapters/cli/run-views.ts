@@ -17,7 +17,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['started', view.startedAt],
       ['closed', view.closedAt],
       ['task queue', escapeText(view.taskQueue)],
-      ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.links})`],
+      ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
       ['calls', run === undefined ? undefined : countsOf(run.counts)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
       ['failed', failure === undefined ? undefined : output.style('red', escapeText(failure.message))],

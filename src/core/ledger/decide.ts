@@ -55,10 +55,10 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const { requestId, approved } = decision;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return answerSettled(ledger, decision);
-  const said = jsonDigest(decision as unknown as Json);
+  const contentDigest = jsonDigest(decision as unknown as Json);
   const { decisionId } = decision;
   const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
-  if (again?.said === said) return unchanged(ledger, receiptOf(record, directories, atMs));
+  if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
@@ -76,7 +76,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusal(ledger, requestId, 'already_settled', message);
   }
-  const vote = { ...voter, approved, at: iso(atMs), said, ...textsOf(decision) };
+  const vote = { ...voter, approved, at: iso(atMs), contentDigest, ...textsOf(decision) };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
   if (decision.response !== undefined) {
@@ -225,8 +225,8 @@ function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
 
 function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
   if (decision.decisionId === undefined) return false;
-  const said = jsonDigest(decision as unknown as Json);
-  return votes.some((vote) => vote.decisionId === decision.decisionId && vote.said === said);
+  const contentDigest = jsonDigest(decision as unknown as Json);
+  return votes.some((vote) => vote.decisionId === decision.decisionId && vote.contentDigest === contentDigest);
 }
 
 function receiptOf(record: RequestRecord, directories: Directories, atMs: number): Receipt {

@@ -15,14 +15,14 @@ export interface EscalationStep {
 /** When the next step of an open request is due, in workflow time; null if none is left. */
 export function nextStepAtMs(record: RequestRecord): number | null {
   const dues = [...plannedSteps(record).map(({ dueMs }) => dueMs), nextReminderMs(record)].filter(
-    (dueMs) => dueMs !== null && dueMs > record.ladderMs && isBeforeDeadline(record, dueMs),
+    (dueMs) => dueMs !== null && dueMs > record.stepsTakenUntilMs && isBeforeDeadline(record, dueMs),
   );
   return dues.length === 0 ? null : Math.min(...(dues as number[]));
 }
 
 /** The steps that are due at `atMs` and not taken yet, oldest first. Several missed reminders count as one. */
 export function stepsDue(record: RequestRecord, atMs: number): EscalationStep[] {
-  const planned = plannedSteps(record).filter(({ dueMs }) => dueMs > record.ladderMs && dueMs <= atMs);
+  const planned = plannedSteps(record).filter(({ dueMs }) => dueMs > record.stepsTakenUntilMs && dueMs <= atMs);
   const reminderMs = nextReminderMs(record);
   const reminded: EscalationStep[] =
     reminderMs !== null && reminderMs <= atMs ? [{ kind: 'reminded', dueMs: reminderMs }] : [];
@@ -50,7 +50,7 @@ function nextReminderMs(record: RequestRecord): number | null {
   const { remindMs } = record.terms;
   if (remindMs === null) return null;
   const openedMs = openedAtMs(record);
-  const taken = Math.max(0, Math.floor((record.ladderMs - openedMs) / remindMs));
+  const taken = Math.max(0, Math.floor((record.stepsTakenUntilMs - openedMs) / remindMs));
   return openedMs + (taken + 1) * remindMs;
 }
 

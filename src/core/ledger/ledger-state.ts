@@ -25,7 +25,7 @@ export interface RecordedVote {
   decisionId?: string;
   always?: boolean | RequestedScope;
   /** Digest of the decision, to recognise retries under the same decision id. */
-  said: string;
+  contentDigest: string;
 }
 
 /** An approval request in the ledger. `deadlineMs` is workflow time; null: it waits for ever. */
@@ -39,7 +39,7 @@ export interface RequestRecord {
   /** Delegated seats, in the order of delegation. */
   delegations: { from: string; to: string }[];
   /** Workflow time up to which the escalation steps were taken. */
-  ladderMs: number;
+  stepsTakenUntilMs: number;
   /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
   hidden?: true;
   /** Further inputs of a ruling, for the case that the policy changes. */
@@ -72,7 +72,7 @@ export interface Ledger {
   /** Signing time in milliseconds of the last operator message that loosened something: none is accepted twice. */
   operatorMs: number;
   /** The last `answeredKept` messages with an id that changed something, except decisions: a retry gets its receipt. */
-  answered: { messageId: string; said: string; receipt: Receipt }[];
+  answered: { messageId: string; contentDigest: string; receipt: Receipt }[];
   /** Denials by reviewers: the number for each tool, and the last `deniedKept` calls. */
   denied: { byTool: Record<string, number>; calls: { digest: string; reason?: string }[] };
 }

@@ -51,7 +51,7 @@ export type LedgerCommand =
   /** `operatorMs`: when an operator signed it. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
   /** A message was answered; a retry gets the same receipt. */
-  | { kind: 'answer'; messageId: string; said: string; receipt: Receipt }
+  | { kind: 'answer'; messageId: string; contentDigest: string; receipt: Receipt }
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
   | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
 
@@ -207,7 +207,7 @@ function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>)
   if (record === undefined) return unchanged(ledger);
   const { callId, request } = record;
   const { toolName, deadline } = request;
-  const taken = withRequest(ledger, { ...record, ladderMs: atMs, request: { ...request, reviewers } });
+  const taken = withRequest(ledger, { ...record, stepsTakenUntilMs: atMs, request: { ...request, reviewers } });
   return steps.reduce(
     (reduction, { kind, to }) => journaled(reduction, atMs, { kind, callId, requestId, toolName, deadline, to }),
     unchanged(taken),
@@ -232,8 +232,14 @@ function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy'
   return journaled(unchanged({ ...ledger, operatorMs }), atMs, { kind: 'policy', policyDigest, reason, ...voter });
 }
 
-function answer(ledger: Ledger, { messageId, said, receipt }: Extract<LedgerCommand, { kind: 'answer' }>): Reduction {
-  return unchanged({ ...ledger, answered: [...ledger.answered, { messageId, said, receipt }].slice(-answeredKept) });
+function answer(
+  ledger: Ledger,
+  { messageId, contentDigest, receipt }: Extract<LedgerCommand, { kind: 'answer' }>,
+): Reduction {
+  return unchanged({
+    ...ledger,
+    answered: [...ledger.answered, { messageId, contentDigest, receipt }].slice(-answeredKept),
+  });
 }
 
 function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind: 'refuse' }>): Reduction {

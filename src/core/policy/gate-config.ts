@@ -2,7 +2,7 @@ import type { AttributeNames } from '../base/attribute-names.ts';
 import type { GatedDefinition } from './gated-activity.ts';
 import type { Mode } from './modes.ts';
 import type { Policy } from './policy.ts';
-import type { RollOver } from './run-config.ts';
+import type { ContinueAsNewAfter } from './run-config.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
 /** A user's workflow sends this to a worker, to get the config of its gate before its first gated call. */
@@ -24,7 +24,7 @@ export interface GateConfig {
   run?: Policy;
   /** SHA-256 of the canonical JSON of both policies. */
   policyDigest: string;
-  rollOver: RollOver;
+  continueAsNewAfter: ContinueAsNewAfter;
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;

@@ -38,7 +38,7 @@ export interface RunConfig extends AgentConfig {
   parents?: Policy[];
   /** The other agents that this run may be handed to, directly or through one another. */
   handoffs?: AgentConfig[];
-  rollOver: RollOver;
+  continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */
@@ -46,7 +46,7 @@ export interface RunConfig extends AgentConfig {
 }
 
 /** When a run continues as new on its own. It also does so when Temporal suggests it. */
-export interface RollOver {
+export interface ContinueAsNewAfter {
   /** History events of one execution. Default 8,000. */
   historyEvents: number;
   /** Updates accepted by one execution; the server refuses more than 2,000. Default 1,500. */

@@ -111,7 +111,7 @@ class AgentRun {
       if (this.#shouldContinueAsNew) {
         // Continuing as new would lose what is in flight, such as a new policy (I11).
         if (this.#gate.busy) await this.#gate.until(() => !this.#gate.busy);
-        await this.#rollOver();
+        await this.#continueAsNew();
       }
       const text = await this.#modelTurn(calls).catch(this.#whenClosed);
       if (text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined) {
@@ -128,7 +128,7 @@ class AgentRun {
 
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
-    const { ceiling, parents, rollOver, attributes } = this.#state.config;
+    const { ceiling, parents, continueAsNewAfter, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     this.#gate.setPolicies({
@@ -140,7 +140,7 @@ class AgentRun {
       onParents: (changed) => {
         this.#state.config = { ...this.#state.config, parents: changed };
       },
-      rollOver,
+      continueAsNewAfter,
       attributes,
     });
   }
@@ -194,7 +194,7 @@ class AgentRun {
       await this.#gate.until(() => calls.canGoOn || (this.#shouldContinueAsNew ? this.#idle : calls.canStart));
       calls.takeSettled();
       if (!this.#shouldContinueAsNew) calls.startReady();
-      else if (this.#idle) await this.#rollOver();
+      else if (this.#idle) await this.#continueAsNew();
     }
     calls.writeAnswers();
     const { next } = this.#state;
@@ -238,8 +238,8 @@ class AgentRun {
   }
 
   /** Continues as new with everything that is open and the original deadlines (I11). */
-  async #rollOver(): Promise<never> {
-    const state = { ...this.#state, links: this.#state.links + 1 };
+  async #continueAsNew(): Promise<never> {
+    const state = { ...this.#state, executions: this.#state.executions + 1 };
     const { gate, memo } = this.#gate.snapshot();
     const carried: Carried = { writer: thisExecution(), state, gate };
     return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#bareInput, carried);
@@ -267,14 +267,14 @@ class AgentRun {
 
   #status(): RunStatus {
     this.#gate.requirePast();
-    const { turn = 0, links = 1, usage = { inputTokens: 0, outputTokens: 0 } } = this.#loaded ?? {};
+    const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 } } = this.#loaded ?? {};
     const { counts, open, outcomes, refused } = this.#gate.ledger;
     return {
       workflowId: workflowInfo().workflowId,
       agent: this.#loaded === undefined ? this.#input.agent : this.#agent.agent,
       status: this.#ended ?? (open.length > 0 ? 'waiting' : 'running'),
       turn,
-      links,
+      executions,
       usage,
       counts: { ...counts, open: open.length, refused: refused.total },
       outcomes,

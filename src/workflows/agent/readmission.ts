@@ -25,7 +25,7 @@ export function heldAgain(
   const changes = (each.changes ?? 0) + 1;
   const { modelCallId: id, tool } = each;
   const first = each.call!.callId.split('.', 2).join('.');
-  const wish: ModelCall =
+  const requested: ModelCall =
     'problem' in checked
       ? { id, tool, raw: each.call!.args, problem: `Error: ${checked.problem}` }
       : { id, tool, ...checked };
@@ -33,7 +33,7 @@ export function heldAgain(
     state: 'held',
     changes,
     held: {
-      wish,
+      requested,
       callId: `${first}.${changes + 1}`,
       contextSummary: `${definitionChange(admitted, definition)} ${summaryOf(messages)}`,
       again: true,

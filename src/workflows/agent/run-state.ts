@@ -17,7 +17,7 @@ export interface TurnCall {
   state: 'held' | 'asked' | 'ready' | 'running' | 'done';
   /** The call while it waits for the gate until an earlier call of the turn has its answer. */
   held?: {
-    wish: ModelCall;
+    requested: ModelCall;
     callId: string;
     contextSummary: string;
     /** True if it passed the gate before and its tool has changed since. */
@@ -53,7 +53,7 @@ export interface RunState {
   /** Replaced definitions, for calls that were admitted under them. */
   former?: ToolDefinition[];
   /** The number of the run's executions so far, this one included. */
-  links: number;
+  executions: number;
 }
 
 /** The agent in charge. */

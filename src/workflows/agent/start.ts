@@ -47,6 +47,6 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
     turn: 0,
     calls: [],
     usage: { inputTokens: 0, outputTokens: 0 },
-    links: 1,
+    executions: 1,
   };
 }

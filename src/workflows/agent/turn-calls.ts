@@ -34,11 +34,11 @@ export class TurnCalls {
   }
 
   /** Passes every call that the model requested through the gate, at once (I1). */
-  admitAll(wishes: readonly ModelCall[], turn: number, contextSummary: string): void {
+  admitAll(modelCalls: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
     this.#state.calls = [];
-    for (const [index, wish] of wishes.entries()) {
-      this.#state.calls.push(this.#admitInTurn(wish, `${turn}.${index + 1}`, contextSummary));
+    for (const [index, requested] of modelCalls.entries()) {
+      this.#state.calls.push(this.#admitInTurn(requested, `${turn}.${index + 1}`, contextSummary));
     }
   }
 
@@ -103,11 +103,17 @@ export class TurnCalls {
   }
 
   /** With `batch: sequential`, a call behind an open question is held until that question is settled. */
-  #admitInTurn(wish: ModelCall, callId: string, contextSummary: string): TurnCall {
+  #admitInTurn(requested: ModelCall, callId: string, contextSummary: string): TurnCall {
     const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
-    if (!isHeld) return this.#admit(wish, callId, contextSummary);
-    const { id: modelCallId, tool, args, raw } = wish;
-    return { modelCallId, tool, written: args ?? raw ?? {}, state: 'held', held: { wish, callId, contextSummary } };
+    if (!isHeld) return this.#admit(requested, callId, contextSummary);
+    const { id: modelCallId, tool, args, raw } = requested;
+    return {
+      modelCallId,
+      tool,
+      written: args ?? raw ?? {},
+      state: 'held',
+      held: { requested, callId, contextSummary },
+    };
   }
 
   #admitHeld(): void {
@@ -117,7 +123,7 @@ export class TurnCalls {
       // A call that was allowed to run before does not wait for its turn again.
       if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
       const { notice, changes } = calls[index]!;
-      const admitted = this.#admit(held.wish, held.callId, held.contextSummary, held.replaces);
+      const admitted = this.#admit(held.requested, held.callId, held.contextSummary, held.replaces);
       calls[index] = {
         ...admitted,
         ...(notice !== undefined && { notice }),
@@ -126,23 +132,34 @@ export class TurnCalls {
     }
   }
 
-  #admit(wish: ModelCall, callId: string, contextSummary: string, replaces?: ApprovalRequest['replaces']): TurnCall {
-    const turnCall = { modelCallId: wish.id, tool: wish.tool, written: wish.args ?? wish.raw ?? {} };
-    const tool = this.#tool(wish.tool);
-    if (tool === undefined || wish.args === undefined) {
+  #admit(
+    requested: ModelCall,
+    callId: string,
+    contextSummary: string,
+    replaces?: ApprovalRequest['replaces'],
+  ): TurnCall {
+    const turnCall = {
+      modelCallId: requested.id,
+      tool: requested.tool,
+      written: requested.args ?? requested.raw ?? {},
+    };
+    const tool = this.#tool(requested.tool);
+    if (tool === undefined || requested.args === undefined) {
       const content =
-        tool === undefined ? `Error: tool '${wish.tool}' not found` : (wish.problem ?? 'Error: bad arguments');
-      this.#gate.refuse(callId, wish.tool, content);
+        tool === undefined
+          ? `Error: tool '${requested.tool}' not found`
+          : (requested.problem ?? 'Error: bad arguments');
+      this.#gate.refuse(callId, requested.tool, content);
       return { ...turnCall, state: 'done', content };
     }
     const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
     if (problem !== undefined) {
       const content = sentences.failed(problem);
-      this.#gate.refuse(callId, wish.tool, content);
+      this.#gate.refuse(callId, requested.tool, content);
       return { ...turnCall, state: 'done', content };
     }
-    const call = { callId, tool: wish.tool, args: wish.args };
-    const { shell, assessment } = wish;
+    const call = { callId, tool: requested.tool, args: requested.args };
+    const { shell, assessment } = requested;
     const admission = this.#gate.admit(call, tool, { contextSummary, shell, assessment, replaces });
     const { definition: admitted } = tool;
     if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };

@@ -125,7 +125,7 @@ export class Gate {
 
   /** True when the history has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */
   get shouldContinueAsNew(): boolean {
-    return this.#state.outgrew(this.#activePolicies.options.rollOver);
+    return this.#state.outgrew(this.#activePolicies.options.continueAsNewAfter);
   }
 
   /**
@@ -137,8 +137,8 @@ export class Gate {
   }
 
   /** True while received messages are not applied yet: a ruling before that would overtake them. */
-  get hasNews(): boolean {
-    return this.#messages.queue.hasNews;
+  get hasChanges(): boolean {
+    return this.#messages.queue.hasChanges;
   }
 
   /** Waits until the received messages are applied and answered, also in a cancelled workflow. */
@@ -148,7 +148,7 @@ export class Gate {
 
   /** Says that a ruling in this activation may schedule nothing: its task writes a command all the same (I12). */
   noteRuling(): void {
-    this.#messages.queue.noteNews();
+    this.#messages.queue.noteChange();
   }
 
   /** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
@@ -282,12 +282,12 @@ export class Gate {
     const [state, index] = [this.#state, this.#index];
     return {
       get isDue() {
-        return queue.owesCommand || (queue.isOpen && (deadlines.isDue || index.isDue));
+        return queue.needsCommand || (queue.isOpen && (deadlines.isDue || index.isDue));
       },
       run() {
         if (queue.isOpen) for (const output of [deadlines, index]) output.run();
-        if (queue.owesCommand && !state.hasWritten) index.writeJournal();
-        queue.notePaid();
+        if (queue.needsCommand && !state.hasWritten) index.writeJournal();
+        queue.noteCommandWritten();
       },
     };
   }

@@ -48,6 +48,6 @@ export function answerQueries(state: GateState): void {
 }
 
 function withoutDigest(vote: RecordedVote): ReviewerVote {
-  const { said: _, ...shown } = vote;
+  const { contentDigest: _, ...shown } = vote;
   return shown;
 }

@@ -25,7 +25,7 @@ export type CallingGate = Pick<
   | 'approved'
   | 'drain'
   | 'finished'
-  | 'hasNews'
+  | 'hasChanges'
   | 'noteRuling'
   | 'ledger'
   | 'permit'
@@ -100,7 +100,7 @@ type Ended = { result: unknown } | { changed: ChangedDefinition; admitted: Admit
 async function passGate(gated: GatedCall, input: ActivityInput, next: Next, again: Again | undefined): Promise<Ended> {
   const { gate, activity } = gated;
   // Apply the messages of this activation first: a revocation among them binds the call.
-  if (gate.hasNews) await gate.drain();
+  if (gate.hasChanges) await gate.drain();
   const wished = wish(gated, input.args, again);
   const requestId = admit(gated, wished, again);
   // An allowed call is scheduled in this same step, so that calls keep their order.

@@ -57,11 +57,11 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, run, rollOver, attributes } = config;
+  const { ceiling, run, continueAsNewAfter, attributes } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ...(ceiling && { ceiling }), ...(run && { run }) },
-    rollOver,
+    continueAsNewAfter,
     ...(attributes && { attributes }),
     ...(caller && { caller }),
     ...(metadata && { metadata }),

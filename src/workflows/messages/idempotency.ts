@@ -35,13 +35,13 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
 export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
   const earlier = ledger.answered.find(({ messageId }) => messageId === id);
   if (earlier === undefined) return undefined;
-  return earlier.said === digest ? earlier.receipt : misused(id);
+  return earlier.contentDigest === digest ? earlier.receipt : misused(id);
 }
 
 /** Keeps the receipt of a message that changed something, for its retries. */
 export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, receipt: Receipt): void {
   if (receipt.accepted && !id.startsWith(`${decideName}:`)) {
-    state.apply({ kind: 'answer', messageId: id, said: digest, receipt });
+    state.apply({ kind: 'answer', messageId: id, contentDigest: digest, receipt });
   }
 }
 

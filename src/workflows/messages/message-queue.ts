@@ -23,8 +23,8 @@ interface Queued extends Received {
 export class MessageQueue {
   #messages: Queued[] = [];
   #isOpen = false;
-  #hasNews = false;
-  #owesCommand = false;
+  #hasChanges = false;
+  #needsCommand = false;
 
   /** False until the gate knows its policies; messages wait until then. */
   get isOpen(): boolean {
@@ -33,7 +33,7 @@ export class MessageQueue {
 
   open(): void {
     this.#isOpen = true;
-    this.#hasNews = true;
+    this.#hasChanges = true;
   }
 
   get isEmpty(): boolean {
@@ -41,13 +41,13 @@ export class MessageQueue {
   }
 
   /** True if something arrived since the last run: a message, the result of a lookup, or a fired timer. */
-  get hasNews(): boolean {
-    return this.#isOpen && this.#hasNews;
+  get hasChanges(): boolean {
+    return this.#isOpen && this.#hasChanges;
   }
 
   /** True if the task must write a command, or else a replay may merge it with the next task (I12). */
-  get owesCommand(): boolean {
-    return this.#owesCommand;
+  get needsCommand(): boolean {
+    return this.#needsCommand;
   }
 
   add(message: Received): void {
@@ -56,23 +56,23 @@ export class MessageQueue {
     const queued = { ...message, activation: activation.number, order };
     const index = this.#messages.findIndex((each) => each.activation === queued.activation && each.order > order);
     this.#messages.splice(index === -1 ? this.#messages.length : index, 0, queued);
-    this.#hasNews = true;
+    this.#hasChanges = true;
     // An accepted update is a command in history by itself.
-    this.#owesCommand ||= message.eventId !== undefined;
+    this.#needsCommand ||= message.eventId !== undefined;
   }
 
   /** Call this when a lookup has returned or the timer has fired. */
-  noteNews(): void {
-    this.#hasNews = true;
-    this.#owesCommand = true;
+  noteChange(): void {
+    this.#hasChanges = true;
+    this.#needsCommand = true;
   }
 
   noteRun(): void {
-    this.#hasNews = false;
+    this.#hasChanges = false;
   }
 
-  notePaid(): void {
-    this.#owesCommand = false;
+  noteCommandWritten(): void {
+    this.#needsCommand = false;
   }
 
   next(): Received | undefined {

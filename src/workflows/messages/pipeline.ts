@@ -52,7 +52,7 @@ export class MessagePipeline implements ScheduledTask {
   }
 
   get isDue(): boolean {
-    return this.#queue.hasNews;
+    return this.#queue.hasChanges;
   }
 
   /** Applies what can be applied now, then handles the deadlines and steps that have become due. */
@@ -157,7 +157,7 @@ export class MessagePipeline implements ScheduledTask {
         blocks: lookup.blocks,
         holds: lookup.holds,
         conclude: (receipt) => {
-          this.#queue.noteNews();
+          this.#queue.noteChange();
           this.#answer(received, receipt, identity);
         },
         failed: refused(requestId, { code: 'internal', message: lookup.failed }),

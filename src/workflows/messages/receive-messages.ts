@@ -41,9 +41,9 @@ export interface Messages {
 export function receiveMessages(state: GateState, { policies, change, inherit, close }: MessageEffects): Messages {
   const queue = new MessageQueue();
   const inFlight = new InFlight();
-  const noteNews = (): void => queue.noteNews();
-  const deadlines = new Deadlines(state, inFlight, new EscalationSteps(state, inFlight), noteNews);
-  const recorded = new RecordedTimes(inFlight, noteNews);
+  const noteChange = (): void => queue.noteChange();
+  const deadlines = new Deadlines(state, inFlight, new EscalationSteps(state, inFlight), noteChange);
+  const recorded = new RecordedTimes(inFlight, noteChange);
   const ceiling = (): Policy | undefined => policies().policies.ceiling;
   const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling });
   const signalsAndUpdates: MessageKind<unknown>[] = [

@@ -13,7 +13,7 @@ import type { Caller } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
-import type { RollOver } from '../../core/policy/run-config.ts';
+import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import type { CompiledLayers, RuledCall, Ruling } from '../../core/policy/ruling.ts';
 import { compileLayers, evaluate } from '../../core/policy/ruling.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
@@ -30,7 +30,7 @@ export interface GateOptions {
   lineage?: string[];
   /** Called with the parents' policies that replaced those in `policies`; the next execution begins with them (I11). */
   onParents?: (parents: Policy[]) => void;
-  rollOver: RollOver;
+  continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;
 }

@@ -60,7 +60,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
     votes: [],
     delegations: [],
     ...(!ruledCase.limits.includeArguments && { hidden: true as const }),
-    ladderMs: atMs - 1,
+    stepsTakenUntilMs: atMs - 1,
     ruled: call.ruled,
   };
 }

@@ -260,7 +260,7 @@ describe('renderRun', () => {
         agent: 'tidy',
         status: 'waiting' as const,
         turn: 1,
-        links: 1,
+        executions: 1,
         usage,
         counts: { calls: 5, asks: 2, open: 1, denials: 1, refused: 3 },
         outcomes,

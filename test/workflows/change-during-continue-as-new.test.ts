@@ -6,7 +6,7 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver: { historyEvents: 30 } });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 30 } });
 }, 60_000);
 afterAll(() => world.close());
 
@@ -22,7 +22,7 @@ test('the change takes effect, and the new policy applies to the next call', asy
   await world.startWorker();
   const { outcomes } = await run.result();
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['denied', 'allowed']);
-  expect((await run.status()).links).toBeGreaterThan(1);
+  expect((await run.status()).executions).toBeGreaterThan(1);
 }, 60_000);
 
 test('a run whose state and input are too large for continue-as-new stays in its execution', async () => {
@@ -33,7 +33,7 @@ test('a run whose state and input are too large for continue-as-new stays in its
   for (let noise = 0; noise < 40; noise++) await run.handle.signal('noise');
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
   expect(await run.result()).toMatchObject({ status: 'completed', output: 'done' });
-  const { links } = await world.client.historyChain(run.workflowId);
+  const { executions } = await world.client.historyChain(run.workflowId);
   const failedTask = 9;
-  expect(links.flatMap(({ events }) => events.map(({ eventType }) => eventType))).not.toContain(failedTask);
+  expect(executions.flatMap(({ events }) => events.map(({ eventType }) => eventType))).not.toContain(failedTask);
 }, 60_000);

@@ -9,15 +9,15 @@ import { openWorld } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ rollOver: { historyEvents: 40 } });
+  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
 }, 60_000);
 afterAll(() => world.close());
 
 const noise = (run: RunInTest): Promise<void> => run.handle.signal('noise');
-const links = async (run: RunInTest): Promise<number> => (await run.status()).links;
+const executions = async (run: RunInTest): Promise<number> => (await run.status()).executions;
 const eventNames = async (run: RunInTest): Promise<string[]> => {
   const chain = await world.client.historyChain(run.workflowId);
-  return chain.links.map(({ events }) => String(events.at(-1)?.eventType));
+  return chain.executions.map(({ events }) => String(events.at(-1)?.eventType));
 };
 const continuedAsNew = '28';
 
@@ -27,19 +27,19 @@ test('five open requests and decisions in flight: same requests, same deadlines,
   const before = await run.open(5);
   await eventually('the run continues as new', async () => {
     await noise(run);
-    return (await links(run)) >= 2;
+    return (await executions(run)) >= 2;
   });
   expect(await run.open(5)).toEqual(before);
   const { searchAttributes, memo } = await run.handle.describe();
   expect(searchAttributes['ApprovalIds']).toEqual(before.map(({ requestId }) => requestId));
   expect((memo!['approvals'] as { open: unknown[] }).open).toHaveLength(5);
   // Decisions while the run keeps continuing as new: by signal and by update, among noise.
-  const linksBefore = await links(run);
+  const executionsBefore = await executions(run);
   const growth = new AbortController();
   const growing = (async () => {
     while (!growth.signal.aborted) await noise(run).catch(() => undefined);
   })();
-  await eventually('another link', async () => (await links(run)) > linksBefore);
+  await eventually('another execution', async () => (await executions(run)) > executionsBefore);
   const receipts = await Promise.all(
     before.map(({ requestId }, index) =>
       index % 2 === 0
@@ -85,7 +85,7 @@ test('requested while a tool runs: the tool finishes first, and a call approved 
     return (await run.handle.describe()).historyLength > 45;
   });
   await run.handle.executeUpdate('decide', { args: [{ requestId: request!.requestId, approved: true }] });
-  expect(await links(run)).toBe(1);
+  expect(await executions(run)).toBe(1);
   expect(world.ran()).not.toContain('pay later 9');
   writeFileSync(join(world.folder, 'release-long'), '');
   const { output, outcomes } = await run.result();
@@ -110,7 +110,7 @@ test('a deadline is carried unchanged, and the next execution keeps it', async (
   const [before] = await run.open();
   await eventually('the run continues as new', async () => {
     await noise(run);
-    return (await links(run)) >= 2;
+    return (await executions(run)) >= 2;
   });
   expect((await run.open())[0]!.deadline).toBe(before!.deadline);
   expect((await run.result()).output).toBe('Denied: no decision within 4s');
@@ -124,7 +124,7 @@ test('a starter cannot supply state: the second argument of a start is not read 
       turn: 0,
       calls: [],
       usage: {},
-      links: 7,
+      executions: 7,
     },
     gate: { ledger: { open: [] }, journal: [] },
   };
@@ -136,5 +136,5 @@ test('a starter cannot supply state: the second argument of a start is not read 
     args: [{ agent: 'tester', input: '[{"text":"hello"}]' }, forged],
   });
   expect(await handle.result()).toMatchObject({ status: 'completed', output: 'hello' });
-  expect(await handle.query('run')).toMatchObject({ links: 1 });
+  expect(await handle.query('run')).toMatchObject({ executions: 1 });
 });
