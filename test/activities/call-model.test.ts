@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { ApplicationFailure, defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { createCallModel } from '../../src/activities/call-model.ts';
 import type { CallModelInput, CallModelResult } from '../../src/activities/model-turn.ts';
@@ -252,7 +252,7 @@ describe('a failure', () => {
 
   const streaming = (...parts: object[]): LanguageModelV4 => ({
     ...scriptedModel([]),
-    doStream: async () => ({ stream: ReadableStream.from(parts) as never }),
+    doStream: async () => ({ stream: ReadableStream.from(parts) as ReadableStream<LanguageModelV4StreamPart> }),
   });
   const ranThere = {
     type: 'model_refused',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ApprovalList } from '../../src/client/list-approvals.ts';
+import type { RunInput } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
@@ -11,12 +12,12 @@ const started: RunInTest[] = [];
 const worlds: World[] = [];
 
 /** Starts a run that opens `count` requests, each with its own amount. */
-async function startAsking(count: number, input: { policy?: object } = {}): Promise<RunInTest> {
+async function startAsking(count: number, input: Partial<RunInput> = {}): Promise<RunInTest> {
   const calls = Array.from({ length: count }, (_, index) => ({
     tool: 'pay',
     args: { to: `p${index}`, amount: index },
   }));
-  const run = await world.start([{ calls }, { text: 'done' }], input as never);
+  const run = await world.start([{ calls }, { text: 'done' }], input);
   started.push(run);
   await run.open(count);
   return run;

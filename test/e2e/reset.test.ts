@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { commandsOf, simpleCommands } from '../support/page-commands.ts';
+import { resetToTask, type Event } from '../support/reset-to.ts';
 import { temporal } from '../support/temporal-cli.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -16,29 +16,21 @@ afterAll(() => world.close());
 
 const paid = (to: string): number => world.ran().filter((line) => line === `pay ${to} 1`).length;
 
-/** A run whose call was approved and ran, with the ids of the workflow tasks to which it could be reset. */
-async function approvedRun(to: string): Promise<{ run: RunInTest; requestId: string; tasks: number[] }> {
+/** A run whose call was approved and ran, with the workflow tasks to which it could be reset. */
+async function approvedRun(to: string): Promise<{ run: RunInTest; requestId: string; tasks: Event[] }> {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'done' }]);
   const [request] = await run.open();
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
   await run.result();
   const { events = [] } = await run.handle.fetchHistory();
-  const tasks = events!
-    .filter((each) => each.workflowTaskCompletedEventAttributes != null)
-    .map(({ eventId }) => Number(eventId));
+  const tasks = events!.filter((each) => each.workflowTaskCompletedEventAttributes != null);
   return { run, requestId: request!.requestId, tasks };
 }
 
-async function resetTo(run: RunInTest, workflowTaskFinishEventId: number): Promise<void> {
-  const { client, connection } = world.client.session;
+async function resetTo(run: RunInTest, task: Event): Promise<void> {
+  const { workflowId } = run;
   const { runId } = await run.handle.describe();
-  await connection.workflowService.resetWorkflowExecution({
-    namespace: client.options.namespace,
-    workflowExecution: { workflowId: run.workflowId, runId },
-    workflowTaskFinishEventId: workflowTaskFinishEventId as never,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
+  await resetToTask(world, { workflowId, runId }, task);
 }
 
 /** The command of docs/operations.md. */

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { WorkerPlugin } from '@temporalio/worker';
 import type { ApprovalRequest, Grant, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
-import type { RunInTest, World } from '../support/world.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
@@ -19,7 +20,7 @@ const policyOf = (nearS: number): JsonObject => ({
     { pattern: 'echo', action: 'ask' },
   ],
 });
-const turns = [
+const turns: Turns = [
   {
     calls: [
       { tool: 'pay', args: { to: 'near', amount: 1 } },
@@ -28,7 +29,7 @@ const turns = [
     ],
   },
   { text: 'done' },
-] as never[];
+];
 
 interface Asked {
   run: RunInTest;
@@ -39,19 +40,19 @@ interface Asked {
 let world: World;
 const arbitration = { asked: 0, letGo: (): void => {} };
 /** Makes arbitrations wait for the test. */
-function slowArbitration() {
+function slowArbitration(): WorkerPlugin {
   const isOpen = new Promise<void>((resolve) => (arbitration.letGo = resolve));
   return {
     name: 'slow-arbitration',
-    configureWorker: (options: { interceptors?: { activity?: unknown[] } }) => ({
+    configureWorker: (options) => ({
       ...options,
       interceptors: {
         ...options.interceptors,
         activity: [
           ...(options.interceptors?.activity ?? []),
-          ({ info }: { info: { activityType: string } }) => ({
+          ({ info }) => ({
             inbound: {
-              execute: async (input: unknown, next: (input: unknown) => Promise<unknown>) => {
+              execute: async (input, next) => {
                 if (info.activityType === 'countersign.arbitrate') {
                   arbitration.asked++;
                   await isOpen;
@@ -63,7 +64,7 @@ function slowArbitration() {
         ],
       },
     }),
-  } as never;
+  };
 }
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { journalIn } from '../../src/client/journal-of.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { findTimeSkipping, type TimeSkippingServer } from '../support/time-skipping-server.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -92,9 +93,9 @@ overDays('over hours and days', () => {
   });
 
   describe('steps before the deadline', () => {
-    const start = (to: string, ask: object): Promise<RunInTest> =>
+    const start = (to: string, ask: JsonObject): Promise<RunInTest> =>
       world.start(turns(to), {
-        policy: { version: 1, rules: [{ pattern: `pay:${to}`, action: 'ask', ask }] } as never,
+        policy: { version: 1, rules: [{ pattern: `pay:${to}`, action: 'ask', ask }] },
       });
 
     test('a reminder each day, a warning in the last hour, then expiry', async () => {

@@ -1,3 +1,4 @@
+import type { JSONSchema7 } from '@ai-sdk/provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { askModel, type RawTurn } from '../../src/models/ask-model.ts';
 import { toModelFailure, type ModelFailure, type ModelFailureKind } from '../../src/models/model-failure.ts';
@@ -46,7 +47,7 @@ const failureOf = async (asked: Promise<unknown>): Promise<ModelFailure> =>
 describe('the request', () => {
   test('is a chat completion with the key, and with tools and transcript if there are any', async () => {
     server.answer(answerText('Hi'));
-    const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+    const schema: JSONSchema7 = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     await askModel(
       openAICompatible({ baseURL: `${server.baseURL}/`, apiKey, model: 'test-model' }),
       {
@@ -55,7 +56,7 @@ describe('the request', () => {
           { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'read', arguments: { path: 'a' } }] },
           { role: 'tool', toolCallId: 'c1', toolName: 'read', content: 'Denied: no' },
         ]),
-        tools: [{ type: 'function', name: 'read', description: 'Reads', inputSchema: schema as never }],
+        tools: [{ type: 'function', name: 'read', description: 'Reads', inputSchema: schema }],
       },
       new AbortController().signal,
     );

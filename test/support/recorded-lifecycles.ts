@@ -28,10 +28,10 @@ const large = (reviewer: string) => ({
   action: 'ask',
   ask: { reviewers: [reviewer] },
 });
-const annOrCfo = {
+const annOrCfo: JsonObject = {
   version: 1,
-  rules: [...(asking({ reviewers: ['ann'] })['rules'] as object[]), large('cfo')],
-} as never;
+  rules: [...(asking({ reviewers: ['ann'] })['rules'] as JsonObject[]), large('cfo')],
+};
 const later = ({ deadline }: ApprovalRequest, moreMs: number): string =>
   new Date(Date.parse(deadline!) + moreMs).toISOString();
 

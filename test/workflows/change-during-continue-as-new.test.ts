@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { World } from '../support/world.ts';
+import type { Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** A run does not continue as new while a policy change is in flight, even with no open request (I11). */
@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test('the change takes effect, and the new policy applies to the next call', async () => {
-  const pay = (amount: number): object => ({ calls: [{ tool: 'pay', args: { to: 'rolled', amount } }] });
-  const run = await world.start([pay(1), pay(2), { text: 'done' }] as never[]);
+  const pay = (amount: number): Turns[number] => ({ calls: [{ tool: 'pay', args: { to: 'rolled', amount } }] });
+  const run = await world.start([pay(1), pay(2), { text: 'done' }]);
   const [request] = await run.open();
   await world.stopWorker();
   // All of this arrives at once: the turn ends, the history has grown enough, and the new policy must be read.

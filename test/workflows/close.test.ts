@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
-import type { World } from '../support/world.ts';
+import type { Calls, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** Signal `close`: the run ends, open requests are cancelled, and the sender is answered. */
@@ -20,11 +20,11 @@ const transcript = async (run: { handle: { query: (name: string) => Promise<unkn
     .map(({ content }) => content);
 
 test('open requests are cancelled; a running tool finishes first', async () => {
-  const calls = [
+  const calls: Calls = [
     { tool: 'pay', args: { to: 'closed', amount: 1 } },
     { tool: 'hold', args: { name: 'closing' } },
   ];
-  const run = await world.start([{ text: 'Paying.', calls }, { text: 'never said' }] as never[], {
+  const run = await world.start([{ text: 'Paying.', calls }, { text: 'never said' }], {
     policy: { rules: [{ pattern: 'hold', action: 'allow' }] },
   });
   const [request] = await run.open();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callDigest, definitionDigest } from '../../src/core/base/digest.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { testAgent } from '../support/test-agent.ts';
 import type { World } from '../support/world.ts';
@@ -14,13 +15,13 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => foreign.close());
 
-async function forge(policy: string, tool: string, args: object, more: object = {}): Promise<unknown> {
+async function forge(policy: string, tool: string, args: JsonObject, more: object = {}): Promise<unknown> {
   const world: World = await openWorld({ policy });
   try {
     const workflowId = `foreign-${randomUUID()}`;
     const { description, schema } = testAgent(world.folder).tools.find(({ name }) => name === tool)!;
     const definition = definitionDigest({ name: tool, description, schema });
-    const digest = callDigest({ tool, args: args as never, definition });
+    const digest = callDigest({ tool, args, definition });
     const permit = { workflowId, callId: '1.1', digest, definition, outcome: 'approved', agent: 'tester', ...more };
     const told = await world.client.session.client.workflow.execute('agentRun', {
       workflowId,

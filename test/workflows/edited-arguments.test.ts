@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
-import type { RunInTest, World } from '../support/world.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** Edited arguments are a new call (I9), and a response replaces the tool's result. */
@@ -12,8 +12,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-const turns = (to: string, amount: number): never[] =>
-  [{ calls: [{ tool: 'pay', args: { to, amount } }] }, { text: 'told: {{lastResult}}' }] as never[];
+const turns = (to: string, amount: number): Turns => [
+  { calls: [{ tool: 'pay', args: { to, amount } }] },
+  { text: 'told: {{lastResult}}' },
+];
 const decide = (run: RunInTest, decision: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>('decide', { args: [decision] });
 const ran = (to: string): string[] => world.ran().filter((line) => line.startsWith(`pay ${to} `));

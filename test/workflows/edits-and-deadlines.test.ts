@@ -29,7 +29,7 @@ const update = (run: RunInTest, name: string, message: object): Promise<Receipt>
 
 test('edited twice, then extended: never past the longest wait since the first request', async () => {
   const calls = [{ tool: 'pay', args: { to: 'chain', amount: 1 } }];
-  const run = await world.start([{ calls }, { text: 'done' }] as never[], {
+  const run = await world.start([{ calls }, { text: 'done' }], {
     policy: { rules: [one, over(10, 'bob', '1h'), over(20, 'cem', '1h')] },
   });
   const [first] = await run.open();
@@ -58,7 +58,7 @@ test('edited twice, then extended: never past the longest wait since the first r
 
 test('an edited call whose rule has a shorter timeout waits as long as the rule says', async () => {
   const calls = [{ tool: 'pay', args: { to: 'short', amount: 1 } }];
-  const run = await world.start([{ calls }, { text: 'done' }] as never[], {
+  const run = await world.start([{ calls }, { text: 'done' }], {
     policy: { rules: [one, over(10, 'bob', '5m')] },
   });
   const [first] = await run.open();

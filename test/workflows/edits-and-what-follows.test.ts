@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
-import type { RunInTest, World } from '../support/world.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** Edits combined with other features: standing denials, limits, hidden arguments, a worker that was away (I9). */
@@ -18,11 +18,10 @@ afterAll(() => world.close());
 const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
 const refused = (code: string): object => ({ cause: { type: code } });
-const pays = (...calls: [string, number][]): never[] =>
-  [
-    { calls: calls.map(([to, amount]) => ({ tool: 'pay', args: { to, amount } })) },
-    { text: '{{lastResult}}' },
-  ] as never[];
+const pays = (...calls: [string, number][]): Turns => [
+  { calls: calls.map(([to, amount]) => ({ tool: 'pay', args: { to, amount } })) },
+  { text: '{{lastResult}}' },
+];
 const details = (run: RunInTest, requestId: string): Promise<ApprovalDetails> =>
   run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
 const asks: JsonObject = { rules: [{ pattern: 'pay', action: 'ask' }] };
@@ -48,7 +47,7 @@ test('an edit into an irreversible call counts, and is refused once the run has 
     approval: { max_irreversible_per_run: 1 },
   };
   const calls = [1, 2].map((amount) => ({ tool: 'echo', args: { amount } }));
-  const run = await world.start([{ calls }, { text: 'done' }] as never[], { policy });
+  const run = await world.start([{ calls }, { text: 'done' }], { policy });
   const [first, second] = await run.open(2);
   const edit = (requestId: string): Promise<Receipt> =>
     update(run, 'decide', { requestId, approved: true, modifiedArguments: { amount: 500 } });
@@ -75,7 +74,7 @@ describe('the same rule with other terms', () => {
       rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: '3s' } }],
       approval: { on_timeout },
     });
-    const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }] as never[];
+    const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
     const run = await world.start(turns, { policy: policy('allow') });
     await run.open();
     await update(run, 'setPolicy', { policy: policy('deny') });

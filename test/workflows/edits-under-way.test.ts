@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { journalIn } from '../../src/client/journal-of.ts';
-import type { Receipt } from '../../src/contract.ts';
+import type { Decision, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
@@ -29,12 +29,12 @@ const policy: JsonObject = {
 };
 async function editing(
   to: string,
-): Promise<{ run: RunInTest; edit: (amount: number) => object; answer: Promise<Receipt> }> {
+): Promise<{ run: RunInTest; edit: (amount: number) => Decision; answer: Promise<Receipt> }> {
   const calls = [{ tool: 'pay', args: { to, amount: 1 } }];
-  const run = await world.start([{ calls }, { text: 'done' }] as never[], { policy });
+  const run = await world.start([{ calls }, { text: 'done' }], { policy });
   const [request] = await run.open();
   const { requestId } = request!;
-  const edit = (amount: number): object => ({
+  const edit = (amount: number): Decision => ({
     requestId,
     approved: true,
     decisionId: `edit-${amount}`,
@@ -61,7 +61,7 @@ async function inHistory(run: RunInTest): Promise<{ updates: number; checks: num
 test('another edit is refused before history, and evaluated when it is repeated under its id', async () => {
   const { run, edit, answer } = await editing('denied');
   const { workflowId } = run;
-  const other = edit(5) as never;
+  const other = edit(5);
   await expect(world.client.decide(other, { workflowId })).rejects.toMatchObject({ code: 'rate_limited' });
   expect(await inHistory(run)).toEqual({ updates: 1, checks: 1 });
   checking.letGo();

@@ -82,7 +82,7 @@ describe('a start that is not possible fails with one sentence and its code', ()
     world.client.session.client.workflow.execute('agentRun', {
       workflowId: `bad-${randomUUID()}`,
       taskQueue: world.taskQueue,
-      args: args as never,
+      args,
     });
   const rows: [string, unknown[], string, string | RegExp][] = [
     [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { journalIn } from '../../src/client/journal-of.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';
@@ -15,9 +16,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-const start = (ask: object): Promise<RunInTest> =>
+const start = (ask: JsonObject): Promise<RunInTest> =>
   world.start([{ calls: [{ tool: 'pay', args: { to: 'ladder', amount: 1 } }] }, { text: 'told: {{lastResult}}' }], {
-    policy: { rules: [{ pattern: 'pay', action: 'ask', ask }] } as never,
+    policy: { rules: [{ pattern: 'pay', action: 'ask', ask }] },
   });
 
 /** The journal of a run, read from its history, as `KIND` or `KIND to NAMES`. */

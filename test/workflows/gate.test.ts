@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { World } from '../support/world.ts';
+import type { Calls, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 let world: World;
@@ -9,8 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
-const oneCall = (call: { tool: string; args?: object; rawArguments?: string }): never[] =>
-  [{ calls: [call] }, { text: 'told: {{lastResult}}' }] as never[];
+const oneCall = (call: Calls[number]): Turns => [{ calls: [call] }, { text: 'told: {{lastResult}}' }];
 
 describe('one call, each way through the gate', () => {
   test('allow: the tool runs, and nobody is asked', async () => {

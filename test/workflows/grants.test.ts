@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Grant, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
-import type { RunInTest, World } from '../support/world.ts';
+import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** The grants that "always" creates, on real runs (I14; docs/wire.md). */
@@ -26,7 +26,7 @@ test.each<[string, object, object, boolean]>([
   ['arguments that do not', { always: { kind: 'arguments', match: { amount: '?' } } }, pay('{{to}}', 10), false],
 ])('always, %s', async (name, always, second, isGranted) => {
   const to = `g${name.length}${isGranted}`;
-  const turns = JSON.parse(JSON.stringify([pay(to, 1), second, done]).replaceAll('{{to}}', to)) as never[];
+  const turns = JSON.parse(JSON.stringify([pay(to, 1), second, done]).replaceAll('{{to}}', to)) as Turns;
   const run = await world.start(turns);
   const [first] = await run.open();
   const receipt = await decide(run, { requestId: first!.requestId, approved: true, ...always });
@@ -68,7 +68,7 @@ describe('open siblings', () => {
   });
 
   test('always denied: the other requests are denied too, now and later', async () => {
-    const run = await world.start([...three('never').slice(0, 1), pay('never', 4), done] as never[]);
+    const run = await world.start([...three('never').slice(0, 1), pay('never', 4), done]);
     const [one] = await run.open(3);
     await decide(run, { requestId: one!.requestId, approved: false, always: true, reason: 'Not today' });
     const { outcomes, output } = await run.result();
@@ -84,7 +84,7 @@ describe('open siblings', () => {
 });
 
 test('a grant is listed, runs out of uses, and can be revoked', async () => {
-  const run = await world.start([1, 2, 3, 4].map((amount) => pay('uses', amount)) as never[]);
+  const run = await world.start([1, 2, 3, 4].map((amount) => pay('uses', amount)));
   const grants = (): Promise<Grant[]> => run.handle.query<Grant[]>('grants');
   const [one] = await run.open();
   await decide(run, {

@@ -9,7 +9,7 @@ import type { ApprovalDetails, ApprovalRequest, Grant, Receipt } from '../../src
 import { eventually } from '../support/eventually.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';
 import { team } from '../support/team.ts';
-import { openWorld, type RunInTest, type World } from '../support/world.ts';
+import { openWorld, type Calls, type RunInTest, type World } from '../support/world.ts';
 
 const word = 'qzxmarker';
 const amount = 918_273_645;
@@ -58,7 +58,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-const calls = [
+const calls: Calls = [
   { tool: 'delete_file', args: { path: `/etc/${word}` } },
   { tool: 'bash', args: { command: `rm -rf ./${word}` } },
   { tool: 'http_post', args: { url: `http://${word}.internal/`, body: word } },
@@ -68,7 +68,7 @@ const calls = [
 ];
 
 test('names, severities and fixed texts are visible, values are nowhere', async () => {
-  const run = await world.start([{ text: `I will touch ${word} now.`, calls }, { text: 'end' }] as never[]);
+  const run = await world.start([{ text: `I will touch ${word} now.`, calls }, { text: 'end' }]);
   const seen: Record<string, unknown> = {};
   const open = await run.open(5);
   seen['open'] = open;
@@ -124,7 +124,7 @@ test('requests with hidden arguments keep them hidden after a handoff to an agen
     const handover = { tool: 'transfer_to_billing' };
     const pay = { tool: 'pay', args: { to: word, amount } };
     const plain = { tool: 'pay', args: { to: 'plain', amount: 1 } };
-    const run = await own.start([{ calls: [handover, pay] }, { calls: [plain] }, { text: 'end' }] as never[]);
+    const run = await own.start([{ calls: [handover, pay] }, { calls: [plain] }, { text: 'end' }]);
     const [first] = await run.open();
     const always = { kind: 'arguments', match: { to: `${word}*` }, uses: 1 };
     const { requestId } = first!;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { journalIn } from '../../src/client/journal-of.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -11,7 +12,7 @@ import { openWorld } from '../support/world.ts';
 
 interface Story {
   turns: Turns;
-  policy: object;
+  policy: JsonObject;
   /** Answers, in the order of the requests. */
   answers: { approved: boolean; always?: boolean | object; reason?: string }[];
 }
@@ -62,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const start = ({ turns, policy }: Story): Promise<RunInTest> => world.start(turns, { policy: policy as never });
+const start = ({ turns, policy }: Story): Promise<RunInTest> => world.start(turns, { policy });
 
 /**
  * Answers the request that has waited longest, after every call that may run has ended: calls run concurrently with

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import { emptyLedger, findRequest, reduce } from '../../src/core/ledger/ledger.ts';
-import type { World } from '../support/world.ts';
+import type { Calls, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 import {
   recordedAs,
@@ -35,8 +35,8 @@ test.each(sequences.map((messages, index) => [index, messages] as const))(
   async (index, messages) => {
     const pays = targets.map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
     // The held tool keeps the run from ending when all requests are settled.
-    const calls = [...pays, { tool: 'hold', args: { name: `model-${index}` } }] as never[];
-    const run = await world.start([{ calls }, { text: 'end' }], { policy: lifecyclePolicy as never });
+    const calls: Calls = [...pays, { tool: 'hold', args: { name: `model-${index}` } }];
+    const run = await world.start([{ calls }, { text: 'end' }], { policy: lifecyclePolicy });
     const requests = await run.open(targets.length);
     let ledger = emptyLedger(1);
     for (const [at, request] of requests.entries()) {

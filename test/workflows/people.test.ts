@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -22,9 +23,9 @@ const directory = {
     dan: { groups: ['finance', 'legal'] },
   },
 };
-const asking = (ask: object): never => ({ directory, rules: [{ pattern: 'pay', action: 'ask', ask }] }) as never;
-const start = (to: string, ask: object, more: object = {}): Promise<RunInTest> =>
-  world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'told: {{lastResult}}' }] as never[], {
+const asking = (ask: JsonObject): JsonObject => ({ directory, rules: [{ pattern: 'pay', action: 'ask', ask }] });
+const start = (to: string, ask: JsonObject, more: object = {}): Promise<RunInTest> =>
+  world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'told: {{lastResult}}' }], {
     policy: asking(ask),
     ...more,
   });
@@ -49,7 +50,7 @@ async function answer(run: RunInTest, requestId: string, words: string[]): Promi
 }
 
 const two = { reviewers: ['group:finance'], quorum: 2 };
-test.each<[string, object, string[], unknown[]]>([
+test.each<[string, JsonObject, string[], unknown[]]>([
   ['a quorum', two, ['ann', 'bob'], ['1/2', 'approved']],
   ['one person is one vote', two, ['ann', 'ann', 'bob'], ['1/2', 'already_settled', 'approved']],
   [
@@ -81,7 +82,7 @@ test.each<[string, object, string[], unknown[]]>([
 
 describe('the person who started the run', () => {
   const caller = { caller: { userId: 'ann' } };
-  test.each<[string, object, string[], unknown[]]>([
+  test.each<[string, JsonObject, string[], unknown[]]>([
     ['does not approve it', { reviewers: ['group:finance'] }, ['ann', 'bob'], ['self_approval', 'approved']],
     ['may deny it', { reviewers: ['group:finance'] }, ['-ann'], ['denied']],
     ['approves where the rule allows it', { reviewers: ['ann'], allow_self: true }, ['ann'], ['approved']],

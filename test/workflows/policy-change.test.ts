@@ -23,7 +23,7 @@ const start = (to: string): Promise<RunInTest> =>
       { calls: [1, 2].map((amount) => ({ tool: 'pay', args: { to, amount } })) },
       { calls: [{ tool: 'pay', args: { to, amount: 3 } }] },
       { text: 'told: {{lastResult}}' },
-    ] as never[],
+    ],
     { policy: asks },
   );
 const setPolicy = (run: RunInTest, message: unknown): Promise<Receipt> =>
@@ -144,7 +144,7 @@ test('the change is carried when the run continues as new', async () => {
     const calls = Array.from({ length: 12 }, (_, amount) => ({
       calls: [{ tool: 'pay', args: { to: 'far', amount } }],
     }));
-    const run = await small.start([...calls, { text: 'end' }] as never[], { policy: asks });
+    const run = await small.start([...calls, { text: 'end' }], { policy: asks });
     await run.open();
     await setPolicy(run, { policy: { rules: [{ pattern: 'pay', action: 'allow' }] } });
     const { outcomes } = await run.result();

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RunInput } from '../../src/contract.ts';
-import type { Turns, World } from '../support/world.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
+import type { Calls, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** The policy language in a real run. Its individual answers are tested in `test/core`. */
 
-type ScriptedCall = NonNullable<Turns[number]['calls']>[number];
+type ScriptedCall = Calls[number];
 
 let world: World;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ const told = async (call: ScriptedCall, input: Partial<RunInput> = {}): Promise<
 };
 const pay = (to: string, amount: number) => ({ tool: 'pay', args: { to, amount } });
 const bash = (command: string) => ({ tool: 'bash', args: { command } });
-const rules = (...each: object[]): Partial<RunInput> => ({ policy: { version: 1, rules: each as never } });
+const rules = (...each: JsonObject[]): Partial<RunInput> => ({ policy: { version: 1, rules: each } });
 
 describe('each rule of the language decides a call', () => {
   const bashRules = rules(

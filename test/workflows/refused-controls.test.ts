@@ -3,7 +3,7 @@ import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import type { Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
-import type { RunInTest, World } from '../support/world.ts';
+import type { Calls, RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /**
@@ -45,12 +45,12 @@ describe('refused, and not in history', () => {
   let ids: { open: string; settled: string; expired: string; unknown: string };
   let before: { updates: number; failures: number };
   beforeAll(async () => {
-    const calls = [
+    const calls: Calls = [
       { tool: 'pay', args: { to: 'controls', amount: 1 } },
       { tool: 'echo', args: {} },
       { tool: 'look', args: { what: 'controls' } },
     ];
-    run = await world.start([{ calls }, { text: 'done' }] as never[], { policy });
+    run = await world.start([{ calls }, { text: 'done' }], { policy });
     const asked = await run.open(3);
     const of = (tool: string): string => asked.find(({ toolName }) => toolName === tool)!.requestId;
     ids = { open: of('pay'), settled: of('echo'), expired: of('look'), unknown: '0'.repeat(32) };
@@ -133,7 +133,7 @@ test('only operators loosen: an unsigned change is refused before history', asyn
   });
   try {
     const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'operator', amount } }));
-    const run = await guarded.start([{ calls }, { text: 'done' }] as never[]);
+    const run = await guarded.start([{ calls }, { text: 'done' }]);
     const [first] = await run.open(2);
     const always = { kind: 'arguments', match: { amount: '1' } };
     await update(run, 'decide', { requestId: first!.requestId, approved: false, always });

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callDigest, definitionDigest } from '../../src/core/base/digest.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';
 import { testAgent } from '../support/test-agent.ts';
 import { sharedAddress } from '../support/shared-server.ts';
@@ -20,10 +21,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const args = { to: 'ann', amount: 1 };
-function permitOf(workflowId: string, callArgs: object = args, tool = 'pay') {
+function permitOf(workflowId: string, callArgs: JsonObject = args, tool = 'pay') {
   const { description, schema } = testAgent(world.folder).tools.find(({ name }) => name === tool)!;
   const definition = definitionDigest({ name: tool, description, schema });
-  const digest = callDigest({ tool, args: callArgs as never, definition });
+  const digest = callDigest({ tool, args: callArgs, definition });
   return {
     workflowId,
     callId: '1.1',

@@ -81,13 +81,13 @@ describe('a rule', () => {
       'says why',
       { pattern: '*', severity: 'high', reason: 'prod' },
       {},
-      { reasons: ['prod', expect.any(String) as never] },
+      { reasons: ['prod', expect.any(String) as unknown as string] },
     ],
     [
       'without a reason names itself',
       { pattern: '*', severity: 'high' },
       {},
-      { reasons: ['assess rule ceiling.assess#1 says high', expect.any(String) as never] },
+      { reasons: ['assess rule ceiling.assess#1 says high', expect.any(String) as unknown as string] },
     ],
     [
       'names what is affected',

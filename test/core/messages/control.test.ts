@@ -74,7 +74,7 @@ describe('invalid ones are refused in one sentence', () => {
     [
       'readSetPolicy',
       { mode: 'lax' },
-      expect.stringMatching(/^'mode' must be one of default, /) as never,
+      expect.stringMatching(/^'mode' must be one of default, /) as unknown as string,
       'policy_invalid',
     ],
     ['readSetPolicy', { policy: 'x' }, "'policy' must be an object, not a string", 'policy_invalid'],

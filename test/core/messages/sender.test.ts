@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { verifiedSender, claimedSender } from '../../../src/core/messages/sender.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
-import { signedText, type SignedAction } from '../../../src/core/messages/signature.ts';
+import { signedText, type Addressed, type SignedAction } from '../../../src/core/messages/signature.ts';
 
 const pair = (): { privateKey: KeyObject; text: string } => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -45,10 +45,10 @@ function sender({ action = 'decide', name, key, keyId = key, ...received }: Case
   const said = name === undefined ? {} : { [action === 'decide' ? 'reviewerId' : 'by']: name };
   const proof = { keyId: keyId!, signedAt: '2030-01-31T12:00:00Z' };
   const message = { requestId: 'r', ...said, ...(key && { signature: proof }) };
-  const to = { action, message, namespace: 'default', workflowId: 'w1' };
+  const to: Addressed = { action, message, namespace: 'default', workflowId: 'w1' };
   if (key !== undefined) {
     const value = sign(null, Buffer.from(signedText(to)), keys[key].privateKey).toString('base64');
-    to.message = { ...message, signature: { ...proof, value } as never };
+    to.message = { ...message, signature: { ...proof, value } };
   }
   const { namespace = 'default', workflowId = 'w1' } = received;
   const found = verifiedSender({ ...to, namespace, workflowId }, 'ceiling' in received ? received.ceiling : ceiling);

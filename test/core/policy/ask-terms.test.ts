@@ -1,14 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  askTermsOf,
-  reviewersAt,
-  sameDemands,
-  type AskedCall,
-  type AskTerms,
-} from '../../../src/core/policy/ask-terms.ts';
+import { askTermsOf, reviewersAt, sameDemands, sameTerms, type AskTerms } from '../../../src/core/policy/ask-terms.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { PolicyLayers } from '../../../src/core/policy/policy.ts';
-import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
+import { compilePolicy, evaluate, type RuledCall } from '../../../src/core/policy/ruling.ts';
 import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
 
 const minute = 60_000;
@@ -22,7 +16,7 @@ function policyOf(document: object, ceiling: boolean) {
 }
 
 /** The terms of a call of `pay` under these documents. */
-function termsOf(ceiling: object | undefined, run: object | undefined, call: Partial<AskedCall> = {}): AskTerms {
+function termsOf(ceiling: object | undefined, run: object | undefined, call: Partial<RuledCall> = {}): AskTerms {
   const policies: PolicyLayers = {
     ...(ceiling && { ceiling: policyOf(ceiling, true) }),
     ...(run && { run: policyOf(run, false) }),
@@ -31,9 +25,9 @@ function termsOf(ceiling: object | undefined, run: object | undefined, call: Par
     ...(policies.ceiling && { ceiling: compilePolicy(policies.ceiling, 'ceiling') }),
     ...(policies.run && { run: compilePolicy(policies.run, 'run') }),
   };
-  const asked = { tool: 'pay', args: {}, risk: 'write' as const, ...call };
+  const asked: RuledCall = { tool: 'pay', args: {}, risk: 'write', ...call };
   const assessment = { severity: 'low' as const, reasons: [], affectedResources: [], recommendations: [] };
-  const ruling = evaluate(layers, asked as never, {
+  const ruling = evaluate(layers, asked, {
     assessment: { ...assessment, reversible: true, requiresApproval: false },
   });
   expect(ruling.action).toBe('ask');
@@ -182,8 +176,13 @@ describe('commands', () => {
     parts: texts.map((text) => ({ text, reduced: text })),
     uncertain: [],
   });
-  const call = (...texts: string[]) =>
-    ({ tool: 'sh', args: { c: texts.join('; ') }, subject: 'c', risk: 'write', shell: split(...texts) }) as const;
+  const call = (...texts: string[]): RuledCall => ({
+    tool: 'sh',
+    args: { c: texts.join('; ') },
+    subject: 'c',
+    risk: 'write',
+    shell: split(...texts),
+  });
   const rules = [
     { pattern: 'sh:git *', action: 'ask', ask: { reviewers: ['ann'], veto: false, on_timeout: 'allow' } },
     { pattern: 'sh:make *', action: 'ask', ask: { reviewers: ['bob'], always: 'call' } },
@@ -207,11 +206,11 @@ describe('commands', () => {
     ['so does one without a rule', ['cat x', 'git push'], { veto: true, onTimeout: 'deny' }],
     ['a command asks for grants of that command', ['ls x'], { always: 'call' }],
   ])('%s', (_, texts, expected) => {
-    expect(termsOf({ rules }, undefined, call(...texts) as never)).toMatchObject(expected);
+    expect(termsOf({ rules }, undefined, call(...texts))).toMatchObject(expected);
   });
 });
 
-test.each<[string, Partial<AskedCall>, string]>([
+test.each<[string, Partial<RuledCall>, string]>([
   ['nothing written', { risk: 'write' }, 'tool'],
   ['destructive', { risk: 'destructive' }, 'call'],
 ])('always of a rule without that setting: %s', (_, call, expected) => {
@@ -222,7 +221,7 @@ test('always of a rule that cannot be evaluated and would deny: no grant', () =>
   expect(termsOf(none, { rules: [{ pattern: 'pay', when: 'args.x', action: 'deny' }] }).always).toBe(false);
 });
 
-test.each<[AskedCall['risk'], 'safe' | 'low' | 'medium' | 'high' | 'critical', string]>([
+test.each<[RuledCall['risk'], 'safe' | 'low' | 'medium' | 'high' | 'critical', string]>([
   ['read_only', 'safe', 'allow'],
   ['write', 'safe', 'allow'],
   ['write', 'low', 'allow'],
@@ -274,4 +273,13 @@ test.each<[string, object, boolean]>([
   ['self-approval', { ...ann, allow_self: true }, false],
 ])('equality of demands: %s', (_, ask, expected) => {
   expect(sameDemands(termsOf(none, asks(ann)), termsOf(none, asks(ask)))).toBe(expected);
+});
+
+test.each<[string, object, boolean]>([
+  ['the same', ann, true],
+  ['another time-out', { ...ann, timeout: '1m' }, true],
+  ['another reminder', { ...ann, remind: '1m' }, false],
+  ['other reviewers', { reviewers: ['bob'] }, false],
+])('equality of terms: %s', (_, ask, expected) => {
+  expect(sameTerms(termsOf(none, asks(ann)), termsOf(none, asks(ask)))).toBe(expected);
 });

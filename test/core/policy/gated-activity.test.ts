@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalJson } from '../../../src/core/base/canonical-json.ts';
 import { gatedArguments, gatedDefinition, gatedValues } from '../../../src/core/policy/gated-activity.ts';
-import type { Json } from '../../../src/core/base/tool-call.ts';
+import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 
 const named = { name: 'refund', argumentNames: ['orderId', 'amount'] };
 const unnamed = { name: 'refund' };
@@ -65,7 +65,7 @@ test('the shown arguments convert back to the same list', () => {
 });
 
 describe('edited arguments', () => {
-  test.each<[string, object, object, object]>([
+  test.each<[string, object, JsonObject, object]>([
     ['by their names', named, { amount: 7 }, { values: [undefined, 7] }],
     ['by position, with a gap', unnamed, { $2: 'b' }, { values: [undefined, 'b'] }],
     ['an unknown name', named, { sum: 7 }, { problem: `'refund' has no argument 'sum'` }],
@@ -73,7 +73,7 @@ describe('edited arguments', () => {
     ['a position that no list has', unnamed, { $999999999: 1 }, { problem: `'refund' has no argument '$999999999'` }],
     ['a name that every object has', named, { toString: 1 }, { problem: `'refund' has no argument 'toString'` }],
   ])('%s', (_name, activity, args, values) => {
-    expect(gatedValues(activity as typeof named, args as never)).toEqual(values);
+    expect(gatedValues(activity as typeof named, args)).toEqual(values);
   });
 });
 
