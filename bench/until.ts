@@ -1,12 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../test/support/eventually.ts';
 
-/** Calls `probe` until its result is not false. Throws after `timeoutMs` (default: one minute). */
-export async function until<T>(what: string, probe: () => Promise<T | false>, timeoutMs = 60_000): Promise<T> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await probe();
-    if (found !== false) return found;
-    if (Date.now() > end) throw new Error(`not within ${timeoutMs / 1_000} s: ${what}`);
-    await sleep(20);
-  }
+/** Calls `probe` until it returns a value and returns that value. Throws after one minute. */
+export function until<T>(what: string, probe: () => Promise<T | undefined | false>): Promise<T> {
+  return eventually(what, probe, 60_000);
 }

@@ -1,8 +1,12 @@
-/** `countersign/client`: starts runs, lists and decides approvals, and reads runs. */
+/** Starts runs, lists and decides approvals, and reads runs. It needs a Temporal server, and no worker in its process. */
+// Re-exports only.
 export { cleanPayloads } from './client/clean-payloads.ts';
+export type { Session } from './client/connect.ts';
 export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';
 export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
+export { CountersignClientPlugin } from './client/client-plugin.ts';
+export type { ClientPluginOptions } from './client/client-plugin.ts';
 export type { RequestOptions, SendOptions } from './client/control-run.ts';
 export type { HistoryChain, HistoryExecution } from './client/history-chain.ts';
 export type { Journal } from './client/fetch-journal.ts';
@@ -12,8 +16,12 @@ export type { ReviewerKey } from './client/reviewer-key.ts';
 export type { RunView } from './client/show-run.ts';
 export { signDecision, signMessage } from './client/sign-message.ts';
 export type { Signed, Signer, SigningOptions } from './client/sign-message.ts';
+export type { Setup } from './client/set-up.ts';
+export type { Registration } from './connection/search-attributes.ts';
 export type { StartOptions } from './client/start-run.ts';
-export type { AttributeNames, AttributeNameOptions } from './core/base/attribute-names.ts';
+export type { Cleaned } from './payload-folder/clean-folder.ts';
+export type { ProjectedRequest, Projection } from './core/ledger/journal.ts';
+export type { AttributeNames, AttributeNameOptions, AttributeType } from './core/base/attribute-names.ts';
 export type { LargePayloads } from './payload-folder/large-payloads.ts';
 export { ProblemError, isProblemError } from './core/base/problem.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';

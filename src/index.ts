@@ -1,4 +1,5 @@
-/** `countersign`: defines tools, agents and models; reads and evaluates policies. Re-exports only. */
+/** Defines tools, agents and models; reads and evaluates policies. */
+// Re-exports only.
 export type { Assessor, AssessorCall } from './agents/assessor.ts';
 export { agentTool } from './agents/agent-tool.ts';
 export type { AgentToolOptions } from './agents/agent-tool.ts';
@@ -10,6 +11,7 @@ export { defineTool } from './agents/define-tool.ts';
 export { isTool } from './agents/definitions.ts';
 export type { ToolOptions } from './agents/define-tool.ts';
 export type { Tool, ToolContext } from './agents/definitions.ts';
+export type { ToolSchema } from './agents/tool-schema.ts';
 export { DefinitionError } from './agents/definition-error.ts';
 export { modelFromEnvironment, openAICompatible } from './models/openai-compatible.ts';
 export type { OpenAICompatibleOptions } from './models/openai-compatible.ts';
@@ -26,15 +28,16 @@ export type {
   RuledCall,
   Ruling,
   RulingContext,
+  RunCounts,
 } from './core/policy/ruling.ts';
 export { explain } from './core/policy/explain.ts';
 export type { Explanation, RuleMatch } from './core/policy/explain.ts';
 export { lintPolicy } from './core/policy-file/lint-policy.ts';
 export type { PolicyWarning } from './core/policy-file/policy-warning.ts';
 export { mergeRunSide } from './core/policy/run-side.ts';
+export type { RunSide, RunSideRule } from './core/policy/run-side.ts';
 export { splitShell } from './core/shell/split.ts';
-export type { ShellPart, ShellSplit } from './core/shell/parts.ts';
-export type { Grant, GrantScope } from './core/policy/grants.ts';
+export type { ShellPart, ShellSplit, Uncertainty } from './core/shell/parts.ts';
 export type { Directory, Person } from './core/people/directory.ts';
 export type { ModelCallOptions } from './core/policy/run-config.ts';
 export type { Mode } from './core/policy/modes.ts';

@@ -1,7 +1,26 @@
 /**
- * `countersign/workflow`: the gate for your own workflows. Use it in workflow code: the gate works only inside a
- * workflow, on a worker from `createWorker` or with the plugin from `countersign/worker`. Workflow code must not import
- * `countersign` itself, which includes models, file access and zod. Re-exports only.
+ * The gate for your own workflows. Use it in workflow code: the gate works only inside a workflow, on a worker from
+ * `createWorker` or with `CountersignPlugin`. Workflow code must not import `countersign` itself, which includes models,
+ * file access and zod.
+ */
+// Re-exports only.
+/**
+ * The workflow that runs an agent. `createWorker` bundles it; export it from a module of your own that also has other
+ * workflows. Fails with `agent_unknown`, `policy_invalid` or `arguments_invalid` for an input that cannot be run, and with
+ * the code of a model call that failed for good.
+ *
+ * @example
+ * ```ts
+ * import { executeChild } from '@temporalio/workflow';
+ * import { agentRun } from 'countersign/workflow';
+ *
+ * export { agentRun };
+ *
+ * export async function askClerk(question: string): Promise<string> {
+ *   const { output } = await executeChild(agentRun, { args: [{ agent: 'clerk', input: question }] });
+ *   return output;
+ * }
+ * ```
  */
 export { agentRun } from './workflows/agent/agent-run.ts';
 export { ApprovalGate } from './workflows/guarded/approval-gate.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { AiSdkPlugin } from '@temporalio/ai-sdk';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { countersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from '../../src/worker.ts';
 import { shopActivities } from './activities.ts';
 import { gated } from './gated.ts';
 
@@ -26,7 +26,7 @@ const worker = await Worker.create({
     new AiSdkPlugin({
       modelProvider: createOpenAICompatible({ name: 'openai', baseURL, ...(apiKey && { apiKey }) }),
     }),
-    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
+    new CountersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
   ],
 });
 console.log('ready');

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { OpenAIProvider } from '@openai/agents-openai';
 import { OpenAIAgentsPlugin } from '@temporalio/openai-agents';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { countersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from '../../src/worker.ts';
 import { shopActivities } from './activities.ts';
 import { gated } from './gated.ts';
 
@@ -23,7 +23,7 @@ const worker = await Worker.create({
   workflowsPath: join(here, 'workflows.ts'),
   activities: shopActivities(log ?? join(here, 'shop.log')),
   plugins: [
-    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
+    new CountersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['supportAgent'] }),
     new OpenAIAgentsPlugin({
       // Chat completions, which every compatible server speaks.
       modelProvider: new OpenAIProvider({

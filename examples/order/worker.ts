@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { countersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from '../../src/worker.ts';
 import { orderActivities } from './activities.ts';
 import { gated } from './gated.ts';
 
@@ -20,7 +20,7 @@ const worker = await Worker.create({
   workflowsPath: join(here, 'workflows.ts'),
   activities: orderActivities(log ?? join(here, 'order.log')),
   plugins: [
-    countersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['returnOrder', 'returnsDesk'] }),
+    new CountersignPlugin({ gated, policy: join(here, 'policy.yaml'), workflowTypes: ['returnOrder', 'returnsDesk'] }),
   ],
 });
 console.log('ready');

@@ -41,13 +41,7 @@ async function assessCall(call: ModelCall, options: AssessCallsOptions): Promise
   if (tool === undefined || call.args === undefined) return call;
   const { name, risk, subject } = tool;
   const { args, shell } = call;
-  const builtIn = assessBuiltIn({
-    tool: name,
-    args,
-    risk,
-    ...(subject !== undefined && { subject }),
-    ...(shell !== undefined && { shell }),
-  });
+  const builtIn = assessBuiltIn({ tool: name, args, risk, subject, shell });
   const own = await Promise.all(
     options.assessors.map((assessor, index) =>
       ask(assessor, assessor.name || `#${index + 1}`, { tool: name, args, risk, agent: options.agent }, options),

@@ -97,6 +97,6 @@ function toApplicationFailure(failure: ModelFailure, attempt: number): Applicati
     message,
     type: kind,
     nonRetryable: kind === 'model_refused' || (kind === 'model_output_invalid' && attempt >= attemptsAtInvalidOutput),
-    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+    nextRetryDelay: retryAfterMs,
   });
 }

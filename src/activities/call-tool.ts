@@ -38,7 +38,7 @@ function toolContext(context: Context, { workflowId, callId, agent, caller }: Pe
     workflowId,
     callId,
     agent,
-    ...(caller === undefined ? {} : { caller }),
+    caller,
     log: context.log,
   };
 }

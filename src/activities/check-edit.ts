@@ -40,7 +40,7 @@ export function createCheckEdit(
     const [call] = await assessCalls(checked, { toolNamed, assessors, agent, signal });
     if (call?.args === undefined) return { problem: (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '') };
     const { shell, assessment } = call;
-    return { args: call.args, ...(shell && { shell }), ...(assessment && { assessment }) };
+    return { args: call.args, shell, assessment };
   };
 }
 

@@ -85,10 +85,9 @@ export function createLoadAgent({
     }
     const inputPolicy = document === undefined ? undefined : runPolicy(document, ceiling);
     const parents = inheritedBeside(ceiling, parent?.policies ?? []);
-    const above = { ...(ceiling === undefined ? {} : { ceiling }), ...(parents.length === 0 ? {} : { parents }) };
+    const above = { ceiling, ...(parents.length > 0 && { parents }) };
     const configOf = (each: Agent): AgentConfig => {
       const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);
-      const own = run === undefined ? {} : { run };
       const { name: agentName, instructions, maxTurns, modelCall } = each;
       const tools = registry.toolsOf(each).map(definitionOf);
       return {
@@ -96,19 +95,19 @@ export function createLoadAgent({
         instructions,
         tools,
         maxTurns,
-        ...(modelCall && { modelCall }),
-        ...own,
-        policyDigest: policyDigest({ ...above, ...own }),
+        modelCall,
+        run,
+        policyDigest: policyDigest({ ...above, run }),
       };
     };
     const handoffs = reachableFrom(agent, registry).map(configOf);
     const config = {
       ...configOf(agent),
       ...above,
-      ...(handoffs.length === 0 ? {} : { handoffs }),
+      ...(handoffs.length > 0 && { handoffs }),
       continueAsNewAfter,
-      ...(attributes === undefined ? {} : { attributes }),
-      ...(sizeLimits === undefined ? {} : { sizeLimits }),
+      attributes,
+      sizeLimits,
     };
     const bytes = Buffer.byteLength(JSON.stringify(config));
     if (bytes > maxConfigBytes) {

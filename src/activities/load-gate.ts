@@ -48,9 +48,8 @@ export function createLoadGate({
       policy === undefined ? undefined : runPolicy(policy, ceiling),
       mode,
     );
-    const policies = { ...(ceiling === undefined ? {} : { ceiling }), ...(run === undefined ? {} : { run }) };
-    const named = attributes === undefined ? {} : { attributes };
-    return { agent, ...policies, policyDigest: policyDigest(policies), continueAsNewAfter, gated: recorded, ...named };
+    const digest = policyDigest({ ceiling, run });
+    return { agent, ceiling, run, policyDigest: digest, continueAsNewAfter, gated: recorded, attributes };
   };
 }
 

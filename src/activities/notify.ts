@@ -30,5 +30,6 @@ const sentences = {
 export const notify: Notify = async (input) => {
   const { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline } = input;
   const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
+  // The SDK's logger prints undefined fields.
   log.info(sentences[kind], { step: kind, ...request, ...(to && { to }) });
 };

@@ -13,7 +13,7 @@ export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } 
 
 /** The activity `countersign.readPolicy`: reads a policy sent to a run, outside of the workflow, to record it (I12). */
 export const readPolicy: ReadPolicy = async ({ policy: document, maxTimeoutMs }) => {
-  const parsed = parsePolicy(document, maxTimeoutMs === undefined ? {} : { maxTimeoutMs });
+  const parsed = parsePolicy(document, { maxTimeoutMs });
   if ('policy' in parsed) return { policy: parsed.policy };
   const { path, message } = parsed.problems[0]!;
   return { problem: path === undefined || path === '' ? message : `${path}: ${message}` };

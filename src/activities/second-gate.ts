@@ -60,7 +60,7 @@ export function secondGate({
   ceiling,
   checkEdit,
 }: SecondGateOptions): ActivityInboundCallsInterceptor {
-  const layers = ceiling === undefined ? {} : { ceiling: compilePolicy(knownCeiling(ceiling), 'ceiling') };
+  const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
   const assessRules = compileAssessRules({ ceiling });
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));

@@ -6,6 +6,7 @@ import { defineTool } from './define-tool.ts';
 import type { Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
+/** Options of `agentTool`. */
 export interface AgentToolOptions {
   /** Default: the agent's name, with every character except letters, digits, `_` and `-` replaced by `_`. */
   name?: string;
@@ -25,9 +26,18 @@ const longestInput = 400_000;
  * workflow id. Throws a `DefinitionError`, one sentence, for invalid options.
  *
  * @example
- * const clerk = defineAgent({ name: 'clerk', instructions: 'Look things up.', model: scriptedModel([]) });
- * agentTool(clerk).risk; // => 'read_only'
- * agentTool(clerk, { name: 'ask_clerk', risk: 'write' }).name; // => 'ask_clerk'
+ * ```ts
+ * import { agentTool, defineAgent, scriptedModel } from 'countersign';
+ *
+ * const clerk = defineAgent({ name: 'clerk', instructions: 'Look orders up.', model: scriptedModel([]) });
+ * const support = defineAgent({
+ *   name: 'support',
+ *   instructions: 'Help customers.',
+ *   model: scriptedModel([{ calls: [{ tool: 'ask_clerk', args: { input: 'Where is order 7?' } }] }]),
+ *   tools: [agentTool(clerk, { name: 'ask_clerk' })],
+ * });
+ * console.log(support.tools.map(({ name, risk }) => `${name}: ${risk}`)); // [ 'ask_clerk: read_only' ]
+ * ```
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   if (!isAgent(agent)) throw new DefinitionError('agentTool: expected what defineAgent returned');

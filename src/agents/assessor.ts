@@ -4,11 +4,13 @@ import { DefinitionError } from './definition-error.ts';
 
 /** The argument of a custom assessor: a copy, so that no change affects the call that is shown, hashed and executed. */
 export interface AssessorCall {
+  /** The tool's name. */
   tool: string;
   args: JsonObject;
   risk: Risk;
+  /** The name of the calling agent. */
   agent: string;
-  /** Aborted when its time is over or the run is cancelled. */
+  /** Aborted after 10 seconds, or when the run is cancelled. */
   signal: AbortSignal;
 }
 

@@ -4,6 +4,7 @@ import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Agent, agentMark, isAgent, isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 
+/** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
 export interface AgentOptions {
   /** 1 to 64 characters; policies and runs name the agent by it. */
   name: string;
@@ -13,12 +14,12 @@ export interface AgentOptions {
   model: LanguageModelV4;
   /** The agent's purpose. The models of agents that call it or hand over to it see this text. */
   description?: string;
-  /** Default none. `agentTool(other)` makes another agent a tool. */
+  /** Default: none. `agentTool(other)` makes another agent a tool. */
   tools?: readonly Tool[];
   /**
    * Agents that a run of this agent can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From
    * the next turn on the run continues with the other agent's instructions, tools and policy, and the same transcript.
-   * Use a function if agents hand over to each other; it is called when the worker is created. Default none.
+   * Use a function if agents hand over to each other; it is called when the worker is created. Default: none.
    */
   handoffs?: readonly Agent[] | (() => readonly Agent[]);
   /**
@@ -48,7 +49,24 @@ const optionNames = [
   'modelCall',
 ] as const satisfies (keyof AgentOptions)[];
 
-/** Declares an agent. Throws a `DefinitionError`, one sentence, for invalid options. */
+/**
+ * Declares an agent: instructions, a model, and the tools that the model may call. A worker runs it (`createWorker`), and
+ * a client starts it by its name. Throws a `DefinitionError`, one sentence, for invalid options.
+ *
+ * @example
+ * ```ts
+ * import { defineAgent, openAICompatible } from 'countersign';
+ *
+ * const support = defineAgent({
+ *   name: 'support',
+ *   instructions: 'You help customers with their orders.',
+ *   model: openAICompatible({ baseURL: 'http://127.0.0.1:11434/v1', model: 'llama3.3' }),
+ *   policy: 'rules: [{ pattern: refund, action: ask }]',
+ *   maxTurns: 20,
+ * });
+ * console.log(support.name, support.maxTurns); // support 20
+ * ```
+ */
 export function defineAgent(options: AgentOptions): Agent {
   checkOptions('defineAgent', options, optionNames);
   const { name, instructions, model, description, tools = [], handoffs = [], policy } = options;
@@ -74,6 +92,7 @@ export function defineAgent(options: AgentOptions): Agent {
   }
   checkPositiveInteger(`${place}: maxTurns`, maxTurns, mostTurns);
   if (modelCall !== undefined) checkModelCall(`${place}: modelCall`, modelCall);
+  // Options that were not given are absent, also where somebody prints the agent.
   return Object.freeze({
     [agentMark]: true as const,
     name,

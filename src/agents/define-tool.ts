@@ -7,13 +7,15 @@ import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 
 type ArgumentName<Schema extends ToolSchema> = Extract<keyof z.output<Schema>, string>;
 
+/** Options of `defineTool`. `name`, `description`, `input` and `execute` are required. */
 export interface ToolOptions<Schema extends ToolSchema> {
   /** 1 to 64 letters, digits, `_` or `-`. Also the type of the tool's activity. */
   name: string;
   /** Shown to the model. */
   description: string;
+  /** A zod schema of an object: the arguments that the model gives. Its JSON Schema is shown to the model. */
   input: Schema;
-  /** Default `write`. */
+  /** What a call can do: `read_only`, `write` or `destructive`. The policy goes by it. Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. With `{ argument,
@@ -49,7 +51,26 @@ const optionNames = [
   'execute',
 ] as const satisfies (keyof ToolOptions<ToolSchema>)[];
 
-/** Declares a tool. Throws a `DefinitionError`, one sentence, for invalid options. */
+/**
+ * Declares a tool. Each call of it is checked against `input`, passes the gate, and runs `execute` as an activity. Throws
+ * a `DefinitionError`, one sentence, for invalid options.
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from 'countersign';
+ * import { z } from 'zod';
+ *
+ * const refund = defineTool({
+ *   name: 'refund',
+ *   description: 'Refunds an order.',
+ *   input: z.object({ orderId: z.string(), amount: z.number().positive() }),
+ *   risk: 'destructive',
+ *   subject: 'orderId',
+ *   execute: ({ orderId, amount }, { idempotencyKey }) => ({ refunded: amount, orderId, idempotencyKey }),
+ * });
+ * console.log(refund.name, refund.risk, refund.timeoutMs); // refund destructive 600000
+ * ```
+ */
 export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schema>): Tool<Schema> {
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);

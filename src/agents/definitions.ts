@@ -12,6 +12,7 @@ import type { ToolSchema } from './tool-schema.ts';
 
 export const agentMark = Symbol.for('countersign.agent');
 
+/** The result of `defineAgent`. Its members are the options, with their defaults. */
 export interface Agent {
   readonly [agentMark]: true;
   readonly name: string;
@@ -19,7 +20,7 @@ export interface Agent {
   readonly model: LanguageModelV4;
   readonly description?: string;
   readonly tools: readonly Tool[];
-  /** Not validated if it was given as a function; `createRegistry` validates it. */
+  /** A function that was given is not checked before a worker is created. */
   readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
@@ -34,15 +35,21 @@ export interface ToolContext {
    * Workflow id and call id: the same for every attempt of one call, so that another system can refuse a repetition.
    */
   idempotencyKey: string;
+  /** The workflow id of the run. */
   workflowId: string;
+  /** Such as `2.1`: the first call of the second turn. */
   callId: string;
+  /** The name of the calling agent. */
   agent: string;
+  /** The user for whom the run works, if the run was started with one. */
   caller?: Caller;
+  /** The logger of the activity; present on a worker. */
   log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
 export const toolMark = Symbol.for('countersign.tool');
 
+/** The result of `defineTool` or `agentTool`. Its members are the options, with their defaults. */
 export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly [toolMark]: true;
   readonly name: string;
@@ -57,6 +64,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly idempotent: boolean;
   /** Milliseconds; null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;
+  /** Start-to-close timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
@@ -66,12 +74,38 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   execute(args: z.output<Schema>, context: ToolContext): unknown;
 }
 
-/** True for a result of `defineAgent`. */
+/**
+ * True for a result of `defineAgent`, also of another copy of this package.
+ *
+ * @example
+ * ```ts
+ * import { defineAgent, isAgent, scriptedModel } from 'countersign';
+ *
+ * const clerk = defineAgent({ name: 'clerk', instructions: 'Look orders up.', model: scriptedModel([]) });
+ * console.log([clerk, { name: 'clerk' }, undefined].map(isAgent)); // [ true, false, false ]
+ * ```
+ */
 export function isAgent(value: unknown): value is Agent {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, agentMark);
 }
 
-/** True for a result of `defineTool`. */
+/**
+ * True for a result of `defineTool` or `agentTool`, also of another copy of this package.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, isTool } from 'countersign';
+ * import { z } from 'zod';
+ *
+ * const now = defineTool({
+ *   name: 'now',
+ *   description: 'Tells the time.',
+ *   input: z.object({}),
+ *   execute: () => new Date().toISOString(),
+ * });
+ * console.log([now, { name: 'now' }, Date.now].map(isTool)); // [ true, false, false ]
+ * ```
+ */
 export function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, toolMark);
 }

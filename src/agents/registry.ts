@@ -92,13 +92,13 @@ export function definitionOf(tool: Tool): ToolDefinition {
     description,
     schema,
     risk,
-    ...(subject === undefined ? {} : { subject }),
-    ...(shellSubject === undefined ? {} : { shellSubject }),
+    subject,
+    shellSubject,
     idempotent,
     heartbeatTimeoutMs,
     timeoutMs,
     definition: definitionDigest({ name, description, schema }),
-    ...(agent === undefined ? {} : { agent: agent.name }),
-    ...(handoff === undefined ? {} : { handoff: handoff.name }),
+    agent: agent?.name,
+    handoff: handoff?.name,
   };
 }

@@ -8,6 +8,7 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 
+/** Options of `cleanPayloads`. */
 export interface CleanOptions {
   /** Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
   folder?: string;
@@ -17,6 +18,7 @@ export interface CleanOptions {
   dryRun?: boolean;
 }
 
+/** What `cleanPayloads` removed. */
 export interface CleanedPayloads extends Cleaned {
   /** The number of executions whose histories were read. */
   runs: number;
@@ -29,6 +31,16 @@ const hourMs = 3_600_000;
  * retention has removed, and files that queries left behind. Reads every history. Recent files stay, because a payload
  * on its way to the server is in no history yet.
  * Throws `internal` without a folder or for too short an age, and `server_unreachable`; then nothing was removed.
+ *
+ * @example
+ * ```ts
+ * import { cleanPayloads, createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { removed, kept } = await cleanPayloads(client.session, { olderThanMs: 7 * 86_400_000, dryRun: true });
+ * console.log(`${removed} files can go, ${kept} stay`); // 0 files can go, 0 stay
+ * await client.close();
+ * ```
  */
 export async function cleanPayloads(session: Session, options: CleanOptions = {}): Promise<CleanedPayloads> {
   const { olderThanMs = 24 * hourMs, dryRun = false } = options;
@@ -38,7 +50,7 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   }
   if (!(olderThanMs >= hourMs)) throw refused('Payload files must be at least an hour old to be removed.');
   const beforeMs = Date.now() - olderThanMs;
-  const folder = await openPayloadFolder(wanted.folder, session.namespace);
+  const folder = openPayloadFolder(wanted.folder, session.namespace);
   const named = new Set<string>();
   let runs = 0;
   for await (const execution of allRuns(session)) {

@@ -41,6 +41,7 @@ import { type StartOptions, startRun } from './start-run.ts';
 import { type Setup, setUp } from './set-up.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 
+/** Options of `createClient`. */
 export interface ClientOptions {
   /** An open connection to use. The caller closes it. */
   connection?: Connection;
@@ -66,8 +67,12 @@ export interface ClientOptions {
 
 /** A run of an agent, identified by its workflow id, however many times it continues as new. */
 export interface RunHandle {
+  /** Unique in its namespace. */
   readonly workflowId: string;
-  /** Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure. */
+  /**
+   * Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure, and the
+   * signal's reason if it aborts.
+   */
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
@@ -75,6 +80,65 @@ export interface RunHandle {
   cancel(): Promise<void>;
 }
 
+/**
+ * The result of `createClient`. Every method throws a `ProblemError`: with the codes that it names, or with
+ * `server_unreachable`.
+ *
+ * @example
+ * Start a run, and approve what it asks about:
+ *
+ * ```ts
+ * import { setTimeout as sleep } from 'node:timers/promises';
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const run = await client.start('support', 'Please refund order o-17', { caller: { userId: 'carl' } });
+ * const inbox = () => client.approvals.list({ workflowId: run.workflowId });
+ * while ((await inbox()).approvals.length === 0) await sleep(100);
+ * for (const { requestId } of (await inbox()).approvals) {
+ *   await client.decide({ requestId, approved: true, reviewerId: 'rita' });
+ * }
+ * console.log((await run.result()).output); // refunded 20 for o-17
+ * await client.close();
+ * ```
+ *
+ * @example
+ * Look at a request before you answer it, and allow further calls like it:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { approvals } = await client.approvals.list({ tool: 'refund', limit: 1 });
+ * for (const { requestId, digest } of approvals) {
+ *   const request = await client.approvals.get(requestId);
+ *   console.log(request.arguments, request.reason); // { orderId: 'o-17', amount: 20 } Money leaves the house
+ *   const always = { kind: 'arguments', match: { orderId: 'o-*' }, uses: 10 } as const;
+ *   const receipt = await client.decide({ requestId, approved: true, digest, always });
+ *   console.log(receipt.outcome, receipt.grantId); // approved grant-1
+ * }
+ * await client.close();
+ * ```
+ *
+ * @example
+ * Give a request more time, change the policy of its run, and read what was decided:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { approvals } = await client.approvals.list({ tool: 'refund' });
+ * for (const { requestId, workflowId } of approvals) {
+ *   await client.extend({ requestId, until: new Date(Date.now() + 3_600_000).toISOString() });
+ *   const policy = { rules: [{ pattern: 'refund', action: 'deny', reason: 'The shop is closed' }] };
+ *   const { settled } = await client.setPolicy(workflowId, { policy, by: 'rita' });
+ *   console.log(settled?.map(({ outcome }) => outcome)); // [ 'superseded' ]
+ *   const { entries } = await client.journal(workflowId);
+ *   console.log(entries.map(({ kind }) => kind).slice(0, 3)); // [ 'opened', 'extended', 'policy' ]
+ * }
+ * await client.close();
+ * ```
+ */
 export interface CountersignClient {
   /** The connection, for everything that this client does not offer. */
   readonly session: Session;
@@ -85,7 +149,12 @@ export interface CountersignClient {
   /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
   readonly approvals: {
+    /** The inbox: the open requests of all runs, earliest deadline first. Needs no worker. */
     list(filter?: ApprovalFilter): Promise<ApprovalList>;
+    /**
+     * One request with its arguments, open or settled. Give `workflowId` if you know it: the run is then not searched for.
+     * Throws `unknown_request`, `no_worker`.
+     */
     get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
   };
   /**
@@ -94,9 +163,6 @@ export interface CountersignClient {
    * `votes`, while a quorum is not complete; or `recorded`, if no worker answered in time. A recorded decision is in
    * history, counts as of now, and is applied by the next worker; this holds for the other messages below too. The same
    * decision sent again with the same `decisionId` gets the original receipt.
-   *
-   * @example
-   * await client.decide({ requestId, approved: true, always: { kind: 'arguments', match: { to: '*@acme.com' } } });
    */
   decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
   /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
@@ -126,25 +192,38 @@ export interface CountersignClient {
    * Throws `run_not_found`.
    */
   journal(workflowId: string): Promise<Journal>;
-  /** The raw histories of all executions of a run. */
+  /** The raw histories of all executions of a run. Throws `run_not_found`. */
   historyChain(workflowId: string): Promise<HistoryChain>;
   /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */
   waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
   /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs` milliseconds. */
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
-  /** Registers the search attributes of the inbox on the cluster, and reads the namespace's retention. */
+  /** Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless. */
   setUp(): Promise<Setup>;
   /** Closes the connection, if this client opened it. */
   close(): Promise<void>;
 }
 
-/** Connects to the Temporal server and returns a client. Throws `server_unreachable` in one sentence. */
+/**
+ * Connects to the Temporal server and returns a client. Close it when done: an open connection keeps the process alive.
+ * Throws `server_unreachable`, and `internal` for options that are invalid.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { status, output } = await (await client.start('clerk', 'Where is order 7?')).result();
+ * console.log(status, output); // completed It is on its way.
+ * await client.close();
+ * ```
+ */
 export async function createClient(options: ClientOptions = {}): Promise<CountersignClient> {
   const { connection, taskQueue = defaultTaskQueue } = options;
   const session =
     connection === undefined
       ? await connect(options)
-      : await openSession(connection, {
+      : openSession(connection, {
           ...options,
           namespace: connectionSettings(options).namespace,
           address: connection.options.address,

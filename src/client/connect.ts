@@ -1,12 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
-import { bundledPath } from '../connection/bundled-path.ts';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
-import { type LargePayloads, folderStorage, largePayloadsOf } from '../payload-folder/large-payloads.ts';
-import { unreadReferences } from '../payload-folder/unread-references.ts';
+import { type LargePayloads, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import type { AttributeNames, AttributeNameOptions } from '../core/base/attribute-names.ts';
-import { askPast } from './ask-past.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { type ServerOptions, connectionSettings } from '../connection/connection-settings.ts';
+import { CountersignClientPlugin } from './client-plugin.ts';
 import { repeatedCalls } from './repeated-calls.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 
@@ -51,7 +49,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
-    return await openSession(connection, { ...options, namespace, address });
+    return openSession(connection, { ...options, namespace, address });
   } catch (error) {
     await connection?.close(); // an open channel would retry for ever and keep the process alive
     if (isProblemError(error)) throw error;
@@ -70,22 +68,15 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
 }
 
 /** Opens our client on an existing connection. */
-export async function openSession(
+export function openSession(
   connection: Connection,
   {
     namespace,
     address,
     ...options
   }: Pick<ConnectOptions, 'largePayloads' | 'attributes'> & { namespace: string; address: string },
-): Promise<Session> {
+): Session {
   const attributes = attributeNamesOf(options.attributes);
-  const largePayloads = largePayloadsOf(options.largePayloads);
-  const dataConverter = {
-    // Reads what a run or a stranger wrote without throwing: one bad memo must not hide the inbox (I5).
-    payloadConverterPath: bundledPath('sandbox/payload-converter'),
-    externalStorage:
-      largePayloads === undefined ? unreadReferences : await folderStorage(largePayloads, namespace, 'unread'),
-  };
-  const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow: [askPast] } });
+  const client = new Client({ connection, namespace, plugins: [new CountersignClientPlugin(options)] });
   return { connection, client, address, namespace, attributes };
 }

@@ -11,7 +11,7 @@ import {
   queryNames,
 } from '../contract.ts';
 import {
-  type Signed,
+  type ControlMessage,
   messageIdOf,
   readClose,
   readDelegate,
@@ -30,6 +30,7 @@ import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt } from './recorded-receipt.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
+/** How a client sends a message to a run. */
 export interface SendOptions {
   /** How long to wait for the run's answer before the message is recorded by signal, in milliseconds. Default 5,000. */
   timeoutMs?: number;
@@ -39,6 +40,7 @@ export interface SendOptions {
   sign?: Signer;
 }
 
+/** How a client sends a message about a request. */
 export interface RequestOptions extends SendOptions {
   /** The workflow id of the run that asks. Default: the run that is found by the request id. */
   workflowId?: string;
@@ -107,7 +109,7 @@ async function sendControl(
   session: Session,
   workflowId: string,
   name: Exclude<SignedAction, 'decide'>,
-  unsigned: Signed & { requestId?: string },
+  unsigned: ControlMessage & { requestId?: string },
   { timeoutMs, sign }: SendOptions,
 ): Promise<Receipt> {
   const { namespace } = session;

@@ -11,6 +11,7 @@ export interface HistoryExecution {
   events: temporal.api.history.v1.IHistoryEvent[];
 }
 
+/** The histories of all executions of a run. */
 export interface HistoryChain {
   /** The executions, oldest first; payloads are not decoded. */
   executions: HistoryExecution[];

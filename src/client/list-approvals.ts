@@ -6,9 +6,13 @@ import type { Session } from './connect.ts';
 import { type WithMemo, describeRun, memoRows, withMemo } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 
+/** Which open requests to list. Default: all. */
 export interface ApprovalFilter {
+  /** The tool's name. */
   tool?: string;
+  /** The agent's name. */
   agent?: string;
+  /** Only the requests of this run. They are read from the run itself, so without delay. */
   workflowId?: string;
   /** The maximum number of rows. Default 100. */
   limit?: number;

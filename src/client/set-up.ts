@@ -6,6 +6,7 @@ import {
   registerSearchAttributes,
 } from '../connection/search-attributes.ts';
 
+/** What `client.setUp` found and did. */
 export interface Setup extends Registration {
   /** How long the namespace keeps closed runs, in days. */
   retentionDays: number;

@@ -12,13 +12,16 @@ export interface RunView {
   workflowId: string;
   status: RunStatusName;
   taskQueue: string;
+  /** ISO 8601. */
   startedAt: string;
+  /** ISO 8601; absent while the run is open. */
   closedAt?: string;
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
   /** The run's own report: counts, outcomes, refused decisions. */
   run?: RunStatus;
+  /** Present if the run has completed. */
   result?: RunResult;
   /** Why the run failed. */
   failure?: Problem;

@@ -8,6 +8,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 
+/** How to start a run. Every member is optional. */
 export interface StartOptions {
   /** Default `run-AGENT-RANDOM`. An id can be used only once: starting it again throws `already_started`. */
   workflowId?: string;
@@ -15,7 +16,9 @@ export interface StartOptions {
   policy?: JsonObject;
   /** Applies to the run's side of the policy, never to the operator's ceiling. */
   mode?: Mode;
+  /** The user for whom the run works. */
   caller?: Caller;
+  /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
   /** Default: the client's. */
   taskQueue?: string;

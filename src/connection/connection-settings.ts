@@ -29,9 +29,9 @@ export function connectionSettings(options: ServerOptions = {}): ConnectionSetti
   return {
     address: withPort(options.address ?? address ?? '127.0.0.1:7233'),
     namespace: options.namespace ?? configured.namespace ?? 'default',
-    ...(tls === undefined ? {} : { tls }),
-    ...(typeof apiKey === 'string' ? { apiKey } : {}),
-    ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
+    tls,
+    apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+    metadata: metadata as ConnectionSettings['metadata'],
   };
 }
 

@@ -3,17 +3,30 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { checkOptions } from '../agents/check-options.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 
+/** Options of `openAICompatible`. */
 export interface OpenAICompatibleOptions {
   /** For example `https://api.openai.com/v1`; `/chat/completions` is appended. */
   baseURL: string;
   /** Sent as a bearer token. Local servers often need none. */
   apiKey?: string;
+  /** The model's name, as the server knows it. */
   model: string;
   /** The provider's name in logs. Default `openai-compatible`. */
   name?: string;
 }
 
-/** A model on any server that supports OpenAI's chat completions. Throws a `DefinitionError` for invalid options. */
+/**
+ * A model on any server that supports OpenAI's chat completions. Makes no request. Throws a `DefinitionError` for invalid
+ * options.
+ *
+ * @example
+ * ```ts
+ * import { openAICompatible } from 'countersign';
+ *
+ * const model = openAICompatible({ baseURL: 'http://127.0.0.1:11434/v1', model: 'llama3.3' });
+ * console.log(model.modelId); // llama3.3
+ * ```
+ */
 export function openAICompatible(options: OpenAICompatibleOptions): LanguageModelV4 {
   checkOptions('openAICompatible', options, ['baseURL', 'apiKey', 'model', 'name']);
   const { baseURL, apiKey, model, name = 'openai-compatible' } = options;
@@ -23,12 +36,7 @@ export function openAICompatible(options: OpenAICompatibleOptions): LanguageMode
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new DefinitionError('openAICompatible: apiKey must be visible ASCII characters without blanks');
   }
-  const provider = createOpenAICompatible({
-    name,
-    baseURL,
-    includeUsage: true,
-    ...(apiKey === undefined ? {} : { apiKey }),
-  });
+  const provider = createOpenAICompatible({ name, baseURL, includeUsage: true, apiKey });
   return provider.chatModel(model);
 }
 
@@ -37,7 +45,16 @@ const standardModel = 'gpt-5-mini';
 
 /**
  * The model from `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `COUNTERSIGN_MODEL`; undefined if neither a key nor a base URL
- * is set. An empty value counts as not set.
+ * is set. An empty value counts as not set. Default base URL: `https://api.openai.com/v1`; default model: `gpt-5-mini`.
+ * Throws a `DefinitionError` for an invalid value.
+ *
+ * @example
+ * ```ts
+ * import { modelFromEnvironment } from 'countersign';
+ *
+ * console.log(modelFromEnvironment({ OPENAI_API_KEY: 'sk-1' })?.modelId); // gpt-5-mini
+ * console.log(modelFromEnvironment({})); // undefined
+ * ```
  */
 export function modelFromEnvironment(environment: Record<string, string | undefined>): LanguageModelV4 | undefined {
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
@@ -47,7 +64,7 @@ export function modelFromEnvironment(environment: Record<string, string | undefi
   return openAICompatible({
     baseURL: baseURL ?? standardBaseURL,
     model: read('COUNTERSIGN_MODEL') ?? standardModel,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    apiKey,
   });
 }
 

@@ -2,31 +2,47 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DefinitionError } from '../agents/definition-error.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+
+/** What a scripted model does in one turn: it says `text`, calls tools, or fails. Every member is optional. */
+export interface ScriptedTurn {
+  /** `{{lastResult}}` is replaced by the last tool result. */
+  text?: string;
+  calls?: {
+    /** The name of the tool. */
+    tool: string;
+    /** Default `{}`. */
+    args?: JsonObject;
+    /** Instead of `args`: the arguments as the model's raw text, which may be invalid. */
+    rawArguments?: string;
+    /** The model's id of the call. Default `call_TURN_CALL`, both from 1. */
+    id?: string;
+  }[];
+  /** The turn fails like an HTTP request, with this status; without a status, as if the server did not answer. */
+  error?: { status?: number; retryAfterMs?: number };
+  /** The delay before the turn, in milliseconds. */
+  delayMs?: number;
+}
 
 const scriptedCall = z.strictObject({
   tool: z.string(),
   args: z.record(z.string(), z.json()).optional(),
-  /** Instead of `args`: the arguments as the model's raw text, which may be invalid. */
   rawArguments: z.string().optional(),
   id: z.string().optional(),
 });
 
-const scriptedTurn = z.strictObject({
-  /** `{{lastResult}}` is replaced by the last tool result. */
+const scriptedTurn: z.ZodType<ScriptedTurn, ScriptedTurn> = z.strictObject({
   text: z.string().optional(),
   calls: z.array(scriptedCall).optional(),
-  /** The turn fails like an HTTP request, with this status; without a status, as if the server did not answer. */
   error: z
     .strictObject({ status: z.int().min(100).max(599).optional(), retryAfterMs: z.int().min(0).optional() })
     .optional(),
-  /** The delay before the turn, in milliseconds. */
   delayMs: z.int().min(0).max(86_400_000).optional(),
 });
 
 const turns = z.array(scriptedTurn);
 const script = z.union([turns, z.record(z.string(), turns)]);
 
-export type ScriptedTurn = z.input<typeof scriptedTurn>;
 /** A list of turns, or several lists by the exact text of the first user message, with `default` for all others. */
 export type Script = readonly ScriptedTurn[] | Readonly<Record<string, readonly ScriptedTurn[]>>;
 

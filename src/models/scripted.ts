@@ -13,10 +13,22 @@ import { readScript, type Script, type ScriptedTurn } from './read-script.ts';
 
 /**
  * A model that plays turns from a file (JSON or YAML) or a list, for demos and tests. `docs/models.md` shows the file
- * format.
+ * format. Throws a `DefinitionError` for a script that is invalid or cannot be read.
  *
  * The turn depends only on the conversation, by the number of its assistant messages, so it is the same on every worker
  * and in every retry. After the last turn the model answers "Done.".
+ *
+ * @example
+ * ```ts
+ * import { scriptedModel } from 'countersign';
+ *
+ * const model = scriptedModel([
+ *   { calls: [{ tool: 'refund', args: { orderId: 'o-17', amount: 20 } }] },
+ *   { text: 'The tool said: {{lastResult}}' },
+ * ]);
+ * const { content } = await model.doGenerate({ prompt: [] });
+ * console.log(content.map((part) => part.type)); // [ 'tool-call' ]
+ * ```
  */
 export function scriptedModel(fileOrScript: string | Script): LanguageModelV4 {
   const scripts = readScript(fileOrScript);
@@ -25,7 +37,7 @@ export function scriptedModel(fileOrScript: string | Script): LanguageModelV4 {
     const turns = scripts.get(firstUserMessage(prompt)) ?? scripts.get('default') ?? [];
     const index = prompt.filter((message) => message.role === 'assistant').length;
     const turn = turns[index] ?? { text: 'Done.' };
-    if (turn.delayMs !== undefined) await sleep(turn.delayMs, undefined, abortSignal ? { signal: abortSignal } : {});
+    if (turn.delayMs !== undefined) await sleep(turn.delayMs, undefined, { signal: abortSignal });
     if (turn.error !== undefined) throw failure(turn.error);
     return perform(turn, index, lastResult(prompt));
   };
@@ -92,8 +104,8 @@ function failure(error: NonNullable<ScriptedTurn['error']>): APICallError {
     message: 'The script says that this turn fails.',
     url: 'http://scripted',
     requestBodyValues: {},
-    ...(status === undefined ? {} : { statusCode: status }),
-    ...(retryAfterMs === undefined ? {} : { responseHeaders: { 'retry-after-ms': String(retryAfterMs) } }),
+    statusCode: status,
+    responseHeaders: retryAfterMs === undefined ? undefined : { 'retry-after-ms': String(retryAfterMs) },
   });
 }
 

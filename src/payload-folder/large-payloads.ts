@@ -1,7 +1,7 @@
-import type { StorageDriver } from '@temporalio/common';
+import type { DataConverter, StorageDriver } from '@temporalio/common';
 import { ExternalStorage } from '@temporalio/common';
 import { ProblemError } from '../core/base/problem.ts';
-import { noDriver } from './unread-references.ts';
+import { noDriver, unreadReferences } from './unread-references.ts';
 import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
 import { openPayloadFolder } from './open-folder.ts';
 
@@ -30,7 +30,7 @@ export function largePayloadsOf(
   if (option === false) return undefined;
   const { COUNTERSIGN_PAYLOAD_FOLDER: folder = '', COUNTERSIGN_PAYLOAD_THRESHOLD: threshold = '' } = environment;
   if (option === undefined && folder === '') return undefined;
-  const wanted = option ?? { folder, ...(threshold === '' ? {} : { thresholdBytes: Number(threshold) }) };
+  const wanted = option ?? { folder, thresholdBytes: threshold === '' ? undefined : Number(threshold) };
   const { thresholdBytes = defaultThresholdBytes } = wanted;
   const [least, most] = thresholdBounds;
   if (Number.isInteger(thresholdBytes) && thresholdBytes >= least && thresholdBytes <= most) {
@@ -40,13 +40,21 @@ export function largePayloadsOf(
   throw new ProblemError({ code: 'internal', message: `${where} must be a whole number from ${least} to ${most}.` });
 }
 
-/** The external storage of a worker or a client. Throws `internal` with one sentence if the folder cannot be used. */
-export async function folderStorage(
-  { folder, thresholdBytes }: Required<LargePayloads>,
+/**
+ * Sets the external storage where `given` has none: the payload folder of the namespace, or without a folder one that
+ * follows no reference. Throws `internal` with one sentence if the folder cannot be used.
+ */
+export function withStorage(
+  given: DataConverter | undefined,
+  largePayloads: Required<LargePayloads> | undefined,
   namespace: string,
   whenGone: WhenGone,
-): Promise<ExternalStorage> {
-  return new FolderStorage(new FolderDriver(await openPayloadFolder(folder, namespace), whenGone), thresholdBytes);
+): DataConverter {
+  if (given?.externalStorage !== undefined) return given;
+  if (largePayloads === undefined) return { ...given, externalStorage: unreadReferences };
+  const { folder, thresholdBytes } = largePayloads;
+  const driver = new FolderDriver(openPayloadFolder(folder, namespace), whenGone);
+  return { ...given, externalStorage: new FolderStorage(driver, thresholdBytes) };
 }
 
 class FolderStorage extends ExternalStorage {

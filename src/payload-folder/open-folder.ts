@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
 
@@ -16,15 +16,16 @@ const keyShape = /^[0-9a-f]{64}\n$/;
 
 /**
  * Opens the payload folder of a namespace, and creates it if it does not exist. Each namespace has its own folder in
- * `folder`, so that cleaning one does not affect another.
+ * `folder`, so that cleaning one does not affect another. Synchronous, because Temporal's plugins configure workers and
+ * clients synchronously; it reads one small file.
  * Throws `internal` with one sentence that names the place and the remedy.
  */
-export async function openPayloadFolder(folder: string, namespace: string): Promise<PayloadFolder> {
+export function openPayloadFolder(folder: string, namespace: string): PayloadFolder {
   // Encode dots too: a namespace may be called `..`.
   const path = join(resolve(folder), encodeURIComponent(namespace).replaceAll('.', '%2E'));
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    const key = (await readKey(path)) ?? (await makeKey(path));
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const key = readKey(path) ?? makeKey(path);
     return { path, key };
   } catch (error) {
     if (isProblemError(error)) throw error;
@@ -33,9 +34,9 @@ export async function openPayloadFolder(folder: string, namespace: string): Prom
   }
 }
 
-async function readKey(path: string): Promise<Buffer | undefined> {
+function readKey(path: string): Buffer | undefined {
   try {
-    const text = await readFile(join(path, keyFile), 'utf8');
+    const text = readFileSync(join(path, keyFile), 'utf8');
     if (keyShape.test(text)) return Buffer.from(text.trim(), 'hex');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -45,17 +46,17 @@ async function readKey(path: string): Promise<Buffer | undefined> {
 }
 
 /** If several processes create it at once, one wins, and all read what it wrote. */
-async function makeKey(path: string): Promise<Buffer> {
+function makeKey(path: string): Buffer {
   const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
-  await writeFile(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  writeFileSync(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    await link(written, join(path, keyFile));
+    linkSync(written, join(path, keyFile));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    await rm(written, { force: true });
+    rmSync(written, { force: true });
   }
-  const key = await readKey(path);
+  const key = readKey(path);
   if (key === undefined) throw unusable(path, `its file '${keyFile}' went away while it was being made`);
   return key;
 }

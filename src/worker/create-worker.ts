@@ -14,13 +14,15 @@ import {
   bundleWorkflowCode,
   makeTelemetryFilterString,
 } from '@temporalio/worker';
+import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { bundledPath } from '../connection/bundled-path.ts';
 import type { ServerOptions } from '../connection/connection-settings.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
-import type { PluginOptions } from './plugin.ts';
-import { countersignPlugin, pluginOptionNames } from './plugin.ts';
+import { CountersignPlugin } from './plugin.ts';
+import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
+import { requireAttributes } from './require-attributes.ts';
 
 /** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
@@ -39,24 +41,49 @@ export interface WorkerOptions extends ServerOptions, PluginOptions, PassedOn {
   logLevel?: LogLevel;
 }
 
+/** The result of `createWorker`: a worker of Temporal's, with the connection that it owns. */
 export interface CountersignWorker {
-  /** Polls until `shutdown`, and resolves when everything that ran has ended. */
+  /**
+   * Polls until `shutdown`, resolves when everything that ran has ended, and closes the connection. Rejects if the worker
+   * fails for good.
+   */
   run(): Promise<void>;
+  /** Stops polling. Activities get `shutdownGraceTime` to end before they are cancelled. */
   shutdown(): void;
 }
 
 /**
- * Makes a worker for these agents. Refuses to start, in one sentence, when the policy does not load
- * (`policy_invalid`, with line and column), the server does not answer (`server_unreachable`), or the cluster lacks
- * the search attributes of the inbox (`internal`, naming `countersign setup`).
+ * Makes a worker for these agents and gated activities, and connects it. Throws a `DefinitionError` for invalid options,
+ * and a `ProblemError` when the policy does not load (`policy_invalid`, with line and column), the server does not answer
+ * (`server_unreachable`), or the namespace lacks the search attributes of the inbox (`internal`, naming `countersign
+ * setup`).
+ *
+ * @example
+ * ```ts
+ * import { defineAgent, scriptedModel } from 'countersign';
+ * import { createClient } from 'countersign/client';
+ * import { createWorker } from 'countersign/worker';
+ *
+ * const model = scriptedModel([{ text: 'We open at nine.' }]);
+ * const hours = defineAgent({ name: 'hours', instructions: 'You know when we open.', model });
+ * const worker = await createWorker({ agents: [hours], taskQueue: 'hours', policy: { rules: [] } });
+ * const running = worker.run();
+ *
+ * const client = await createClient({ taskQueue: 'hours' });
+ * const run = await client.start(hours, 'When do you open?');
+ * console.log((await run.result()).output); // We open at nine.
+ * worker.shutdown();
+ * await Promise.all([running, client.close()]);
+ * ```
  */
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
-  const plugin = countersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
+  const plugin = new CountersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
   installLogger(options.logLevel ?? 'WARN');
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
   const { plugins = [], taskQueue = defaultTaskQueue } = options;
   try {
+    await requireAttributes(connection, namespace, attributeNamesOf(options.attributes));
     const worker = await Worker.create({
       shutdownGraceTime: '10s',
       ...(options.workflowBundle === undefined && { workflowsPath: bundledPath('index') }),
@@ -90,14 +117,30 @@ function passedOn(options: WorkerOptions): PassedOn {
   );
 }
 
-/** Bundles `agentRun`, or the workflows that a module of your own exports; other plugins may change the bundle. */
+/**
+ * Bundles `agentRun`, or the workflows that the module at `workflowsPath` exports, for the option `workflowBundle` of a
+ * worker: so a worker starts without a bundler. `plugins` are those besides ours that change the bundle. Rejects if the
+ * module cannot be bundled.
+ *
+ * @example
+ * ```ts
+ * import { bundleWorkflows, createWorker } from 'countersign/worker';
+ *
+ * const { code } = await bundleWorkflows();
+ * console.log(code.includes('agentRun')); // true
+ * const worker = await createWorker({ taskQueue: 'bundled', workflowBundle: { code } });
+ * const running = worker.run();
+ * worker.shutdown();
+ * await running;
+ * ```
+ */
 export function bundleWorkflows(
   workflowsPath = bundledPath('index'),
   plugins: readonly WorkerPlugin[] = [],
 ): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath,
-    plugins: [countersignPlugin({ leanBundle: workflowsPath === bundledPath('index') }), ...plugins],
+    plugins: [new CountersignPlugin({ leanBundle: workflowsPath === bundledPath('index') }), ...plugins],
     logger: new DefaultLogger('ERROR'),
   });
 }

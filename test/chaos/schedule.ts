@@ -1,7 +1,7 @@
 import type { Via, PlannedWhen } from './planned-when.ts';
 import type { Disturbance, WorkerCache } from './disturbance.ts';
 import type { PlannedControl } from './planned-control.ts';
-import type { GrantScope } from '../../src/contract.ts';
+import type { RequestedScope } from '../../src/contract.ts';
 
 /** The plan of a chaos test as plain JSON: the runs, who answers what and when, and what is killed. */
 export interface ChaosSchedule {
@@ -104,7 +104,7 @@ export interface PlannedItem {
   /** Without `approved`: what the model gets instead of the tool's result. */
   response?: string;
   /** The grant or standing denial requested with the decision. */
-  always?: true | GrantScope;
+  always?: true | RequestedScope;
 }
 
 /** The run's policy is replaced by one with a single rule, which is about `tool`. */

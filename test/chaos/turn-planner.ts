@@ -1,4 +1,4 @@
-import type { GrantScope } from '../../src/contract.ts';
+import type { RequestedScope } from '../../src/contract.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { PlannedControl, PlannedDelegation, PlannedExtension, PlannedRevocation } from './planned-control.ts';
 import type { Fault, PlannedItem, PlannedSend, PlannedVotes } from './schedule.ts';
@@ -43,7 +43,7 @@ export interface TurnPlanner extends TurnTraits {
   delegate: (when: PlannedWhen, more: Partial<PlannedDelegation> & Seat) => PlannedDelegation;
   revoke: (when: PlannedWhen, grants: string[] | 'all', more?: Partial<PlannedRevocation>) => PlannedRevocation;
   /** The scope that a decision may request. Rarely without bounds, because the run would then stop asking. */
-  scope: (approved: boolean) => true | GrantScope;
+  scope: (approved: boolean) => true | RequestedScope;
 }
 
 interface Seat {
@@ -100,7 +100,7 @@ export function turnPlanner(random: SeededRandom, traits: TurnTraits): TurnPlann
         brief: { kind: 'tool', expiresIn: `${random.whole(1, 3)}s` },
         turn: { kind: 'arguments', match: { text: `${texts.turn}*` } },
         run: { kind: 'arguments', match: { text: `${texts.run}*` }, uses: 2, expiresIn: '1m' },
-      } as const satisfies Record<string, true | GrantScope>;
+      } as const satisfies Record<string, true | RequestedScope>;
       const bare = approved ? 1 : 0;
       return scopes[random.weighted({ bare, call: 1, counted: 3, brief: 2, turn: 2, run: 2 })];
     },

@@ -1,4 +1,4 @@
-import type { GrantScope, JournalEntry } from '../../src/contract.ts';
+import type { RequestedScope, JournalEntry } from '../../src/contract.ts';
 import { orderedEntries } from '../../src/core/ledger/journal.ts';
 import type { RunBook } from './run-book.ts';
 import type { Seats } from './seats.ts';
@@ -79,7 +79,7 @@ function madeBy(
   if (settled === undefined || wish === undefined || wished === undefined) {
     return { problem: `it was made at ${at} for request ${requestId}, and who settled that wished for none` };
   }
-  const { kind, match, uses = Infinity, expiresIn } = wished === true ? ({ kind: 'tool' } as GrantScope) : wished;
+  const { kind, match, uses = Infinity, expiresIn } = wished === true ? ({ kind: 'tool' } as RequestedScope) : wished;
   const expected = { call: { kind, digest: settled.digest }, arguments: { kind, match }, tool: { kind } }[kind];
   if (!sameScope(scope, expected) || approved !== wish.item.approved || toolName !== settled.toolName) {
     const text = `${approved ? '' : 'denial '}${JSON.stringify(scope)} of ${toolName}`;

@@ -50,7 +50,7 @@ test('old unreferenced files are removed; referenced, recent and foreign files s
   const [request] = await run.open();
   const named = all();
   expect(named.length).toBeGreaterThan(0);
-  const { path } = await openPayloadFolder(folder, 'default');
+  const { path } = openPayloadFolder(folder, 'default');
   const [old, young] = await Promise.all(['old', 'young'].map((text) => keepFile(path, Buffer.from(text))));
   const unfinished = `${placeOf(path, old!)}.abc.unfinished`;
   writeFileSync(unfinished, 'half');
@@ -75,7 +75,7 @@ test('old unreferenced files are removed; referenced, recent and foreign files s
 });
 
 test('files of another namespace stay', async () => {
-  const { path } = await openPayloadFolder(folder, 'other');
+  const { path } = openPayloadFolder(folder, 'other');
   const name = await keepFile(path, Buffer.from(randomUUID()));
   age(placeOf(path, name), 30);
   await cleanPayloads(world.client.session, { folder });

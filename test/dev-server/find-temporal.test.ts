@@ -14,7 +14,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findTemporal } from '../../src/dev-server/find-temporal.ts';
-import { childrenOf, isRunning, until } from '../support/child-processes.ts';
+import { childrenOf, isRunning } from '../support/child-processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { serveRelease, type ReleaseServer } from './serve-release.ts';
 
 const usable = 'temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)';
@@ -201,7 +202,7 @@ describe('the build', () => {
     compiler();
     const release = (await find()).replace(/[^/]+$/, '');
     const dead = spawn('/bin/sh', ['-c', 'exit 0']);
-    await until(async () => dead.exitCode !== null);
+    await eventually('the end of the process', () => dead.exitCode !== null);
     rmSync(join(release, 'temporal'));
     writeFileSync(join(release, 'lock'), `${dead.pid} ${hostname()}`);
     writeFileSync(join(release, 'building-left-behind'), '');
@@ -213,7 +214,7 @@ describe('the build', () => {
     compiler('sleep 600');
     const calledOff = new AbortController();
     const found = find(calledOff.signal);
-    await until(() => builds().length === 1);
+    await eventually('a build', () => builds().length === 1);
     calledOff.abort();
     await expect(found).rejects.toThrow(/abort/i);
     expect(await isRunning(Number(builds()[0]))).toBe(false);
@@ -223,11 +224,11 @@ describe('the build', () => {
   test.each(['SIGINT', 'SIGKILL'] as const)('ends with its compiler when %s ends the process', async (signal) => {
     compiler('sleep 600');
     const finder = spawn(process.execPath, [join(import.meta.dirname, 'print-temporal.ts')], { env, stdio: 'ignore' });
-    await until(() => builds().length === 1);
+    await eventually('a build', () => builds().length === 1);
     // The watchdog starts right after the compiler; a process that dies between the two would leave a compiler.
-    await until(async () => (await childrenOf(finder.pid!)).length === 2);
+    await eventually('compiler and watchdog', async () => (await childrenOf(finder.pid!)).length === 2);
     finder.kill(signal);
-    await until(async () => !(await isRunning(Number(builds()[0]))));
+    await eventually('the end of the compiler', async () => !(await isRunning(Number(builds()[0]))));
   });
 });
 

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Client, Connection } from '@temporalio/client';
 import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
 import { startDevServer, type DevServer, type DevServerOptions } from '../../src/dev-server/start-dev-server.ts';
-import { isRunning, until } from '../support/child-processes.ts';
+import { isRunning } from '../support/child-processes.ts';
+import { eventually } from '../support/eventually.ts';
 
 let folder: string;
 const started: DevServer[] = [];
@@ -90,7 +91,7 @@ describe('a dev server', () => {
     const serverProcess = Number(firstLine);
     expect(await isRunning(serverProcess)).toBe(true);
     holder.kill(signal);
-    await until(async () => !(await isRunning(serverProcess)));
+    await eventually('the end of the server', async () => !(await isRunning(serverProcess)));
   });
 });
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { until } from '../support/child-processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'docker', 'worker-health.js');
@@ -41,7 +41,7 @@ async function whilePolling<T>(taskQueue: string, host: string, work: () => Prom
   );
   const ended = poll.catch(() => undefined);
   try {
-    await until(async () => {
+    await eventually('a poller', async () => {
       const request = { namespace: 'default', taskQueue: { name: taskQueue } };
       return (await connection.workflowService.describeTaskQueue(request)).pollers.length > 0;
     });

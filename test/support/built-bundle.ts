@@ -7,7 +7,7 @@ import { OpenAIAgentsPlugin } from '@temporalio/openai-agents';
 import { DefaultLogger, bundleWorkflowCode, type WorkerPlugin } from '@temporalio/worker';
 import { parseWorkflowCode } from '@temporalio/worker/lib/worker.js';
 import workerPackage from '@temporalio/worker/package.json' with { type: 'json' };
-import { countersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from '../../src/worker.ts';
 import type { ReplayBundle } from './replay-server.ts';
 
 export interface BuiltBundle {
@@ -20,7 +20,7 @@ export interface BuiltBundle {
 
 /** Bundles the module, unless it is a bundle already. */
 export async function buildOf(bundle: ReplayBundle): Promise<BuiltBundle> {
-  const countersign = countersignPlugin({ largePayloads: false });
+  const countersign = new CountersignPlugin({ largePayloads: false });
   if ('codePath' in bundle) {
     const { codePath } = bundle;
     const buildId = buildIdOf(readFileSync(codePath, 'utf8'), codePath);
@@ -41,7 +41,7 @@ export function mayHold(bundle: ReplayBundle, types: readonly string[]): boolean
 
 function pluginsOf(kind: Exclude<ReplayBundle, { codePath: string }>['plugins']): WorkerPlugin[] {
   if (kind === 'none') return [];
-  const countersign = countersignPlugin({ largePayloads: false });
+  const countersign = new CountersignPlugin({ largePayloads: false });
   // A replay needs these plugins only for their effect on the bundle: it calls no model.
   if (kind === 'with ai-sdk') {
     return [

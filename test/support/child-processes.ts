@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -23,13 +22,4 @@ export async function childrenOf(processId: number): Promise<number[]> {
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map(Number);
-}
-
-/** Waits until `condition` holds; throws after 30 s. */
-export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true within 30 s');
-    await sleep(25);
-  }
 }

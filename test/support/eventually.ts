@@ -17,3 +17,8 @@ export async function eventually<T>(
     await sleep(25);
   }
 }
+
+/** Waits without a time limit until `condition` holds, in tools that a test releases. Rejects when `signal` aborts. */
+export async function holds(condition: () => boolean, signal?: AbortSignal): Promise<void> {
+  while (!condition()) await sleep(20, undefined, { signal });
+}

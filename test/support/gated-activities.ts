@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { holds } from './eventually.ts';
 
 /** Plain activities. Each execution writes one line into `FOLDER/ran.log`. */
 export function gatedTestActivities(folder: string) {
@@ -30,7 +30,7 @@ export function gatedTestActivities(folder: string) {
     hang: async (name: string): Promise<string> => {
       note(`hang ${name}`);
       const { cancellationSignal: signal } = Context.current();
-      while (!existsSync(join(folder, `release-${name}`))) await sleep(20, undefined, { signal });
+      await holds(() => existsSync(join(folder, `release-${name}`)), signal);
       return name;
     },
     free: async (what: unknown): Promise<unknown> => {

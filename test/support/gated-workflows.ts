@@ -124,6 +124,19 @@ export async function thinksAgain(): Promise<unknown> {
   return told(activities.look('b'));
 }
 
+/** Sets the handler of its own signal `note` only after its first call. Returns the notes. */
+export async function notesLate(refuseUnknownSignals: boolean): Promise<unknown[]> {
+  const gate = new ApprovalGate({ refuseUnknownSignals });
+  const { pay } = gate.guard(activities, gated);
+  await gate.load({ agent: 'tester' });
+  await pay('a', 1);
+  const notes: unknown[] = [];
+  setHandler(defineSignal<[unknown]>('note'), (note) => {
+    notes.push(note);
+  });
+  return notes;
+}
+
 /** Continues as new on each signal `roll` while its call waits. */
 export async function rolls(executions: number, carried?: CarriedGate): Promise<unknown> {
   let rolling = false;

@@ -56,6 +56,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'misuses',
         'gatesTooMuch',
         'givesUp',
+        'notesLate',
         'rolls',
         'passesOn',
         'takesFromSignal',

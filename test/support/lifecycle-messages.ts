@@ -2,13 +2,14 @@
 import fc from 'fast-check';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { askTermsOf } from '../../src/core/policy/ask-terms.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RequestRecord, Directories, LedgerCommand } from '../../src/core/ledger/ledger.ts';
 import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
 import { claimedBy } from './record-request.ts';
 import { compilePolicy, evaluate, type Ruling } from '../../src/core/policy/ruling.ts';
 
 const people = ['ann', 'bob', 'cat', 'dan'] as const;
-export const lifecyclePolicy = {
+export const lifecyclePolicy: JsonObject = {
   directory: {
     people: {
       ann: { groups: ['finance'] },
@@ -24,7 +25,7 @@ export const lifecyclePolicy = {
     { pattern: 'pay:r3', action: 'ask', ask: { reviewers: ['cat', 'dan'], always: false } },
     { pattern: 'hold', action: 'allow' },
   ],
-} as const;
+};
 export const targets = ['r0', 'r1', 'r2', 'r3'] as const;
 
 const target = fc.nat(targets.length - 1);

@@ -1,12 +1,12 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Agent } from '../../src/agents/definitions.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { ToolOptions } from '../../src/agents/define-tool.ts';
 import type { ToolContext } from '../../src/agents/definitions.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
+import { holds } from './eventually.ts';
 import { promptScripted } from './prompt-scripted.ts';
 
 const input = z.object({ name: z.string() });
@@ -21,10 +21,11 @@ export function operatorAgent(folder: string): Agent {
   const hold = async (name: string, signal?: AbortSignal): Promise<string> => {
     note(`start ${name}`);
     signal?.addEventListener('abort', () => note(`stop ${name}`));
-    while (!existsSync(join(folder, `release-${name}`))) {
-      if (existsSync(join(folder, `break-${name}`))) throw new Error('the bank is closed');
-      await sleep(20, undefined, { signal });
-    }
+    await holds(() => {
+      const isReleased = existsSync(join(folder, `release-${name}`));
+      if (!isReleased && existsSync(join(folder, `break-${name}`))) throw new Error('the bank is closed');
+      return isReleased;
+    }, signal);
     return `held ${name}`;
   };
   const tool = (toolName: string, options: Options, stops: boolean) =>

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
+import { holds } from './eventually.ts';
 import { promptScripted } from './prompt-scripted.ts';
 
 /**
@@ -12,9 +12,8 @@ import { promptScripted } from './prompt-scripted.ts';
  */
 export function testAgent(folder: string, policy?: object) {
   const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
-  const waitFor = async (file: string, signal: AbortSignal): Promise<void> => {
-    while (!existsSync(join(folder, file))) await sleep(20, undefined, { signal });
-  };
+  const waitFor = (file: string, signal: AbortSignal): Promise<void> =>
+    holds(() => existsSync(join(folder, file)), signal);
   const held = async (name: string, signal: AbortSignal): Promise<string> => {
     note(`start ${name}`);
     await waitFor(`release-${name}`, signal);

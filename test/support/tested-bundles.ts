@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { exampleBundle } from './api/example-bundle.ts';
 import type { ReplayBundle } from './replay-server.ts';
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -7,8 +9,10 @@ const path = (file: string): string => fileURLToPath(new URL(file, import.meta.u
  * The workflow code of the executions that tests start on the shared server. `codePath` is the bundle of most of them.
  */
 export function testedBundles(codePath: string): ReplayBundle[] {
+  const ofExamples = exampleBundle(codePath);
   return [
     { codePath },
+    ...(existsSync(ofExamples) ? [{ codePath: ofExamples }] : []),
     { workflowsPath: path('./gated-workflows.ts') },
     { workflowsPath: path('./recorded-workflows.ts') },
     { workflowsPath: path('./late-telling-workflows.ts') },

@@ -16,6 +16,8 @@ import { sharedAddress } from './shared-server.ts';
 import { ranLines, testAgent } from './test-agent.ts';
 
 export type Turns = ScriptedTurn[];
+/** The calls of one turn. */
+export type Calls = NonNullable<ScriptedTurn['calls']>;
 
 /** A worker on its own task queue, and helpers for runs on it. */
 export interface World {
@@ -77,7 +79,13 @@ export async function openWorld({
     start: async (turns, input = {}) => {
       const workflowId = `run-${randomUUID()}`;
       const args: [RunInput] = [{ agent: 'tester', input: JSON.stringify(turns), ...input }];
-      const handle = await client.session.client.workflow.start('agentRun', { workflowId, taskQueue, args });
+      const handle = await client.session.client.workflow.start('agentRun', {
+        workflowId,
+        taskQueue,
+        args,
+        // The server repeats a task that a stopping worker dropped after this time. Default: ten seconds.
+        workflowTaskTimeout: '4s',
+      });
       return runInTest(client, workflowId, handle);
     },
     run: (workflowId) => runInTest(client, workflowId, client.session.client.workflow.getHandle(workflowId)),

@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { ExternalStorage } from '@temporalio/common';
 import { z } from 'zod';
 import { bundledPath } from '../../src/connection/bundled-path.ts';
+import { noDriver, unreadReferences } from '../../src/payload-folder/unread-references.ts';
 import { defineTool } from '../../src/index.ts';
-import { countersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from '../../src/worker.ts';
 
 const pay = defineTool({ name: 'pay', description: '', input: z.object({}), execute: () => 1 });
 const own = bundledPath('sandbox/payload-converter');
@@ -11,27 +13,57 @@ const activation = bundledPath('interceptors');
 describe('a worker', () => {
   const options = { taskQueue: 'q', workflowsPath: 'workflows.ts' };
 
-  test('keeps its own activities and interceptors, and gets ours too', async () => {
+  test('keeps its own activities and interceptors, and gets ours too', () => {
     const interceptor = () => ({});
-    const configured = await countersignPlugin({ tools: [pay] }).configureWorker({
+    const inbound = () => ({});
+    const nexus = () => ({});
+    const client = { workflow: [] };
+    const configured = new CountersignPlugin({ tools: [pay] }).configureWorker({
       ...options,
       activities: { mail: () => 1 },
-      interceptors: { activity: [interceptor], workflowModules: ['theirs'] },
+      interceptors: {
+        activity: [interceptor],
+        activityInbound: [inbound],
+        nexus: [nexus],
+        client,
+        workflowModules: ['theirs'],
+      },
       stickyQueueScheduleToStartTimeout: '7s',
     });
     expect(Object.keys(configured.activities!)).toEqual(
       expect.arrayContaining(['mail', 'pay', 'countersign.loadGate']),
     );
-    expect(configured.interceptors).toMatchObject({
+    expect(configured.interceptors).toEqual({
       activity: [interceptor, expect.any(Function)],
+      activityInbound: [inbound],
+      nexus: [nexus],
+      client,
       workflowModules: ['theirs', activation],
     });
     expect(configured.dataConverter).toMatchObject({ payloadConverterPath: own });
     expect(configured.stickyQueueScheduleToStartTimeout).toBe('7s');
   });
 
-  test('with its own bundle gets no modules, which would be ignored', async () => {
-    const configured = await countersignPlugin().configureWorker({ taskQueue: 'q', workflowBundle: { code: '' } });
+  test('without settings of its own gets the defaults', () => {
+    const configured = new CountersignPlugin({ largePayloads: false }).configureWorker(options);
+    expect(configured.interceptors).toEqual({ activity: [expect.any(Function)], workflowModules: [activation] });
+    expect(configured.dataConverter).toEqual({ payloadConverterPath: own, externalStorage: unreadReferences });
+    expect(configured.stickyQueueScheduleToStartTimeout).toBe('2s');
+  });
+
+  test('keeps its own external storage and codecs', () => {
+    const externalStorage = new ExternalStorage({ drivers: [noDriver] });
+    const dataConverter = { externalStorage, payloadCodecs: [] };
+    const configured = new CountersignPlugin({ largePayloads: { folder: '/dev/null/none' } }).configureWorker({
+      ...options,
+      dataConverter,
+    });
+    expect(configured.dataConverter).toEqual({ ...dataConverter, payloadConverterPath: own });
+    expect(configured.dataConverter!.externalStorage).toBe(externalStorage);
+  });
+
+  test('with its own bundle gets no modules, which would be ignored', () => {
+    const configured = new CountersignPlugin().configureWorker({ taskQueue: 'q', workflowBundle: { code: '' } });
     expect(configured.interceptors!.workflowModules).toBeUndefined();
   });
 
@@ -42,19 +74,27 @@ describe('a worker', () => {
       /remove payloadConverterPath \(\/theirs\)/,
     ],
     ['an activity of a name of ours', () => ({ activities: { pay: () => 1 } }), /has an activity 'pay' already/],
-  ])('with %s is refused in one sentence', async (_name, more, message) => {
-    const configure = countersignPlugin({ tools: [pay] }).configureWorker;
-    await expect(Promise.resolve(configure({ ...options, ...(more() as object) }))).rejects.toThrow(message);
+  ])('with %s is refused in one sentence', (_name, more, message) => {
+    const plugin = new CountersignPlugin({ tools: [pay] });
+    expect(() => plugin.configureWorker({ ...options, ...(more() as object) })).toThrow(message);
+  });
+
+  test('with a payload folder that cannot be used is refused in one sentence', () => {
+    const plugin = new CountersignPlugin({ largePayloads: { folder: '/dev/null/none' } });
+    expect(() => plugin.configureWorker(options)).toThrow(
+      /^The payload folder \/dev\/null\/none\/default cannot be used: /,
+    );
+    expect(() => plugin.configureReplayWorker(options)).toThrow(/^The payload folder .+ cannot be used: /);
   });
 });
 
 describe('a bundle', () => {
-  const plugin = countersignPlugin();
+  const plugin = new CountersignPlugin();
   const bundle = { workflowsPath: 'workflows.ts', workflowInterceptorModules: ['theirs', activation] };
 
   test('gets our modules once, after its own, and the hooks of other plugins first', () => {
     const order: string[] = [];
-    const configured = plugin.configureBundler!({
+    const configured = plugin.configureBundler({
       ...bundle,
       webpackConfigHook: (config) => {
         order.push('theirs');
@@ -69,15 +109,15 @@ describe('a bundle', () => {
 
   test('keeps its comments and sources, unless leanBundle is set', () => {
     const sourceMapOf = (leanBundle?: boolean): unknown => {
-      const lean = countersignPlugin(leanBundle === undefined ? {} : { leanBundle });
-      return lean.configureBundler!(bundle).webpackConfigHook!({ devtool: 'source-map' }).devtool;
+      const lean = new CountersignPlugin(leanBundle === undefined ? {} : { leanBundle });
+      return lean.configureBundler(bundle).webpackConfigHook!({ devtool: 'source-map' }).devtool;
     };
     expect(sourceMapOf()).toBe('source-map');
     expect(sourceMapOf(true)).toMatch(/nosources/);
   });
 
   test('with another payload converter is refused', () => {
-    expect(() => plugin.configureBundler!({ ...bundle, payloadConverterPath: '/theirs' })).toThrow(
+    expect(() => plugin.configureBundler({ ...bundle, payloadConverterPath: '/theirs' })).toThrow(
       /its own payload converter/,
     );
   });
@@ -96,5 +136,5 @@ test.each<[string, object, RegExp]>([
     /continueAsNewAfter.updates must be a whole number from 10 to 1900/,
   ],
 ])('%s: reported when the plugin is created', (_name, options, message) => {
-  expect(() => countersignPlugin(options)).toThrow(message);
+  expect(() => new CountersignPlugin(options)).toThrow(message);
 });

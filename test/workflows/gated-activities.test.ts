@@ -9,7 +9,7 @@ import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import { callDigest } from '../../src/core/base/digest.ts';
 import { gatedDefinition } from '../../src/core/policy/gated-activity.ts';
-import { countersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { gated } from '../support/gated-declarations.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
@@ -171,6 +171,19 @@ describe('a call that waits for approval', () => {
   });
 });
 
+test.each([
+  ['keeps a signal for a handler that the workflow sets later', false, { notes: ['early'], refusals: 0 }],
+  ['refuses a signal without a handler if asked to', true, { notes: [], refusals: 1 }],
+])('the gate %s', async (_, refuseUnknownSignals, expected) => {
+  const handle = await world.start('notesLate', refuseUnknownSignals);
+  const [request] = await world.open(handle);
+  await handle.signal('note', 'early');
+  await world.client.decide({ requestId: request!.requestId, approved: true });
+  const notes = await handle.result();
+  const { refusals } = projectHistories([await handle.fetchHistory()]);
+  expect({ notes, refusals }).toEqual(expected);
+});
+
 describe('a workflow that ends while a call waits', () => {
   test.each<[string, string, string]>([
     ['returns', 'the workflow ended', 'COMPLETED'],
@@ -316,7 +329,7 @@ test('histories replay, also those of waiting workflows', async () => {
   await handle.result();
   const workflowsPath = fileURLToPath(new URL('../support/gated-workflows.ts', import.meta.url));
   for (const history of [waiting, await handle.fetchHistory()]) {
-    await Worker.runReplayHistory({ workflowsPath, plugins: [countersignPlugin()] }, history, handle.workflowId);
+    await Worker.runReplayHistory({ workflowsPath, plugins: [new CountersignPlugin()] }, history, handle.workflowId);
   }
 });
 

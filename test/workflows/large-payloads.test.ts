@@ -16,7 +16,7 @@ import { callDigest } from '../../src/core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../../src/core/base/size-limits.ts';
 import type { ScriptedTurn } from '../../src/models/read-script.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import { type WorkerOptions, countersignPlugin } from '../../src/worker.ts';
+import { type WorkerOptions, CountersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { type RunInTest, type World, openWorld, testBundle } from '../support/world.ts';
@@ -244,14 +244,14 @@ describe('with a payload folder', () => {
     const { workflowService } = world.client.session.connection;
     const execution = { workflowId: run.workflowId };
     const { history } = await workflowService.getWorkflowExecutionHistory({ namespace: 'default', execution });
-    const replay = (plugin: ReturnType<typeof countersignPlugin>): Promise<void> =>
+    const replay = (plugin: CountersignPlugin): Promise<void> =>
       Worker.runReplayHistory(
         { plugins: [plugin], workflowBundle: { codePath: testBundle() } },
         history!,
         run.workflowId,
       );
-    await replay(countersignPlugin({ agents, largePayloads }));
-    await expect(replay(countersignPlugin({ agents, largePayloads: false }))).rejects.toThrow(/same largePayloads/);
+    await replay(new CountersignPlugin({ agents, largePayloads }));
+    await expect(replay(new CountersignPlugin({ agents, largePayloads: false }))).rejects.toThrow(/same largePayloads/);
   });
 
   test.each<[string, Record<string, string>]>([

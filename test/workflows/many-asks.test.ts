@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { seededRandom } from '../support/seeded-random.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -13,25 +14,18 @@ const payAll = (count: number, to: string) => [
   { text: 'done' },
 ];
 
-/** A small seeded generator (mulberry32): the same order in every run of the test. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 test.each([1, 2, 3])(
   'eight requests of one turn, decided in random order (seed %i): each answer reaches its own call',
   async (seed) => {
-    const next = random(seed);
+    const random = seededRandom(seed);
     const run = await world.start(payAll(8, `shuffled-${seed}`));
     const requests = await run.open(8);
-    const answers = requests.map(({ requestId, arguments: args }) => ({ requestId, approved: next() < 0.5, args }));
-    for (const { requestId, approved } of [...answers].sort(() => next() - 0.5)) {
+    const answers = requests.map(({ requestId, arguments: args }) => ({
+      requestId,
+      approved: random.chance(0.5),
+      args,
+    }));
+    for (const { requestId, approved } of random.shuffled(answers)) {
       await run.handle.signal('decide', { requestId, approved, reason: `no to ${requestId}` });
     }
     expect((await run.result()).status).toBe('completed');

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { GrantScope } from '../../contract.ts';
+import type { RequestedScope } from '../../contract.ts';
 import { type GrantKind, grantKinds } from '../../core/policy/policy.ts';
 import { wholeNumber } from './command-line.ts';
 import { UsageError } from './report-error.ts';
@@ -31,7 +31,7 @@ export function withAlways(command: Command, what: string): Command {
 /**
  * The `always` of a decision, from the flags; undefined without them. Throws a usage error for an invalid combination.
  */
-export function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | GrantScope | undefined {
+export function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boolean | RequestedScope | undefined {
   if (always === undefined) {
     if (match === undefined && expires === undefined && uses === undefined) return undefined;
     throw new UsageError('--match, --expires and --uses say how far --always goes: add --always.');
@@ -48,9 +48,9 @@ export function alwaysOf({ always, match, expires, uses }: AlwaysOptions): boole
   }
   return {
     kind,
-    ...(match !== undefined && { match: Object.fromEntries(match.map(fieldAndGlob)) }),
-    ...(expires !== undefined && { expiresIn: expires }),
-    ...(uses !== undefined && { uses }),
+    match: match && Object.fromEntries(match.map(fieldAndGlob)),
+    expiresIn: expires,
+    uses,
   };
 }
 

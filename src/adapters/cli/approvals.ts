@@ -23,10 +23,7 @@ export function addApprovals(program: Command): void {
     .action((options: ListOptions) =>
       withClient(options, async (client, output) => {
         const { run, ...filter } = options;
-        const { approvals: rows, more } = await client.approvals.list({
-          ...filter,
-          ...(run === undefined ? {} : { workflowId: run }),
-        });
+        const { approvals: rows, more } = await client.approvals.list({ ...filter, workflowId: run });
         if (!output.forPeople) for (const row of rows) output.json(row);
         else output.line(rows.length === 0 ? 'Nothing waits for approval.' : renderApprovals(output, rows, Date.now()));
         if (more > 0) output.note(`${more} more are not shown.`);
@@ -39,7 +36,7 @@ export function addApprovals(program: Command): void {
     .action((requestId: string, options: CommonOptions & { run?: string }) =>
       withClient(options, async (client, output) => {
         const { run } = options;
-        const request = await client.approvals.get(requestId, run === undefined ? {} : { workflowId: run });
+        const request = await client.approvals.get(requestId, { workflowId: run });
         if (!output.forPeople) return output.json(request);
         const all = request.settled === undefined ? [] : await client.grants(request.workflowId);
         const left = all.filter((grant) => grant.requestId === requestId);

@@ -12,14 +12,8 @@ export function addAnswers(program: Command): void {
 function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {
   withAlways(withDecision(program.command(`${name} <id>`)).description(description), always).action(
     (requestId: string, options: DecisionOptions & AlwaysOptions) => {
-      const scope = alwaysOf(options);
-      return withClient(options, (client, output) =>
-        sendDecision(client, output, options, {
-          requestId,
-          approved,
-          ...(scope === undefined ? {} : { always: scope }),
-        }),
-      );
+      const decision = { requestId, approved, always: alwaysOf(options) };
+      return withClient(options, (client, output) => sendDecision(client, output, options, decision));
     },
   );
 }

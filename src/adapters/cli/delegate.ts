@@ -19,8 +19,7 @@ export function addDelegate(program: Command): void {
     withClient(options, async (client, output) => {
       const { to, run } = options;
       const message = { requestId, to, ...senderOf(options) };
-      const where = run === undefined ? {} : { workflowId: run };
-      printReceipt(output, await client.delegate(message, { ...where, ...signerOf(options) }));
+      printReceipt(output, await client.delegate(message, { workflowId: run, ...signerOf(options) }));
     }),
   );
 }

@@ -23,7 +23,7 @@ export function addEdit(program: Command): void {
       if (!isObject(modifiedArguments)) throw new UsageError('--args must be an object with all arguments.');
       await withClient(options, async (client, output) => {
         const { run } = options;
-        const request = await client.approvals.get(requestId, run === undefined ? {} : { workflowId: run });
+        const request = await client.approvals.get(requestId, { workflowId: run });
         const { arguments: shown, digest, workflowId } = request;
         const changes = renderChanges(output, shown, modifiedArguments);
         // Otherwise arguments that this view omits would look new.

@@ -28,7 +28,7 @@ export function addExtend(program: Command): void {
     }
     const moreMs = more === undefined ? undefined : durationMs(more);
     return withClient(options, async (client, output) => {
-      const given = options.run === undefined ? {} : { workflowId: options.run };
+      const given = { workflowId: options.run };
       const to =
         moreMs === undefined ? { until: until!, ...given } : await afterDeadline(client, requestId, moreMs, given);
       const { until: instant, ...where } = to;

@@ -21,11 +21,7 @@ export function addPayloads(program: Command): void {
       withClient(options, async (client, output) => {
         const { cleanPayloads } = await import('../../client/clean-payloads.ts');
         const { folder, olderThan, dryRun = false } = options;
-        const cleaned = await cleanPayloads(client.session, {
-          dryRun,
-          ...(folder === undefined ? {} : { folder }),
-          ...(olderThan === undefined ? {} : { olderThanMs: olderThan }),
-        });
+        const cleaned = await cleanPayloads(client.session, { dryRun, folder, olderThanMs: olderThan });
         if (!output.forPeople) {
           output.json(cleaned);
           return;

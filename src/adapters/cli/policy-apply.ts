@@ -18,11 +18,7 @@ export async function applyPolicy(workflowId: string, file: string | undefined, 
   }
   const policy = file === undefined ? undefined : await readPolicyDocument(file);
   await withClient(options, async (client, output) => {
-    const message = {
-      ...(policy === undefined ? {} : { policy }),
-      ...(mode === undefined ? {} : { mode }),
-      ...senderOf(options),
-    };
+    const message = { policy, mode, ...senderOf(options) };
     printReceipt(output, await client.setPolicy(workflowId, message, signerOf(options)));
   });
 }

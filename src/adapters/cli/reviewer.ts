@@ -29,7 +29,5 @@ export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions):
 
 /** `by` and `reason` of a message. */
 export function senderOf(options: ReviewerOptions & SignerOptions): { by?: string; reason?: string } {
-  const by = reviewerOf(options);
-  const { reason } = options;
-  return { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+  return { by: reviewerOf(options), reason: options.reason };
 }

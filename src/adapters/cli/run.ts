@@ -47,10 +47,10 @@ export function addRun(program: Command): void {
       // Checked before the start, so that a wrong setup leaves no run behind.
       if (options.detach !== true) await client.requireWorker(workerGraceMs);
       const handle = await client.start(agent, input, {
-        ...(options.id === undefined ? {} : { workflowId: options.id }),
-        ...(policy === undefined ? {} : { policy }),
-        ...(options.mode === undefined ? {} : { mode: options.mode }),
-        ...(options.caller === undefined ? {} : { caller: { userId: options.caller } }),
+        workflowId: options.id,
+        policy,
+        mode: options.mode,
+        caller: options.caller === undefined ? undefined : { userId: options.caller },
       });
       if (options.detach !== true) return follow(client, handle, output, options);
       if (!(await client.waitForWorker(0)))

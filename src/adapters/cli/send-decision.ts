@@ -34,13 +34,8 @@ export async function sendDecision(
   const { run, reason, digest } = options;
   const reviewerId = reviewerOf(options);
   const receipt = await client.decide(
-    {
-      ...decision,
-      ...(reason === undefined ? {} : { reason }),
-      ...(reviewerId === undefined ? {} : { reviewerId }),
-      ...(digest === undefined ? {} : { digest }),
-    },
-    { ...(run === undefined ? {} : { workflowId: run }), ...signerOf(options) },
+    { ...decision, reason, reviewerId, digest },
+    { workflowId: run, ...signerOf(options) },
   );
   printReceipt(output, receipt);
 }

@@ -31,8 +31,8 @@ export function addServer(program: Command): void {
         uiPort: options.uiPort,
         attributes: attributeTypes(attributeNamesOf(undefined)),
         log: (line) => output.note(line),
-        ...(options.db === undefined ? {} : { dbFile: options.db }),
-        ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+        dbFile: options.db,
+        namespace: options.namespace,
       });
       const { address, namespace, uiUrl } = server;
       if (output.forPeople) {

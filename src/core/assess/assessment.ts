@@ -7,8 +7,11 @@ export interface Assessment {
   reasons: string[];
   /** `KIND:VALUE`, such as `file:/etc/hosts`. Made from arguments, and redacted where these are. */
   affectedResources: string[];
+  /** True if what the call does can be undone. */
   reversible: boolean;
+  /** For reviewers, as `reasons` are. */
   recommendations: string[];
+  /** Modes that ask by assessment ask about such a call. */
   requiresApproval: boolean;
   /** The reasons and recommendations that the worker's own assessors wrote: they may hold anything. */
   fromWorker?: string[];

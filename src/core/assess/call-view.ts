@@ -3,6 +3,7 @@ import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
 
 /** A call as assessors see it. */
 export interface AssessedCall {
+  /** The tool's name. */
   tool: string;
   args: JsonObject;
   risk: Risk;

@@ -98,8 +98,8 @@ function findingsOf(row: CommandRow, words: readonly string[], rest: readonly st
     severity,
     reason,
     affected: operands.length > 0 ? operands.map((path) => `file:${path}`) : [`command:${words.join(' ')}`],
-    ...(reversible === false && { reversible }),
-    ...(recommend !== undefined && { recommend }),
+    reversible,
+    recommend,
   };
   return files === undefined ? [own] : [own, ...operands.flatMap((path) => assessPath(path, files))];
 }
@@ -129,6 +129,6 @@ function assessCode(text: string): Finding[] {
     ...assessStatements(text, false),
     ...codeRows
       .filter(({ texts }) => texts.some((part) => plain.includes(part)))
-      .map(({ severity, reason, reversible }) => ({ severity, reason, ...(reversible === false && { reversible }) })),
+      .map(({ severity, reason, reversible }) => ({ severity, reason, reversible })),
   ];
 }

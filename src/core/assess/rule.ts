@@ -12,6 +12,7 @@ import {
 import type { AssessedCall } from './call-view.ts';
 import type { Severity } from '../base/tool-call.ts';
 
+/** A rule under `assess:` of a policy, in its normal form. */
 export interface AssessRule {
   /** Default: `LAYER.assess#N`, N from 1. */
   id?: string;
@@ -19,19 +20,24 @@ export interface AssessRule {
   pattern: string;
   /** Globs on single arguments. A call without the argument does not match. */
   args?: Record<string, string>;
+  /** The severity of the calls that it matches. */
   severity: Severity;
   /** Default: a text that names the rule. */
   reason?: string;
   /** Names of the arguments whose values are the affected resources. */
   affected?: string[];
+  /** Default true. */
   reversible?: boolean;
+  /** A recommendation for reviewers. */
   recommend?: string;
   /** Default: true from severity `medium` on. */
   requiresApproval?: boolean;
 }
 
+/** A rule that `compileAssessRules` compiled, for `assess`. */
 export interface CompiledAssessRule extends AssessRule {
   id: string;
+  /** `problem`: the pattern cannot be compiled, and the rule counts as matching where that is the safe side. */
   compiled: CompiledPattern | { problem: string };
   fields: readonly { name: string; glob: Glob | { problem: string } }[];
   /** True: the rule never lowers the severity of the tool's risk. */
@@ -39,8 +45,20 @@ export interface CompiledAssessRule extends AssessRule {
 }
 
 /**
- * Compiles the rules of all layers. Below a ceiling or a parent, rules can only raise a severity: the ceiling's mode
- * may ask by severity, and a run must not lower it.
+ * Compiles the `assess:` rules of all layers for `assess`. Below a ceiling or a parent, rules can only raise a severity:
+ * the ceiling's mode may ask by severity, and a run must not lower it. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { assess, compileAssessRules, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy(`
+ * assess: [{ pattern: 'refund', severity: high, reason: Refunds cannot be taken back }]`);
+ * if ('problems' in parsed) throw new Error('the policy is invalid');
+ * const rules = compileAssessRules({ ceiling: parsed.policy });
+ * const { severity, reasons } = assess({ tool: 'refund', args: { orderId: 'o-17' }, risk: 'write' }, rules);
+ * console.log(severity, reasons[0]); // high Refunds cannot be taken back
+ * ```
  */
 export function compileAssessRules(layers: {
   ceiling?: { assess?: readonly AssessRule[] };

@@ -49,7 +49,7 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
           if (after === undefined || (without !== undefined && surely.has(without))) return false;
           return next === undefined ? certain : next.split(' ').some((word) => after.has(word));
         })
-        .map(({ severity, reason, reversible }) => ({ severity, reason, ...(reversible === false && { reversible }) }));
+        .map(({ severity, reason, reversible }) => ({ severity, reason, reversible }));
     });
 }
 

@@ -10,11 +10,15 @@ export interface AttributeNames {
 
 /** Names that differ from the defaults. `tags: false` omits the tags, for a cluster with few free attribute slots. */
 export interface AttributeNameOptions {
+  /** Default `ApprovalIds`. */
   ids?: string;
+  /** Default `ApprovalTags`. */
   tags?: string | false;
+  /** Default `ApprovalDue`. */
   due?: string;
 }
 
+/** The type of a search attribute, by Temporal's name. */
 export type AttributeType = 'KEYWORD_LIST' | 'DATETIME';
 
 export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags: 'ApprovalTags', due: 'ApprovalDue' };

@@ -31,6 +31,10 @@ export const problemCodes = [
   'internal',
 ] as const;
 
+/**
+ * What kind of problem it is. docs/wire.md says when a run gives which code. Clients and workers add `already_started`,
+ * `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
+ */
 export type ProblemCode = (typeof problemCodes)[number];
 
 /** True if the message could not be checked at that moment: the same message may be accepted on a retry. */
@@ -49,7 +53,21 @@ export function isProblemCode(value: unknown): value is ProblemCode {
   return problemCodes.some((code) => code === value);
 }
 
-/** Thrown by the client and the edges; core returns problems as values and never throws for input. */
+/**
+ * Thrown by clients and workers for a problem that has a code. `message` is one sentence with the remedy. Functions of
+ * this package that read policies and decisions return problems instead.
+ *
+ * @example
+ * ```ts
+ * import { createClient, ProblemError } from 'countersign/client';
+ *
+ * try {
+ *   await createClient({ address: '127.0.0.1:1', connectTimeoutMs: 500 });
+ * } catch (error) {
+ *   if (error instanceof ProblemError) console.log(error.code); // server_unreachable
+ * }
+ * ```
+ */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError' as const;
   readonly code: ProblemCode;
@@ -60,7 +78,17 @@ export class ProblemError extends Error {
   }
 }
 
-/** Recognises a `ProblemError` across realms (sandbox, jest, Node), where `instanceof` does not. */
+/**
+ * True for a `ProblemError`, also of another realm or another copy of this package, where `instanceof` is false.
+ *
+ * @example
+ * ```ts
+ * import { isProblemError, ProblemError } from 'countersign';
+ *
+ * const error: unknown = new ProblemError({ code: 'expired', message: 'The request expired.' });
+ * if (isProblemError(error)) console.log(error.code, error.message); // expired The request expired.
+ * ```
+ */
 export function isProblemError(error: unknown): error is ProblemError {
   return error instanceof Error && error.name === 'ProblemError' && isProblemCode((error as ProblemError).code);
 }

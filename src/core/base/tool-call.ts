@@ -1,19 +1,22 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** A JSON object. */
 export type JsonObject = { [key: string]: Json };
 
 /** The risks that a tool's author can declare: a fact for the policy, never a permission. */
 export const risks = ['read_only', 'write', 'destructive'] as const;
+/** What a call of a tool can do. `unknown`: nobody declared it, and the policy asks by default. */
 export type Risk = (typeof risks)[number] | 'unknown';
 
-/** How severe a call is. Default without an assessor: `safe` for read_only, `medium` for write, else `high`. */
 export const severities = ['safe', 'low', 'medium', 'high', 'critical'] as const;
+/** How severe a call is. Default without an assessor: `safe` for read_only, `medium` for write, else `high`. */
 export type Severity = (typeof severities)[number];
 
 /** A tool call as the gate sees it: parsed, validated, and under an id that is unique in its run. */
 export interface ToolCall {
   /** Assigned by the run: `TURN.INDEX`. Never the model's id, which models reuse. */
   callId: string;
+  /** The tool's name. */
   tool: string;
   args: JsonObject;
 }
@@ -43,7 +46,7 @@ export interface ToolDefinition {
   handoff?: string;
 }
 
-/** True if a call may run a second time after an unknown outcome (I7). */
+/** True if a call may run a second time after an unknown outcome. */
 export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempotent' | 'risk'>): boolean {
   return idempotent || risk === 'read_only';
 }

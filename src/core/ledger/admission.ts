@@ -53,7 +53,7 @@ export function answerBefore(
 }
 
 function denied(reason: string | undefined): Answer {
-  return { outcome: 'denied', content: sentences.deniedByReviewer(reason), ...(reason !== undefined && { reason }) };
+  return { outcome: 'denied', content: sentences.deniedByReviewer(reason), reason };
 }
 
 function refused(content: string): Answer {

@@ -1,6 +1,6 @@
 /**
  * Builds what the inbox can find without waking a worker: search attributes and memo, both with byte limits. The server
- * ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded (I5d).
+ * ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded.
  */
 import type { ApprovalRequest } from './approval.ts';
 import { byteLength } from '../base/byte-length.ts';

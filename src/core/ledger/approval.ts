@@ -1,4 +1,5 @@
 import type { Assessment } from '../assess/assessment.ts';
+import type { RequestedScope } from '../messages/decision.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
@@ -20,9 +21,12 @@ export type OutcomeName =
  */
 export type Ran = 'yes' | 'no' | 'unknown' | 'pending';
 
+/** How one call ended. */
 export interface CallOutcome {
+  /** Such as `2.1`: the first call of the second turn. */
   callId: string;
   toolName: string;
+  /** Absent if nobody was asked. */
   requestId?: string;
   outcome: OutcomeName;
   ran: Ran;
@@ -31,8 +35,10 @@ export interface CallOutcome {
 /** A question about one call. `requestId` is 32 hex characters, made by the run and used only once. */
 export interface ApprovalRequest {
   requestId: string;
+  /** Of the run that asks. */
   workflowId: string;
   toolName: string;
+  /** What reviewers may see of them. */
   arguments: JsonObject;
   riskLevel: Risk;
   assessment: Assessment;
@@ -42,15 +48,21 @@ export interface ApprovalRequest {
   contextSummary: string;
   /** Id of the rule that asked; null if a risk default or a mode did. */
   rule: string | null;
+  /** Why it asks. */
   reason: string;
+  /** ISO 8601. */
   requestedAt: string;
+  /** ISO 8601; null: the request waits for ever. */
   deadline: string | null;
   /** 64 hex characters that identify exactly what would run. See docs/wire.md. */
   digest: string;
+  /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
   /** The request that this one replaces, and why: its arguments were edited, or its tool changed after the approval. */
   replaces?: { requestId: string; by: 'edit' | 'definition' };
+  /** The run's, from its input. */
   metadata: JsonObject;
+  /** Who may decide: names, or `group:NAME`. Empty: anybody. */
   reviewers: string[];
   /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';
@@ -59,6 +71,7 @@ export interface ApprovalRequest {
   argumentBytes?: number;
 }
 
+/** How a request was settled. */
 export interface Settlement {
   outcome: OutcomeName;
   /** True if the tool runs: the request was approved, or was superseded or expired in a way that allows the call. */
@@ -68,6 +81,7 @@ export interface Settlement {
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
+  /** ISO 8601. */
   settledAt: string;
   /** For `superseded`: by what. With `edit`, request `byId` continues the question about the call. */
   by?: 'policy' | 'grant' | 'edit';
@@ -79,10 +93,27 @@ export interface Settlement {
   edited?: { arguments: JsonObject; digest: string };
 }
 
+/** One reviewer's vote on a request. */
+export interface ReviewerVote {
+  /** Absent: anonymous. */
+  reviewerId?: string;
+  identity: Identity;
+  approved: boolean;
+  /** ISO 8601: when it counted. */
+  at: string;
+  reason?: string;
+  decisionId?: string;
+  /** As in the decision. */
+  always?: boolean | RequestedScope;
+}
+
 /** The answer to the sender of a decision or another message. */
 export interface Receipt {
+  /** Empty for a message that is not about one request. */
   requestId: string;
+  /** True if the message counts. */
   accepted: boolean;
+  /** How the request is settled; absent while it is open. */
   outcome?: OutcomeName;
   /** Present while a quorum is incomplete. */
   votes?: { have: number; need: number };
@@ -96,12 +127,16 @@ export interface Receipt {
   recorded?: true;
   /** The reviewer who settled the request, if it was settled already. */
   settledBy?: string;
+  /** Present if the message was refused. */
   code?: ProblemCode;
+  /** One sentence. */
   message: string;
 }
 
+/** A message that was refused and changed nothing. Its content is not kept. */
 export interface RefusedDecision {
   code: ProblemCode;
   requestId?: string;
+  /** In characters of JSON, or in bytes if the message cannot be decoded. */
   size: number;
 }

@@ -56,7 +56,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const record = findOpen(ledger, requestId);
   if (record === undefined) return answerSettled(ledger, decision);
   const contentDigest = jsonDigest(decision as unknown as Json);
-  const { decisionId } = decision;
+  const { reason, decisionId, always } = decision;
   const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
   if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
@@ -76,7 +76,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusal(ledger, requestId, 'already_settled', message);
   }
-  const vote = { ...voter, approved, at: iso(atMs), contentDigest, ...textsOf(decision) };
+  const vote = { ...voter, approved, at: iso(atMs), contentDigest, reason, decisionId, always };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
   if (decision.response !== undefined) {
@@ -192,7 +192,7 @@ function closeByVotes(
     ...reduction,
     receipt: {
       ...receipt,
-      ...(grantId !== undefined && { grantId }),
+      grantId,
       ...(settled.length > 0 && { settled }),
       message: `${receipt.message}${note}${settled.length === 0 ? '' : `; also settled: ${settled.map((each) => each.requestId).join(', ')}`}`,
     },
@@ -232,14 +232,6 @@ function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
 function receiptOf(record: RequestRecord, directories: Directories, atMs: number): Receipt {
   const { have, need } = tally(panelOf(record, directories, atMs), record.votes);
   return votedReceipt(record.request.requestId, { have, need });
-}
-
-function textsOf({ reason, decisionId, always }: ParsedDecision): Partial<RecordedVote> {
-  return {
-    ...(reason !== undefined && { reason }),
-    ...(decisionId !== undefined && { decisionId }),
-    ...(always !== undefined && { always }),
-  };
 }
 
 function receiptMessage(requestId: string, outcome: OutcomeName): string {

@@ -25,7 +25,9 @@ export interface JournalEntry {
     | 'warned'
     | 'reminded'
     | 'escalated';
+  /** ISO 8601, in workflow time. */
   at: string;
+  /** The version of the engine that ruled. */
   engine: number;
   callId?: string;
   requestId?: string;

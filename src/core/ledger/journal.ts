@@ -4,6 +4,7 @@ import type { Identity } from '../people/entitlement.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { isReplaced } from './is-replaced.ts';
 
+/** One request of a run, read from the journal. Times are ISO 8601. */
 export interface ProjectedRequest {
   requestId: string;
   callId: string;
@@ -26,11 +27,13 @@ export interface ProjectedRequest {
   byId?: string | null;
 }
 
+/** What the entries of a journal say together. */
 export interface Projection {
   /** In the order of opening. */
   requests: ProjectedRequest[];
   /** In the order in which the calls were settled. */
   outcomes: CallOutcome[];
+  /** Messages that were refused. */
   refusals: number;
   /** Sequence numbers that no payload carried: `[first, last]`. Always reported. */
   gaps: [number, number][];
@@ -81,8 +84,7 @@ function opened(entry: JournalEntry): ProjectedRequest {
 }
 
 function vote(request: ProjectedRequest, { reviewerId, identity, approved = false, at }: JournalEntry): void {
-  const cast = { ...(reviewerId !== undefined && { reviewerId }), ...(identity && { identity }), approved, at };
-  request.votes = [...(request.votes ?? []), cast];
+  request.votes = [...(request.votes ?? []), { reviewerId, identity, approved, at }];
 }
 
 function settle(request: ProjectedRequest, entry: JournalEntry): void {

@@ -2,12 +2,18 @@
  * The state of the ledger, and the steps that its commands share. All state is plain JSON, which continue-as-new
  * carries (I11).
  */
-import type { ApprovalRequest, CallOutcome, OutcomeName, Receipt, RefusedDecision, Settlement } from './approval.ts';
+import type {
+  ApprovalRequest,
+  CallOutcome,
+  OutcomeName,
+  Receipt,
+  RefusedDecision,
+  ReviewerVote,
+  Settlement,
+} from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
-import type { RequestedScope } from '../messages/decision.ts';
 import type { Directory } from '../people/directory.ts';
-import type { Identity } from '../people/entitlement.ts';
 import type { Grant } from '../policy/grants.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { isReplaced } from './is-replaced.ts';
@@ -15,15 +21,8 @@ import { maxPendingBound } from '../policy/policy.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 
-/** One person's vote on one request. */
-export interface RecordedVote {
-  reviewerId?: string;
-  identity: Identity;
-  approved: boolean;
-  at: string;
-  reason?: string;
-  decisionId?: string;
-  always?: boolean | RequestedScope;
+/** One person's vote on one request, as the ledger keeps it. */
+export interface RecordedVote extends ReviewerVote {
   /** Digest of the decision, to recognise retries under the same decision id. */
   contentDigest: string;
 }
@@ -159,7 +158,7 @@ export function counted({ counts }: Ledger, more: Partial<Ledger['counts']>): Le
 /** Counts one more reviewer's denial of a tool, and remembers the call. */
 export function withDenial(ledger: Ledger, toolName: string, digest: string, reason: string | undefined): Ledger {
   const { byTool, calls } = ledger.denied;
-  const remembered = [...calls.filter((each) => each.digest !== digest), { digest, ...(reason && { reason }) }];
+  const remembered = [...calls.filter((each) => each.digest !== digest), { digest, reason: reason || undefined }];
   return {
     ...ledger,
     counts: counted(ledger, { denials: 1 }),
@@ -187,7 +186,7 @@ export function journaled(
   return {
     ledger: { ...ledger, seq },
     entries: [...entries, written as unknown as JournalEntry],
-    ...(receipt && { receipt }),
+    receipt,
   };
 }
 
@@ -203,7 +202,7 @@ export function irreversibleCount({ reversible }: { reversible: boolean }): numb
 }
 
 export function unchanged(ledger: Ledger, receipt?: Receipt): Reduction {
-  return { ledger, entries: [], ...(receipt && { receipt }) };
+  return { ledger, entries: [], receipt };
 }
 
 export function refusal(ledger: Ledger, requestId: string, code: ProblemCode, message: string): Reduction {

@@ -145,7 +145,7 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
       digest,
       grantId,
       ...factsOf(ruling),
-      ...(reason === undefined ? {} : { reason }),
+      reason: reason ?? ruling?.reason,
     },
   );
 }
@@ -159,7 +159,7 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   const settlement: Settlement = {
     outcome: kind === 'expire' ? 'expired' : 'cancelled',
     runs,
-    ...(reason !== undefined && { reason }),
+    reason,
     settledAt: iso(atMs),
   };
   return settle(ledger, record, settlement, atMs);
@@ -174,7 +174,7 @@ function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeC
     runs,
     by: ruling.layer === 'grant' ? 'grant' : 'policy',
     byId,
-    ...(reason !== undefined && { reason }),
+    reason,
     settledAt: iso(atMs),
   };
   return settle(useGrant(ledger, ruling.layer === 'grant' ? byId : undefined), record, settlement, atMs);

@@ -59,13 +59,13 @@ export function makeGrant(
     tool: toolName,
     approved,
     scope: scope.scope,
-    ...(reason !== undefined && { reason }),
+    reason,
     ...limitsOf(wishes, atMs),
-    by: votes.map(({ reviewerId, identity }) => ({ ...(reviewerId !== undefined && { reviewerId }), identity })),
+    by: votes.map(({ reviewerId, identity }) => ({ reviewerId, identity })),
     definition: record.ruled.definition,
     requestId,
     grantedAt: iso(atMs),
-    ...(record.hidden && { hidden: record.hidden }),
+    hidden: record.hidden,
   };
   const made = journaled(
     { ...reduction, ledger: { ...ledger, grants: [...ledger.grants, grant], granted: ledger.granted + 1 } },
@@ -122,7 +122,7 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
       runs: grant.approved,
       by: 'grant',
       byId: grantId,
-      ...(grant.reason !== undefined && { reason: grant.reason }),
+      reason: grant.reason,
       settledAt: iso(atMs),
     };
     reduction = chained(reduction, (ledger) => settle(useGrant(ledger, grantId), record, settlement, atMs));

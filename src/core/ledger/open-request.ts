@@ -16,7 +16,8 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
     toolName,
     digest,
     deadline,
-    ...(replaces === undefined ? {} : { by: replaces.by, byId: replaces.requestId }),
+    by: replaces?.by,
+    byId: replaces?.requestId,
     ...factsOf(ruling),
   });
 }

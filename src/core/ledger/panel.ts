@@ -35,9 +35,9 @@ export function panelOf(record: Asked, directories: Directories, atMs: number): 
 /** The directories of a run's policies, which resolve groups. */
 export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Directories {
   return {
-    ...(ceiling?.directory && { ceiling: ceiling.directory }),
+    ceiling: ceiling?.directory,
     ...(parents.length > 0 && { parents: parents.map(({ directory }) => directory) }),
-    ...(run?.directory && { run: run.directory }),
+    run: run?.directory,
   };
 }
 

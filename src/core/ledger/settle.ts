@@ -58,12 +58,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
 
 /** The fields of the vote that settled a request. */
 export function wordOf({ reason, reviewerId, identity, decisionId }: RecordedVote): Partial<Settlement> {
-  return {
-    identity,
-    ...(reason !== undefined && { reason }),
-    ...(reviewerId !== undefined && { reviewerId }),
-    ...(decisionId !== undefined && { decisionId }),
-  };
+  return { identity, reason, reviewerId, decisionId };
 }
 
 /** Evicts replaced requests first, then the oldest: a run may still need the request that answered. */

@@ -16,7 +16,7 @@ export function settledReceipt(requestId: string, outcome: OutcomeName, settledB
     requestId,
     accepted: false,
     outcome,
-    ...(settledBy !== undefined && { settledBy }),
+    settledBy,
     code: outcome === 'expired' ? 'expired' : outcome === 'cancelled' ? 'run_closed' : 'already_settled',
     message: `request ${requestId} was already settled${by}: ${outcome}`,
   };

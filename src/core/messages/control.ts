@@ -1,6 +1,6 @@
 /**
  * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (docs/wire.md). Their
- * readers never throw: any value gives a message or one sentence (I4).
+ * readers never throw: any value gives a message or one sentence.
  */
 import {
   isObject,
@@ -14,8 +14,9 @@ import { modes, type Mode } from '../policy/modes.ts';
 import type { Problem } from '../base/problem.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** The sender. `by` is claimed, like a decision's `reviewerId`. Fields stay as received, as signatures cover them. */
-export interface Signed {
+/** What every message besides a decision has. Fields stay as received, as signatures cover them. */
+export interface ControlMessage {
+  /** The sender's name. It is claimed, like a decision's `reviewerId`, unless a signature proves it. */
   by?: string;
   reason?: string;
   /** Makes a retry safe: the same id and content again changes nothing and gives the first receipt. */
@@ -23,28 +24,35 @@ export interface Signed {
   signature?: MessageSignature;
 }
 
-export interface ExtendMessage extends Signed {
+/** Message `extend`: gives a request more time. */
+export interface ExtendMessage extends ControlMessage {
   requestId: string;
-  /** ISO 8601 UTC. */
+  /** The new deadline: ISO 8601 in UTC, after the present one. */
   until: string;
 }
 
-export interface DelegateMessage extends Signed {
+/** Message `delegate`: transfers the seat of `by` among a request's reviewers to one person. */
+export interface DelegateMessage extends ControlMessage {
   requestId: string;
+  /** That person's name. */
   to: string;
 }
 
-export interface RevokeMessage extends Signed {
+/** Message `revoke`: ends grants and standing denials. Calls that they answered stay answered. */
+export interface RevokeMessage extends ControlMessage {
+  /** Ids of 1 to 100 grants, or all. */
   grants: string[] | 'all';
 }
 
-export interface SetPolicyMessage extends Signed {
-  /** A policy document; read by `countersign.readPolicy`. */
+/** Message `setPolicy`: changes the run's side of the policy. `policy`, `mode` or both. */
+export interface SetPolicyMessage extends ControlMessage {
+  /** A policy document: a policy file, as JSON. */
   policy?: JsonObject;
   mode?: Mode;
 }
 
-export type CloseMessage = Pick<Signed, 'by' | 'reason' | 'messageId'>;
+/** Message `close`: ends a run. Every member is optional. */
+export type CloseMessage = Pick<ControlMessage, 'by' | 'reason' | 'messageId'>;
 
 type Read<Message> = { message: Message } | { problem: Problem };
 
@@ -64,7 +72,7 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   if (instantMs(until) === undefined) {
     return invalid(`'until' must be an instant in UTC such as 2030-01-31T12:00:00Z`);
   }
-  return { message: { requestId, until: until as string, ...(signed as Signed) } };
+  return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
 
 export function readDelegate(value: unknown): Read<DelegateMessage> {
@@ -75,7 +83,7 @@ export function readDelegate(value: unknown): Read<DelegateMessage> {
   if (typeof to !== 'string' || to.trim() === '' || to.startsWith('group:')) {
     return invalid(`'to' must be the name of one person`);
   }
-  return { message: { requestId, to, ...(signed as Signed) } };
+  return { message: { requestId, to, ...(signed as ControlMessage) } };
 }
 
 export function readRevoke(value: unknown): Read<RevokeMessage> {
@@ -85,7 +93,7 @@ export function readRevoke(value: unknown): Read<RevokeMessage> {
   if (grants !== 'all' && !isListOfIds(grants)) {
     return invalid(`'grants' must be "all" or a list of 1 to ${maxRevoked} grant ids`);
   }
-  return { message: { grants, ...(signed as Signed) } };
+  return { message: { grants, ...(signed as ControlMessage) } };
 }
 
 export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
@@ -101,7 +109,7 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   if (mode !== undefined && !modes.some((known) => known === mode)) {
     return unfit(`'mode' must be one of ${modes.join(', ')}`);
   }
-  return { message: { ...(fields.message as SetPolicyMessage), ...(signed as Signed) } };
+  return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
 }
 
 export function readClose(value: unknown): Read<CloseMessage> {
@@ -151,7 +159,10 @@ const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
  * @example
  * messageIdOf({ signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'c2ln' } }); // => 'signature:c2ln'
  */
-export function messageIdOf({ messageId, signature }: Pick<Signed, 'messageId' | 'signature'>): string | undefined {
+export function messageIdOf({
+  messageId,
+  signature,
+}: Pick<ControlMessage, 'messageId' | 'signature'>): string | undefined {
   return messageId ?? (signature === undefined ? undefined : `${bySignature}${signature.value}`);
 }
 

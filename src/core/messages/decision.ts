@@ -18,13 +18,16 @@ export interface RequestedScope {
 
 /** The signature of a message: `value` is Ed25519 over the message, in base64. See docs/wire.md. */
 export interface MessageSignature {
+  /** The id of the key under `reviewer_keys` in the operator's policy. */
   keyId: string;
+  /** ISO 8601 in UTC. No clock checks it. */
   signedAt: string;
   value: string;
 }
 
 /** A reviewer's answer to one request. `{ requestId, approved }` alone is valid. */
 export interface ParsedDecision {
+  /** 32 hex characters. */
   requestId: string;
   approved: boolean;
   /**
@@ -32,11 +35,13 @@ export interface ParsedDecision {
    * destructive tools and shell subjects.
    */
   always?: boolean | RequestedScope;
+  /** With a denial, the model gets it. */
   reason?: string;
   /** With `approved: true`: the complete arguments that run instead of those shown. */
   modifiedArguments?: JsonObject;
   /** With `approved: false`: what the model gets instead of the tool's result. */
   response?: Json;
+  /** The reviewer's name. It is claimed, unless a signature proves it. */
   reviewerId?: string;
   /** Checked against the request's digest if present. */
   digest?: string;
@@ -60,7 +65,7 @@ const requestIdShape = /^[0-9a-f]{32}$/;
 const digestShape = /^[0-9a-f]{64}$/;
 
 /**
- * Checks one decision as it was received. Never throws: any value gives a decision or one sentence (I4). Unknown fields
+ * Checks one decision as it was received. Never throws: any value gives a decision or one sentence. Unknown fields
  * are refused, never ignored: a reviewer must not believe that one counted.
  */
 export function parseDecision(value: unknown): { decision: ParsedDecision } | { problem: Problem } {

@@ -58,7 +58,7 @@ export function claimedSender(
   if (name !== '' && name.normalize('NFC') !== owner) {
     return refused(`key '${keyId}' is not that of '${name}'`);
   }
-  const voter: Voter = { ...(owner !== undefined && { reviewerId: owner }), identity: 'verified' };
+  const voter: Voter = { reviewerId: owner, identity: 'verified' };
   return { voter, operator: key.operator };
 }
 

@@ -1,9 +1,12 @@
 /** The people of a policy, recorded in the run together with it. Names are compared in Unicode NFC. */
 export interface Directory {
+  /** By name. */
   people: Record<string, Person>;
 }
 
+/** A person in a directory. */
 export interface Person {
+  /** Without the prefix `group:`. */
   groups: readonly string[];
   /** Ids in the ceiling's `reviewer_keys`. */
   keys: readonly string[];

@@ -8,11 +8,17 @@ import type { PolicyWarning } from './policy-warning.ts';
 /**
  * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, people and
  * groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
- * can lift.
+ * can lift. `of` says whose policy it is; default `run`. Never throws.
  *
  * @example
- * const { policy } = parsePolicy({ rules: [{ pattern: 'rm', action: 'deny' }, { pattern: '*', action: 'allow' }] });
- * lintPolicy(policy)[0].message; // => 'rule run#1 can never decide: rule run#2 matches all it matches, and comes later'
+ * ```ts
+ * import { lintPolicy, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy('rules: [{ pattern: rm, action: deny }, { pattern: "*", action: allow }]');
+ * const warnings = 'policy' in parsed ? lintPolicy(parsed.policy) : [];
+ * for (const { message } of warnings) console.log(message);
+ * // rule run#1 can never decide: rule run#2 matches all it matches, and comes later
+ * ```
  */
 export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'agent' | 'run' } = {}): PolicyWarning[] {
   const compiled = compilePolicy(policy, of === 'ceiling' ? 'ceiling' : 'run').rules;

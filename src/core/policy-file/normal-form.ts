@@ -7,19 +7,17 @@ import type { ApprovalSettings, AskSettings, Policy, Rule } from '../policy/poli
 export function normalForm(document: PolicyDocument): Policy {
   const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory } = document;
   const { reviewer_keys: reviewerKeys } = document;
-  return {
+  return written({
     version: 1,
-    ...(mode !== undefined && { mode }),
+    mode,
     rules: placedRules(document).map(({ rule, agent }) => ruleOf(rule, agent)),
     riskDefaults,
     approval: settingsOf(approval),
-    ...(assess !== undefined && {
-      assess: assess.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
-    }),
-    ...(redact !== undefined && { redact: { patterns: redact.patterns ?? [] } }),
-    ...(directory !== undefined && { directory: directoryOf(directory) }),
-    ...(reviewerKeys !== undefined && { reviewerKeys: keysOf(reviewerKeys) }),
-  };
+    assess: assess?.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
+    redact: redact && { patterns: redact.patterns ?? [] },
+    directory: directory && directoryOf(directory),
+    reviewerKeys: reviewerKeys && keysOf(reviewerKeys),
+  });
 }
 
 /** The directory, with all names in NFC. */

@@ -21,6 +21,7 @@ export interface PolicyProblem {
   path: string;
 }
 
+/** Options of `parsePolicy`. */
 export interface ParsePolicyOptions {
   /** Repeated in each problem. */
   file?: string;
@@ -38,6 +39,7 @@ export interface ParsePolicyOptions {
   unserved?: 'refuse' | 'accept';
 }
 
+/** A policy that `parsePolicy` found valid. */
 export interface ParsedPolicy {
   policy: Policy;
   /** The line of each of `policy.rules`, from 1; absent for a policy given as an object. */
@@ -49,14 +51,20 @@ const mostProblems = 100;
 
 /**
  * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key is
- * a problem, and so is a key that this version does not support. Never throws.
+ * a problem, and so is a key that this version does not support. Returns at most 100 problems. Never throws.
  *
  * @example
+ * ```ts
+ * import { parsePolicy } from 'countersign';
+ *
  * const parsed = parsePolicy("rules: [{ pattern: 'search_*', action: allow }]");
- * parsed; // => { policy: { version: 1, rules: [{ pattern: 'search_*', action: 'allow' }], riskDefaults: {}, approval: {} }, lines: [1] }
- * const refused = parsePolicy('rules: [{ pattern: a, action: alow }]', { file: 'my.yaml' });
- * refused.problems[0].message; // => "'action' must be one of allow, ask, deny, not 'alow'"
- * refused.problems[0].column; // => 31
+ * if ('policy' in parsed) console.log(parsed.policy.rules); // [ { pattern: 'search_*', action: 'allow' } ]
+ *
+ * const refused = parsePolicy('rules: [{ pattern: a, action: alow }]');
+ * const [problem] = 'problems' in refused ? refused.problems : [];
+ * console.log(problem?.line, problem?.column, problem?.path); // 1 31 rules[0].action
+ * console.log(problem?.message); // 'action' must be one of allow, ask, deny, not 'alow'
+ * ```
  */
 export function parsePolicy(
   source: string | object,
@@ -85,7 +93,7 @@ export function parsePolicy(
   const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
   if (shaped.success && found.length === 0) {
     const lines = text && placedRules(shaped.data).map(({ path }) => text.placeOf(path).line);
-    return { policy: normalForm(shaped.data), ...(lines && { lines }) };
+    return { policy: normalForm(shaped.data), lines };
   }
   const problems = found.slice(0, mostProblems).map((problem) => ({ ...file, ...placed(problem, text) }));
   return {
@@ -97,8 +105,17 @@ export function parsePolicy(
  * One line per problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` for a policy given as an object.
  *
  * @example
- * const { problems } = parsePolicy({ mode: 'yolo' , rules: 5 });
- * formatProblems('my.yaml', problems.slice(1)); // => "my.yaml: 'rules' must be a list, not 5 (at rules)"
+ * ```ts
+ * import { formatProblems, parsePolicy } from 'countersign';
+ *
+ * const text = parsePolicy('rules: 5');
+ * if ('problems' in text) console.log(formatProblems('my.yaml', text.problems));
+ * // my.yaml:1:8 'rules' must be a list, not 5
+ *
+ * const object = parsePolicy({ rules: 5 });
+ * if ('problems' in object) console.log(formatProblems('mine', object.problems));
+ * // mine: 'rules' must be a list, not 5 (at rules)
+ * ```
  */
 export function formatProblems(file: string, problems: readonly PolicyProblem[]): string {
   return problems

@@ -1,3 +1,3 @@
-/** A policy's answer to a call, from the most permissive to the least. */
 export const actions = ['allow', 'ask', 'deny'] as const;
+/** A policy's answer to a call, from the most permissive to the least. */
 export type Action = (typeof actions)[number];

@@ -32,6 +32,7 @@ export interface Candidate {
   named: true | Problem;
 }
 
+/** The result of `compilePolicy`, for `evaluate` and `explain`. It holds functions, so it has no JSON form. */
 export interface CompiledPolicy {
   mode: Mode;
   rules: readonly CompiledRule[];
@@ -50,10 +51,13 @@ export interface Candidates {
   index: () => CandidateIndex<Candidate> | undefined;
 }
 
+/** Compiled policies, one for each layer. A layer without a policy gives no answer. */
 export interface CompiledLayers {
+  /** The operator's policy. */
   ceiling?: CompiledPolicy;
-  /** As in `PolicyLayers`. */
+  /** For a nested run: what binds the runs above besides the ceiling, the root's first. Each is a further ceiling. */
   parents?: readonly CompiledPolicy[];
+  /** The policies of the agent and the run's input, merged by `mergeRunSide`. */
   run?: CompiledPolicy;
 }
 
@@ -78,8 +82,15 @@ const shortName = 256;
  * about.
  *
  * @example
- * const { policy } = parsePolicy({ rules: [{ pattern: '*', action: 'ask' }], agents: { ops: { rules: [{ pattern: 'x', action: 'deny' }] } } });
- * compilePolicy(policy, 'ceiling').rules.map(({ id }) => id); // => ['ceiling#1', 'ceiling.ops#1']
+ * ```ts
+ * import { compilePolicy, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy(`
+ * rules: [{ pattern: '*', action: ask }]
+ * agents: { ops: { rules: [{ pattern: restart, action: allow }] } }`);
+ * if ('problems' in parsed) throw new Error('the policy is invalid');
+ * console.log(compilePolicy(parsed.policy, 'ceiling').rules.map(({ id }) => id)); // [ 'ceiling#1', 'ceiling.ops#1' ]
+ * ```
  */
 export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'parent' | 'run'): CompiledPolicy {
   const counts = new Map<string, number>();
@@ -122,6 +133,7 @@ export function compileLayers({ ceiling, parents, run }: PolicyLayers): Compiled
 function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']): CompiledRule {
   const { action, reason, ask, agent, when, args = {} } = rule;
   let condition: Condition | Problem | undefined;
+  // Like a parsed rule, a compiled one has no keys without a value.
   return {
     id,
     layer,

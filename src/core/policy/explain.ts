@@ -6,10 +6,13 @@ import { partMatchers } from './part-matchers.ts';
 import type { Action } from './action.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from './ruling.ts';
 
+/** What one rule says about a call. */
 export interface RuleMatch {
   /** The rule's id. */
   rule: string;
-  layer: CompiledRule['layer'];
+  /** Where it stands. */
+  layer: 'ceiling' | 'parent' | 'agent' | 'run';
+  /** The rule's action, whether it matched or not. */
   action: Action;
   /** For a command: true if the rule counts for any part. `error`: the rule could not be evaluated. */
   matched: boolean | 'error';
@@ -17,6 +20,7 @@ export interface RuleMatch {
   why: string;
 }
 
+/** The result of `explain`. */
 export interface Explanation {
   ruling: Ruling;
   /** All rules of all layers, in order, the ceiling's first. */
@@ -27,9 +31,17 @@ export interface Explanation {
  * Evaluates one call as `evaluate` does, and says for each rule whether it matched and why.
  *
  * @example
- * const { policy } = parsePolicy({ rules: [{ pattern: 'bash:git *', action: 'allow' }] });
- * const call = { tool: 'bash', args: { command: 'ls' }, risk: 'write', subject: 'command' };
- * explain({ run: compilePolicy(policy, 'run') }, call).matches[0].why; // => 'its pattern does not match the arguments'
+ * ```ts
+ * import { compilePolicy, explain, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy("rules: [{ pattern: 'bash:git *', action: allow }]");
+ * if ('problems' in parsed) throw new Error('the policy is invalid');
+ * const { ruling, matches } = explain(
+ *   { ceiling: compilePolicy(parsed.policy, 'ceiling') },
+ *   { tool: 'bash', args: { command: 'ls' }, risk: 'write', subject: 'command' },
+ * );
+ * console.log(ruling.action, matches[0]?.matched, matches[0]?.why); // ask false its pattern does not match the arguments
+ * ```
  */
 export function explain(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Explanation {
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {

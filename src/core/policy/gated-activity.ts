@@ -34,7 +34,7 @@ export interface GatedActivity {
 /** Declarations by activity type. */
 export type GatedActivities = Readonly<Record<string, GatedActivity>>;
 
-/** The definition of a gated activity, as a run records it (I12). */
+/** The definition of a gated activity, as a run records it. */
 export interface GatedDefinition extends ToolDefinition {
   /** As declared; absent if the arguments have no names. */
   argumentNames?: readonly string[];
@@ -52,7 +52,7 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
     description,
     schema,
     risk,
-    ...(argumentNames === undefined ? {} : { argumentNames }),
+    argumentNames,
     ...(subject === undefined ? {} : subjectOf(subject)),
     idempotent,
     heartbeatTimeoutMs: heartbeat === false ? null : (heartbeat?.timeoutMs ?? defaultHeartbeatTimeoutMs),

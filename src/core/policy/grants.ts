@@ -4,9 +4,11 @@ import type { Identity } from '../people/entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { Risk } from '../base/tool-call.ts';
 
-/** A standing answer of this run. */
+/** A standing answer of a run, left behind by a decision with `always`. */
 export interface Grant {
+  /** Such as `grant-1`. */
   grantId: string;
+  /** The tool's name. */
   tool: string;
   /** False: a standing denial. `evaluate` ignores it; the run denies each call that it fits, even an allowed one. */
   approved: boolean;
@@ -22,12 +24,12 @@ export interface Grant {
   hidden?: true;
   /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
   definition?: string;
-  /** The request that made the grant, and when. */
+  /** The request that made the grant, and when: ISO 8601. */
   requestId?: string;
   grantedAt?: string;
 }
 
-/** `call`: the same digest. `arguments`: every glob matches, at least one exists. `tool`: any call of the tool. */
+/** The calls that a grant answers. `call`: the same digest. `arguments`: every glob matches, at least one exists. `tool`: any call of the tool. */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
 
@@ -69,7 +71,7 @@ export function standingDenial(grants: readonly Grant[], call: GrantedCall): Gra
 }
 
 /**
- * True if a grant is valid for the tool's current definition: reviewers approved only what they saw (I8). Denials are
+ * True if a grant is valid for the tool's current definition: reviewers approved only what they saw. Denials are
  * always valid.
  */
 export function isOfDefinition({ approved, definition }: Grant, now: string | undefined): boolean {

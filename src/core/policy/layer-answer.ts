@@ -91,7 +91,7 @@ function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): A
   const { action, id, layer, reason, ask } = rule;
   const applied = action === 'deny' ? action : applyMode(mode, action, action, call.mode).action;
   if (applied !== action) return byMode(mode, applied, call.tool);
-  return { action, rule: id, layer, ...(reason && { reason }), ...(ask && { ask }), ...alwaysOf(ask) };
+  return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
 
 function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall): Answer {
@@ -111,16 +111,12 @@ function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, 
     rule: rule.id,
     layer: rule.layer,
     reason: `rule ${rule.id} cannot be evaluated: ${problem}`,
-    ...(rule.action === 'ask' && rule.ask && { ask: rule.ask }),
-    ...(rule.action === 'deny' ? { always: false } : alwaysOf(rule.ask)),
+    ask: rule.action === 'ask' ? rule.ask : undefined,
+    always: rule.action === 'deny' ? false : rule.ask?.always,
   };
 }
 
 function byMode(mode: Mode, action: Action, tool: string): Answer {
   const reason = modeReason(mode, action, tool);
-  return { action, rule: null, layer: 'default', ...(reason && { reason }), mode };
-}
-
-function alwaysOf(ask: AskSettings | undefined): { always?: Always } {
-  return ask?.always === undefined ? {} : { always: ask.always };
+  return { action, rule: null, layer: 'default', reason, mode };
 }

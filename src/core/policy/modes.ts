@@ -22,6 +22,7 @@ export const modes = [
   'confirm_high_risk',
   'confirm_medium_and_up',
 ] as const;
+/** A named way to change a policy's answers; docs/policy.md says what each does. */
 export type Mode = (typeof modes)[number];
 
 /** The facts about a call that a mode reads besides the policy's answer. */

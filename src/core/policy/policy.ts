@@ -4,15 +4,16 @@ import type { Action } from './action.ts';
 import type { Mode } from './modes.ts';
 import type { Risk } from '../base/tool-call.ts';
 
+export const grantKinds = ['call', 'arguments', 'tool'] as const;
 /**
  * The grants that a reviewer's "always" may leave, from narrow to wide: for the same call, matching calls, any call of
  * the tool.
  */
-export const grantKinds = ['call', 'arguments', 'tool'] as const;
 export type GrantKind = (typeof grantKinds)[number];
 /** The widest grant that a rule admits; false admits none. */
 export type Always = false | GrantKind;
 
+/** A rule of a policy, in its normal form. The last rule that matches a call decides. */
 export interface Rule {
   /** As written; a compiled policy uses `LAYER#N` or `LAYER.AGENT#N` if there is none. */
   id?: string;
@@ -25,7 +26,9 @@ export interface Rule {
   /** A condition in CEL. The rule matches only if pattern, globs and condition all match. */
   when?: string;
   action: Action;
+  /** Reviewers and, with a denial, the model see it. */
   reason?: string;
+  /** Only for `ask`. */
   ask?: AskSettings;
 }
 
@@ -51,6 +54,7 @@ export interface AskSettings {
   remindMs?: number;
   /** Adds the reviewers `to`, `afterMs` after the request was opened. */
   escalate?: { afterMs: number; to: string[] }[];
+  /** What happens at the deadline. Default: the policy's `onTimeout`. */
   onTimeout?: 'deny' | 'allow';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
@@ -105,9 +109,11 @@ export interface Policy {
 
 /** The policies that bind a run. A layer without a policy gives no answer. */
 export interface PolicyLayers {
+  /** The operator's policy. */
   ceiling?: Policy;
   /** For a nested run: what binds the runs above besides the ceiling, the root's first. Each is a further ceiling. */
   parents?: readonly Policy[];
+  /** The policies of the agent and the run's input, merged by `mergeRunSide`. */
   run?: Policy;
 }
 

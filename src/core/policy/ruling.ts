@@ -18,10 +18,13 @@ import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
 
-/** The version of the engine below; a run keeps the one it started with (I12). */
+/** The version of the engine below; a run keeps the one it started with. */
 export const engine = 1;
 
-/** Example: `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity: 'medium', engine: 1 }`. */
+/**
+ * The answer of `evaluate` to one call, such as `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity:
+ * 'medium', engine: 1 }`.
+ */
 export interface Ruling {
   action: Action;
   /** Id of the rule or grant that decided; null if a risk default or a mode decided. */
@@ -32,7 +35,9 @@ export interface Ruling {
   reason?: string;
   /** The mode, if it decided the action. */
   mode?: Mode;
+  /** How severe the call is, by its assessment. */
   severity: Severity;
+  /** The version of the engine that ruled. */
   engine: number;
   /** For `ask`: the widest grant admitted, and everything that asks. Absent if nothing that asks sets terms. */
   ask?: { always: Always; by: AskingRule[] };
@@ -42,6 +47,7 @@ export interface Ruling {
 export interface AskingRule extends AskSettings {
   /** Null for a risk default or a mode. */
   rule: string | null;
+  /** Where it stands. */
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
   /** For layer `parent`: the index in `parents`, from 0. */
   parent?: number;
@@ -49,6 +55,7 @@ export interface AskingRule extends AskSettings {
 
 /** A call as the policy sees it. */
 export interface RuledCall {
+  /** The tool's name. */
   tool: string;
   args: JsonObject;
   risk: Risk;
@@ -82,9 +89,13 @@ export interface RulingContext {
 
 /** Counts of one run, before the current call. */
 export interface RunCounts {
+  /** Calls that were ruled on. */
   calls: number;
+  /** Calls that were asked about. */
   asks: number;
+  /** Denials by reviewers. */
   denials: number;
+  /** Irreversible calls that ran or may still run. */
   irreversible: number;
 }
 
@@ -94,14 +105,19 @@ export interface RunCounts {
  * Throws only for an engine version that is no longer supported.
  *
  * @example
- * const { policy } = parsePolicy(`
+ * ```ts
+ * import { compilePolicy, evaluate, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy(`
  * rules:
- *   - { pattern: wire_transfer, action: ask, reason: Money needs a person }
- *   - { pattern: wire_transfer, when: 'args.amount <= 100', action: allow }`);
- * const layers = { run: compilePolicy(policy, 'run') };
- * evaluate(layers, { tool: 'wire_transfer', args: { amount: 5 }, risk: 'write' }).action; // => 'allow'
- * evaluate(layers, { tool: 'wire_transfer', args: { amount: 500 }, risk: 'write' }); // => { action: 'ask', rule: 'run#1', layer: 'run', reason: 'Money needs a person', severity: 'medium', engine: 1 }
- * evaluate({}, { tool: 'wipe', args: {}, risk: 'destructive' }).action; // => 'deny'
+ *   - { pattern: pay, action: ask, reason: Money needs a person }
+ *   - { pattern: pay, when: 'args.amount <= 100', action: allow }`);
+ * if ('problems' in parsed) throw new Error('the policy is invalid');
+ * const layers = { run: compilePolicy(parsed.policy, 'run') };
+ * console.log(evaluate(layers, { tool: 'pay', args: { amount: 5 }, risk: 'write' }).action); // allow
+ * console.log(evaluate(layers, { tool: 'pay', args: { amount: 500 }, risk: 'write' }).reason); // Money needs a person
+ * console.log(evaluate({}, { tool: 'wipe', args: {}, risk: 'destructive' }).action); // deny
+ * ```
  */
 export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
   const number = context.engine ?? engine;
@@ -138,6 +154,7 @@ function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: Rul
       Object.assign(common, { ask: { always, by } });
     }
   }
+  // A ruling has no keys without a value.
   return { action, rule, layer, ...(reason !== undefined && { reason }), ...(mode && { mode }), ...common };
 }
 

@@ -3,7 +3,7 @@ import type { Policy } from './policy.ts';
 import type { SizeLimits } from '../base/size-limits.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
 
-/** How long and how often one model call is tried. */
+/** How long and how often one model call is tried. Times in milliseconds, of at most 24 hours. */
 export interface ModelCallOptions {
   /** The longest time of one attempt. Default 10 minutes. */
   timeoutMs?: number;
@@ -28,11 +28,10 @@ export interface AgentConfig {
 
 /**
  * Everything that a run needs to know about its agent, recorded in history once, at the start of the run. A deploy or
- * an edited file does not change its policy (I12), and changes a tool only when a call of it passes the gate again
- * (I8).
+ * an edited file does not change its policy, and changes a tool only when a call of it passes the gate again.
  */
 export interface RunConfig extends AgentConfig {
-  /** The operator's policy, as the worker loaded it; the starter of a run cannot set it (I1, I10). */
+  /** The operator's policy, as the worker loaded it; the starter of a run cannot set it. */
   ceiling?: Policy;
   /** For a nested run: policies that bind the runs above it, the root's first, without those equal to the ceiling. */
   parents?: Policy[];

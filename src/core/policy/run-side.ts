@@ -14,11 +14,19 @@ export interface RunSide extends Policy {
 /**
  * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
  * input's override them. For the mode, each risk default, each limit and the directory as a whole, the later source
- * wins. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Undefined if all three
- * are.
+ * wins. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Returns undefined if all
+ * three are undefined.
  *
  * @example
- * mergeRunSide(undefined, undefined, 'plan'); // => { version: 1, mode: 'plan', rules: [], riskDefaults: {}, approval: {} }
+ * ```ts
+ * import { mergeRunSide, parsePolicy } from 'countersign';
+ *
+ * const agent = parsePolicy('rules: [{ pattern: refund, action: ask }]');
+ * const input = parsePolicy('rules: [{ pattern: refund, action: deny }]');
+ * if ('problems' in agent || 'problems' in input) throw new Error('a policy is invalid');
+ * const merged = mergeRunSide(agent.policy, input.policy, 'plan');
+ * console.log(merged?.rules.map(({ action }) => action)); // [ 'ask', 'deny' ]
+ * ```
  */
 export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
   if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;
@@ -30,6 +38,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
   // Taken whole: a name in one source must not become a member through the groups of another.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
+  // Like a parsed policy, a merged one has no keys without a value.
   return {
     version: 1,
     ...(mode !== undefined && { mode }),

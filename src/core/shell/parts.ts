@@ -18,7 +18,7 @@
  *    `bypassPermissions` and `auto_approve` allow it.
  */
 export interface ShellSplit {
-  /** In the order of the text, each wrapper before its contents; at most `maxShellParts`. */
+  /** In the order of the text, each wrapper before its contents; at most 256. */
   parts: ShellPart[];
   /** Empty: `parts` are exactly what runs. Otherwise the reasons why that is uncertain, each once. */
   uncertain: Uncertainty[];
@@ -68,6 +68,7 @@ export const uncertainties = [
   /** No split was recorded for this call. */
   'not split',
 ] as const;
+/** Why the parts of a command may not be exactly what runs. */
 export type Uncertainty = (typeof uncertainties)[number];
 
 /** In UTF-16 code units. */

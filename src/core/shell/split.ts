@@ -41,8 +41,14 @@ const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
  * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure; never throws. Anything
  * that it cannot decide is a reason in `uncertain`; without one, a command within the limits never loses a part.
  *
- * `splitShell('cd /srv && sudo rm -rf old')` has the parts `cd /srv`, `sudo rm -rf old` and, within the second, `rm -rf
- * old`; it is uncertain because of a `wrapper program`.
+ * @example
+ * ```ts
+ * import { splitShell } from 'countersign';
+ *
+ * const { parts, uncertain } = splitShell('cd /srv && sudo rm -rf old');
+ * console.log(parts.map(({ text }) => text)); // [ 'cd /srv', 'sudo rm -rf old', 'rm -rf old' ]
+ * console.log(uncertain); // [ 'wrapper program' ]
+ * ```
  */
 export function splitShell(command: string): ShellSplit {
   if (command.length > maxShellLength) return { parts: [], uncertain: ['too long'] };
@@ -146,14 +152,7 @@ class Splitter {
       return -1;
     }
     const wrapper = own ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
-    return (
-      this.#parts.push({
-        text,
-        reduced,
-        ...(wrapper === undefined ? {} : { wrapper }),
-        ...(within === undefined ? {} : { within }),
-      }) - 1
-    );
+    return this.#parts.push({ text, reduced, wrapper, within }) - 1;
   }
 
   #stop(): void {

@@ -47,7 +47,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   const checked = readInput(input);
   refuseRepeated();
   // Register the handlers before the first await, so that no message to a new run is lost or refused.
-  const gate = new Gate();
+  const gate = new Gate({ refuseUnknownSignals: true });
   const run = new AgentRun(checked, gate);
   try {
     // A first execution ignores its second argument (I1).
@@ -160,7 +160,7 @@ class AgentRun {
           instructions,
           tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
           messages,
-          ...(config.sizeLimits === undefined ? {} : { sizeLimits: config.sizeLimits }),
+          sizeLimits: config.sizeLimits,
         },
         // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
         { journal: this.#gate.takeJournal() },
@@ -285,6 +285,7 @@ class AgentRun {
 }
 
 function modelActivityOptions({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions = {}): ActivityOptions {
+  // Temporal merges these into the defaults above, and an undefined option would replace a default.
   return {
     ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs }),
     ...(heartbeatTimeoutMs !== undefined && { heartbeatTimeout: heartbeatTimeoutMs }),

@@ -61,8 +61,8 @@ export class NestedRuns {
     const input = {
       agent,
       input: args['input'] as string,
-      ...(caller && { caller }),
-      ...(metadata && { metadata }),
+      caller,
+      metadata,
       parent: { lineage: [...this.lineage, workflowId], policies: bindingPolicies(knows) },
     };
     const nested = { workflowId: nestedRunId(workflowId, callId), input, resultBytes };

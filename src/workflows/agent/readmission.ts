@@ -37,7 +37,7 @@ export function heldAgain(
       callId: `${first}.${changes + 1}`,
       contextSummary: `${definitionChange(admitted, definition)} ${summaryOf(messages)}`,
       again: true,
-      ...(requestId === undefined ? {} : { replaces: { requestId, by: 'definition' } }),
+      replaces: requestId === undefined ? undefined : { requestId, by: 'definition' },
     },
   };
 }
@@ -49,7 +49,7 @@ export function takeDefinition(state: RunState, admitted: ToolDefinition, change
     tools: config.tools.map((tool) => (tool.name === changed.name ? changed : tool)),
   });
   const { handoffs } = state.config;
-  state.config = { ...renew(state.config), ...(handoffs === undefined ? {} : { handoffs: handoffs.map(renew) }) };
+  state.config = { ...renew(state.config), handoffs: handoffs?.map(renew) };
   const others = (state.former ?? []).filter(({ definition }) => definition !== admitted.definition);
   state.former = [...others, admitted].slice(-formerKept);
 }

@@ -41,7 +41,7 @@ export async function runTool(
 ): Promise<ToolEnd> {
   const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
     startToCloseTimeout: tool.timeoutMs,
-    ...(tool.heartbeatTimeoutMs === null ? {} : { heartbeatTimeout: tool.heartbeatTimeoutMs }),
+    heartbeatTimeout: tool.heartbeatTimeoutMs ?? undefined,
     retry: { maximumAttempts: isRepeatable(tool) ? repeats : 1 },
     summary: `${permit.outcome}: call ${permit.callId}`,
     eventGroups,
@@ -78,7 +78,7 @@ function endOf(error: unknown, tool: string): ToolEnd {
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const changed = changedDefinitionOf(cause, tool);
   const ran = ranOf(cause.type ?? '');
-  return { content: sentences.failed(cause.message), isError: true, ran, ...(changed && { changed }) };
+  return { content: sentences.failed(cause.message), isError: true, ran, changed };
 }
 
 /** A failure of any other type does not come from a worker: an operator failed the activity in the tool's place. */

@@ -124,11 +124,7 @@ export class TurnCalls {
       if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
       const { notice, changes } = calls[index]!;
       const admitted = this.#admit(held.requested, held.callId, held.contextSummary, held.replaces);
-      calls[index] = {
-        ...admitted,
-        ...(notice !== undefined && { notice }),
-        ...(changes !== undefined && { changes }),
-      };
+      calls[index] = { ...admitted, notice, changes };
     }
   }
 
@@ -176,6 +172,7 @@ export class TurnCalls {
     if (settlement === undefined) return;
     if (settlement.runs) {
       const { notice, ...call } = this.#gate.approved(each.call!, each.requestId!);
+      // A call that was held again keeps its earlier notice.
       Object.assign(each, { state: 'ready', call, ...(notice !== undefined && { notice }) });
     } else {
       const content = this.#gate.sentence(each.requestId!);

@@ -81,12 +81,7 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
     return { kind: 'allowed' };
   }
-  const ruled = {
-    definition,
-    ...(subject !== undefined && { subject }),
-    ...(shell !== undefined && { shell }),
-    ...(assessed !== undefined && { assessment: assessed }),
-  };
+  const ruled = { definition, subject, shell, assessment: assessed };
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, replaces, atMs };
   const record = recordRequest(active.options, { ...asked, lineage: active.options.lineage ?? [] });
   state.noteGrowth();

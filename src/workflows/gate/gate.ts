@@ -37,10 +37,10 @@ export class Gate {
   #active: ActivePolicies | undefined;
 
   /** Registers the handlers at once, before any policy is known. Call `setPolicies` before the first `admit`. */
-  constructor() {
+  constructor({ refuseUnknownSignals }: { refuseUnknownSignals: boolean }) {
     if (!activation.installed) {
       throw misused(
-        `ApprovalGate needs a worker made by createWorker, or with countersignPlugin, from countersign/worker`,
+        `ApprovalGate needs a worker made by createWorker, or with CountersignPlugin, from countersign/worker`,
       );
     }
     this.#state = new GateState();
@@ -50,6 +50,7 @@ export class Gate {
       change: (change) => this.#enforce(this.#activePolicies.options, change),
       inherit: (parents) => this.#inherit(parents),
       close: () => this.#closeListeners.forEach((listener) => listener()),
+      refuseUnknownSignals,
     });
     answerQueries(this.#state);
     this.#scheduler = new Scheduler(this.#messages.pipeline, this.#outputs());
@@ -199,7 +200,7 @@ export class Gate {
       ...this.#outcome(requestId),
       definition: tool.definition,
       agent,
-      ...(caller === undefined ? {} : { caller }),
+      caller,
       journal: this.takeJournal(),
     };
   }
@@ -248,13 +249,11 @@ export class Gate {
   /** Returns the state that `restore` takes in the next execution, and the memo of that execution. */
   snapshot(): { gate: GateSnapshot; memo: Record<string, unknown> } {
     this.#index.run();
-    const change = this.#change;
-    const { closing } = this;
     const gate = {
       ledger: this.ledger,
       journal: this.takeJournal(),
-      ...(change && { change }),
-      ...(closing !== undefined && { closing }),
+      change: this.#change,
+      closing: this.closing,
     };
     return { gate, memo: this.#index.memo() };
   }

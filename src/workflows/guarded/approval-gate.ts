@@ -6,10 +6,33 @@ import { carryGate, type Carry, type CarriedGate, loadGate, type LoadOptions } f
 /**
  * The gate for a workflow of one's own: every call of an activity that it guards passes the policies first, and what they
  * ask about waits for a reviewer, durably (docs/gate.md). Make one at the top of the workflow, before the first `await`:
- * it registers handlers for signals, updates and queries.
+ * it registers handlers for signals, updates and queries. A workflow has at most one.
+ *
+ * @example
+ * ```ts
+ * import { proxyActivities } from '@temporalio/workflow';
+ * import { ApprovalGate } from 'countersign/workflow';
+ *
+ * const activities = proxyActivities<{ refund(orderId: string): Promise<string> }>({ startToCloseTimeout: '1 minute' });
+ *
+ * export async function returnOrder(orderId: string): Promise<string> {
+ *   const gate = new ApprovalGate();
+ *   const { refund } = gate.guard(activities, { refund: { risk: 'destructive', arguments: ['orderId'] } });
+ *   await gate.load({ agent: 'returns' });
+ *   return refund(orderId);
+ * }
+ * ```
  */
 export class ApprovalGate {
-  readonly #gate = new Gate();
+  readonly #gate: Gate;
+
+  /**
+   * Registers the handlers. `refuseUnknownSignals`: refuses and counts signals that have no handler when they arrive;
+   * otherwise, and by default, Temporal keeps them for a handler that the workflow sets later.
+   */
+  constructor({ refuseUnknownSignals = false }: { refuseUnknownSignals?: boolean } = {}) {
+    this.#gate = new Gate({ refuseUnknownSignals });
+  }
 
   /**
    * Puts activities under the gate and returns them. From now on each call of one that is declared here passes the gate,

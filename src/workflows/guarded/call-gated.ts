@@ -88,7 +88,7 @@ export async function callGated(gated: GatedCall, input: ActivityInput, next: Ne
     again = {
       callId: `${changes === 1 ? callId : callId.slice(0, callId.lastIndexOf('.'))}.${changes + 1}`,
       contextSummary: `${definitionChange(asked.activity, activity)} ${gated.contextSummary}`,
-      ...(permit.requestId === undefined ? {} : { replaces: { requestId: permit.requestId, by: 'definition' } }),
+      replaces: permit.requestId === undefined ? undefined : { requestId: permit.requestId, by: 'definition' },
     };
     given = admitted.values;
     asked = { ...gated, activity };
@@ -110,7 +110,7 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
   const { call, values, definition = activity.definition } = admitted;
   const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
   const proof = gate.permit(call, { ...activity, definition }, requestId);
-  const permit: Permit = { ...proof, ...(heartbeats ? { heartbeats } : {}) };
+  const permit: Permit = { ...proof, heartbeats: heartbeats || undefined };
   let result: unknown;
   try {
     result = await next({
@@ -118,7 +118,7 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
       args: [markPermit(permit), ...values],
       options: optionsOf(activity, input.options, permit),
       // Type hints are positional, and the permit shifts all positions.
-      ...(input.typeInfo === undefined ? {} : { typeInfo: { ...input.typeInfo, inputTypes: undefined } }),
+      typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
     // An activity cancelled in the task that scheduled it is never sent, nor are its entries; readers drop duplicates.
@@ -201,14 +201,7 @@ function notRun(
   requestId: string,
   { outcome, reason, reviewerId, response }: Settlement,
 ): Error {
-  return refusal(gate.sentence(requestId), {
-    toolName,
-    outcome,
-    requestId,
-    ...(reason === undefined ? {} : { reason }),
-    ...(reviewerId === undefined ? {} : { reviewerId }),
-    ...(response === undefined ? {} : { response }),
-  });
+  return refusal(gate.sentence(requestId), { toolName, outcome, requestId, reason, reviewerId, response });
 }
 
 /** Limits a call to one attempt unless repeating it does no harm (I7); the author's other options stay. */

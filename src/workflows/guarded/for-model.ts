@@ -10,6 +10,21 @@ const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => 
  * Makes a call for a model and returns what the model is told: the result, preceded by a note if a reviewer changed the
  * arguments; or a sentence if the gate refused the call, the call failed, or its outcome is unknown. Rethrows a
  * cancellation, and any error that is neither a refusal of the gate nor an `ActivityFailure`.
+ *
+ * @example
+ * ```ts
+ * import { proxyActivities } from '@temporalio/workflow';
+ * import { ApprovalGate, forModel } from 'countersign/workflow';
+ *
+ * const activities = proxyActivities<{ refund(orderId: string): Promise<string> }>({ startToCloseTimeout: '1 minute' });
+ *
+ * export async function refundForModel(orderId: string): Promise<string> {
+ *   const gate = new ApprovalGate();
+ *   const { refund } = gate.guard(activities, { refund: { risk: 'destructive', arguments: ['orderId'] } });
+ *   await gate.load({ agent: 'returns' });
+ *   return forModel(() => refund(orderId));
+ * }
+ * ```
  */
 export async function forModel<Result>(call: () => Promise<Result>): Promise<Result | string> {
   const scope = new CancellationScope();

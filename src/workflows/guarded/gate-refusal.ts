@@ -7,10 +7,14 @@ import type { Json } from '../../core/base/tool-call.ts';
 export interface GateRefusal {
   /** Marks the failure as the gate's. */
   gate: true;
+  /** The activity. */
   toolName: string;
   outcome: OutcomeName;
+  /** Absent if nobody was asked. */
   requestId?: string;
+  /** The reviewer's or the rule's. */
   reason?: string;
+  /** The reviewer whose vote settled the request. */
   reviewerId?: string;
   /** For `responded`: the answer that a reviewer gave in place of the activity. */
   response?: Json;
@@ -24,7 +28,28 @@ export function refusal(message: string, details: Omit<GateRefusal, 'gate'>, typ
   return ApplicationFailure.create({ message, type, nonRetryable: true, details: [{ gate: true, ...details }] });
 }
 
-/** Returns the gate's refusal from an error; undefined for every other error. */
+/**
+ * Returns the gate's refusal from an error of a gated call; undefined for every other error.
+ *
+ * @example
+ * ```ts
+ * import { proxyActivities } from '@temporalio/workflow';
+ * import { ApprovalGate, gateRefusal } from 'countersign/workflow';
+ *
+ * const activities = proxyActivities<{ refund(orderId: string): Promise<string> }>({ startToCloseTimeout: '1 minute' });
+ *
+ * export async function refundOrExplain(orderId: string): Promise<string> {
+ *   const gate = new ApprovalGate();
+ *   const { refund } = gate.guard(activities, { refund: { risk: 'destructive', arguments: ['orderId'] } });
+ *   await gate.load({ agent: 'returns' });
+ *   return refund(orderId).catch((error: unknown) => {
+ *     const refusal = gateRefusal(error);
+ *     if (refusal === undefined) throw error;
+ *     return `${refusal.toolName} is ${refusal.outcome}: ${refusal.reason}`;
+ *   });
+ * }
+ * ```
+ */
 export function gateRefusal(error: unknown): GateRefusal | undefined {
   const details: unknown = error instanceof ApplicationFailure ? error.details?.[0] : undefined;
   return typeof details === 'object' && details !== null && 'gate' in details && details.gate === true
@@ -32,7 +57,7 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
     : undefined;
 }
 
-/** Returns whether a failed activity has run (I7). */
+/** Returns whether a failed activity has run. */
 export function ranOf(error: unknown): Ran {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return 'no';

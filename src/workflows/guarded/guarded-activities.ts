@@ -103,7 +103,7 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   },
 };
 
-/** True while a gated activity runs: its effect would be lost if the workflow continued as new (I11). */
+/** True while a gated activity runs: its effect would be lost if the workflow continued as new. */
 export function gatedRun(): boolean {
   return (ofRun().guarded?.running ?? 0) > 0;
 }
@@ -142,7 +142,7 @@ async function close(reason: string): Promise<void> {
   gate.writeLast();
 }
 
-/** Finds the carried request of a call made again after continue-as-new: it keeps its id and deadline (I11). */
+/** Finds the carried request of a call made again after continue-as-new: it keeps its id and deadline. */
 function takeUp(
   carried: RequestRecord[],
   { tool, args }: ToolCall,

@@ -9,11 +9,13 @@ import { type Writer, thisExecution, verified } from '../state/carried.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 import { gatedRun, guardedBy, unfinished } from './guarded-activities.ts';
 
+/** Options of `ApprovalGate.load`. Only `agent` is required. */
 export interface LoadOptions {
   /** The name under which calls are ruled on and listed, like an agent's name. */
   agent: string;
   /** A policy document, usually from the workflow's input. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
+  /** Applies to the workflow's side of the policy, never to the operator's ceiling. */
   mode?: Mode;
   /** The user for whom the workflow works. */
   caller?: Caller;
@@ -41,7 +43,7 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{ [activi
 
 /**
  * Puts the gate under the worker's ceiling and the given policies, once, before the first gated call. The worker reads
- * them in one activity. State that the execution before this one carried is verified and then taken unchanged (I12).
+ * them in one activity. State that the execution before this one carried is verified and then taken unchanged.
  */
 export async function loadGate(
   gate: Gate,
@@ -50,6 +52,7 @@ export async function loadGate(
 ): Promise<void> {
   const guarded = guardedBy(gate);
   const gated = [...guarded.definitions.values()];
+  // `policy`, `mode`, `caller` and `metadata` may be null in a workflow's input: null counts as absent.
   const config = await withItsSentence(
     carried === undefined
       ? loadGateActivity({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) })
@@ -60,9 +63,9 @@ export async function loadGate(
   const { ceiling, run, continueAsNewAfter, attributes } = config;
   gate.setPolicies({
     agent: config.agent,
-    policies: { ...(ceiling && { ceiling }), ...(run && { run }) },
+    policies: { ceiling, run },
     continueAsNewAfter,
-    ...(attributes && { attributes }),
+    attributes,
     ...(caller && { caller }),
     ...(metadata && { metadata }),
   });

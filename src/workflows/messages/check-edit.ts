@@ -52,7 +52,7 @@ export function checkEdit(
     const found = findRequest(state.ledger, requestId);
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
     const split = splitOf(ruled, shell);
-    const call = { tool, args, risk, ...ruled, ...(split && { shell: split }), digest };
+    const call = { tool, args, risk, ...ruled, shell: split, digest };
     const ruledCase = policies().rule({ ...call, assessed: assessment }, state.ledger, atMs);
     const { ruling, limits } = ruledCase;
     if (ruling.action === 'deny') {
@@ -77,7 +77,7 @@ export function checkEdit(
             tool,
             args,
             risk,
-            ruled: { ...ruled, ...(split && { shell: split }), ...(assessment && { assessment }) },
+            ruled: { ...ruled, shell: split, assessment: assessment ?? ruled.assessment },
             digest,
             ruledCase,
             contextSummary: request.contextSummary,
@@ -94,7 +94,7 @@ export function checkEdit(
 
   /** Applies the decision. A grant that it creates is revoked if all grants were revoked during the check. */
   function answer(edit?: CheckedEdit): Receipt {
-    const receipt = state.answer({ kind: 'decide', ...decided, ...(edit && { edit }) });
+    const receipt = state.answer({ kind: 'decide', ...decided, edit });
     const { lastRevocation } = state;
     const isRevoked = receipt.grantId !== undefined && lastRevocation !== revokedBefore;
     if (!isRevoked || lastRevocation === undefined) return receipt;

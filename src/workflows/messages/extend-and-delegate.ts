@@ -44,5 +44,5 @@ function ofOneRequest<Message extends ExtendMessage | DelegateMessage>(
 }
 
 function aboutOne({ requestId, reason }: ExtendMessage | DelegateMessage): { requestId: string; reason?: string } {
-  return { requestId, ...(reason !== undefined && { reason }) };
+  return { requestId, reason };
 }

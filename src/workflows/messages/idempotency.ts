@@ -1,7 +1,7 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { decideName, queryNames } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
-import { messageIdOf, type Signed } from '../../core/messages/control.ts';
+import { messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
 import type { ParsedDecision } from '../../core/messages/decision.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';
@@ -24,7 +24,7 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
     const digest = jsonDigest(message as Json);
     return decisionId === undefined ? undefined : { id: `${decideName}:${requestId}:${decisionId}:${digest}`, digest };
   }
-  const id = messageIdOf(message as Signed);
+  const id = messageIdOf(message as ControlMessage);
   return id === undefined ? undefined : { id, digest: jsonDigest({ name, message } as unknown as Json) };
 }
 

@@ -1,4 +1,4 @@
-import { instantMs, type Signed } from '../../core/messages/control.ts';
+import { instantMs, type ControlMessage } from '../../core/messages/control.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -8,7 +8,7 @@ import type { Problem } from '../../core/base/problem.ts';
  * once: one that was signed no later than the last is refused. `operatorMs`: when this message was signed.
  */
 export function loosening(
-  message: Signed,
+  message: ControlMessage,
   { operator }: Sender,
   ceiling: Policy | undefined,
   lastOperatorMs: number,

@@ -28,6 +28,8 @@ export interface MessageEffects {
   inherit: (parents: Policy[]) => void;
   /** Called when somebody has closed the run. */
   close: () => void;
+  /** True: signals that have no handler are refused and counted. False: Temporal keeps them for a later handler. */
+  refuseUnknownSignals: boolean;
 }
 
 export interface Messages {
@@ -38,7 +40,10 @@ export interface Messages {
 }
 
 /** Registers a handler for every message that a run takes, and creates the pipeline that applies them. */
-export function receiveMessages(state: GateState, { policies, change, inherit, close }: MessageEffects): Messages {
+export function receiveMessages(
+  state: GateState,
+  { policies, change, inherit, close, refuseUnknownSignals }: MessageEffects,
+): Messages {
   const queue = new MessageQueue();
   const inFlight = new InFlight();
   const noteChange = (): void => queue.noteChange();
@@ -57,7 +62,7 @@ export function receiveMessages(state: GateState, { policies, change, inherit, c
   const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];
   for (const kind of [...signalsAndUpdates, ...signals]) registerSignal(kind, queue);
   for (const kind of signalsAndUpdates) registerUpdate(kind, queue, pipeline, state);
-  rejectUnknownSignals(queue);
+  if (refuseUnknownSignals) rejectUnknownSignals(queue);
   answerReceipts(state);
   return { queue, inFlight, deadlines, pipeline };
 }

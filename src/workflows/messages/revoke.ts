@@ -43,5 +43,5 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
 }
 
 function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: number) {
-  return { kind: 'revoke', atMs, grants, voter, ...(reason && { reason }) } as const;
+  return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
 }

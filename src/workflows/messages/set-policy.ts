@@ -41,13 +41,13 @@ export function setPolicyMessages(
       const loosened = loosen(message, sender);
       if ('code' in loosened) return refused('', loosened);
       const { policy: document, mode } = message;
-      if (document === undefined) return follow({ ...(mode && { mode }) });
-      return read(document, (policy) => follow({ policy, ...(mode && { mode }) }));
+      if (document === undefined) return follow({ mode });
+      return read(document, (policy) => follow({ policy, mode }));
 
       function follow(next: PolicyChange): Receipt {
         const { reason } = message;
         change(next);
-        const note = { voter: sender.voter, ...loosened, ...(reason && { reason }) };
+        const note = { voter: sender.voter, ...loosened, reason: reason || undefined };
         const { policyDigest, settled } = reevaluateOpen(state, policies(), atMs, note);
         const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
         return {
@@ -74,7 +74,7 @@ export function setPolicyMessages(
       failed: 'the new policy could not be read: send it again',
       ended: 'the run ended before it took the policy',
       find: async () => {
-        const found = await readPolicy({ policy: document, ...(maxTimeoutMs === undefined ? {} : { maxTimeoutMs }) });
+        const found = await readPolicy({ policy: document, maxTimeoutMs });
         if ('policy' in found) return () => follow(found.policy);
         const problem = `the new policy: ${found.problem.slice(0, maxProblemLength)}`;
         return () => refused('', { code: 'policy_invalid', message: problem });

@@ -64,11 +64,7 @@ export class ActivePolicies {
     const { ceiling, parents, run: base } = options.policies;
     const run = change === undefined ? base : changeRunSide(base, change);
     this.options = options;
-    this.policies = {
-      ...(ceiling === undefined ? {} : { ceiling }),
-      ...(parents === undefined ? {} : { parents }),
-      ...(run === undefined ? {} : { run }),
-    };
+    this.policies = { ceiling, parents, run };
     this.directories = directoriesOf(this.policies);
     this.#layers = compileLayers(this.policies);
     this.#assessRules = compileAssessRules(this.policies);

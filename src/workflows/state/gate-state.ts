@@ -109,7 +109,7 @@ export class GateState {
 
   /** Counts a message that changed nothing: its code and size, never its content (I4). */
   refuse(code: ProblemCode, size: number, requestId?: string): void {
-    const refused = { code, ...(requestId === undefined || requestId === '' ? {} : { requestId }), size };
+    const refused = { code, requestId: requestId || undefined, size };
     this.apply({ kind: 'refuse', atMs: Date.now(), refused });
   }
 

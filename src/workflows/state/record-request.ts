@@ -51,7 +51,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       deadline: deadlineMs === null ? null : iso(deadlineMs),
       digest,
       lineage: call.lineage,
-      ...(replaces === undefined ? {} : { replaces }),
+      replaces,
       metadata: metadata ?? {},
       reviewers: reviewersOf(terms, 0),
       shown: 'all',
@@ -59,7 +59,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
     terms,
     votes: [],
     delegations: [],
-    ...(!ruledCase.limits.includeArguments && { hidden: true as const }),
+    hidden: ruledCase.limits.includeArguments ? undefined : true,
     stepsTakenUntilMs: atMs - 1,
     ruled: call.ruled,
   };

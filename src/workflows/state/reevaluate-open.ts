@@ -35,16 +35,7 @@ function reevaluate(state: GateState, rules: ActivePolicies, record: RequestReco
   const { request, ruled, terms: before } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, definition, subject, shell } = ruled;
-  const call = {
-    tool,
-    args,
-    risk,
-    digest,
-    assessed,
-    definition,
-    ...(subject !== undefined && { subject }),
-    ...(shell && { shell }),
-  };
+  const call = { tool, args, risk, digest, assessed, definition, subject, shell };
   const { ruling, terms, assessment } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });

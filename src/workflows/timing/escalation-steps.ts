@@ -37,7 +37,7 @@ export class EscalationSteps {
   /** A failed notification neither fails the run nor holds it up: the inbox shows the request anyway. */
   async #tell({ request }: RequestRecord, { kind, to }: EscalationStep, reviewers: string[]): Promise<void> {
     const { workflowId, requestId, toolName, agentName, deadline } = request;
-    const input = { kind, workflowId, requestId, toolName, agentName, reviewers, ...(to && { to }), deadline };
+    const input = { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline };
     try {
       const journal = this.#state.takeJournal();
       await notify.executeWithOptions({ summary: `${kind}: approval of ${toolName}` }, [{ ...input, journal }]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   defaultAlways,
   grantFor,
+  isOfDefinition,
   narrowest,
   standingDenial,
   type Grant,
@@ -82,4 +83,14 @@ describe('the widest scope', () => {
     expect(defaultAlways({ risk: 'destructive' })).toBe('call');
     expect(defaultAlways({ risk: 'write', shell: { parts: [], uncertain: [] } })).toBe('call');
   });
+});
+
+test.each<[string, Partial<Grant>, string | undefined, boolean]>([
+  ['of the same definition', { definition: 'one' }, 'one', true],
+  ['of another definition', { definition: 'one' }, 'two', false],
+  ['of a grant that names none', {}, 'two', true],
+  ['while the present definition is unknown', { definition: 'one' }, undefined, true],
+  ['of another definition, but a denial', { definition: 'one', approved: false }, 'two', true],
+])('a grant %s is valid: %j, now %s: %s', (_, more, now, expected) => {
+  expect(isOfDefinition(grant(tool, more), now)).toBe(expected);
 });

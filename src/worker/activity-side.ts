@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { arbitrate } from '../activities/arbitrate.ts';
+import { createCallModel } from '../activities/call-model.ts';
+import { callTool } from '../activities/call-tool.ts';
+import { createCheckEdit } from '../activities/check-edit.ts';
+import { createLoadAgent } from '../activities/load-agent.ts';
+import { createLoadGate } from '../activities/load-gate.ts';
+import { notify } from '../activities/notify.ts';
+import { readParents } from '../activities/read-parents.ts';
+import { readPolicy } from '../activities/read-policy.ts';
+import { secondGate } from '../activities/second-gate.ts';
+import { verifyCarried } from '../activities/verify-carried.ts';
+import { checkAssessors } from '../agents/assessor.ts';
+import { checkGated } from '../agents/check-gated.ts';
+import { DefinitionError } from '../agents/definition-error.ts';
+import type { Tool } from '../agents/definitions.ts';
+import { createRegistry } from '../agents/registry.ts';
+import { activityNames, workflowType } from '../contract.ts';
+import { type AttributeNames, defaultAttributeNames } from '../core/base/attribute-names.ts';
+import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
+import type { LargePayloads } from '../payload-folder/large-payloads.ts';
+import { loadPolicy } from './load-policy.ts';
+import type { PluginOptions } from './plugin-options.ts';
+
+const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, updates: 1_500 };
+/** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
+const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
+
+/**
+ * The activities of a worker, and the second gate before them. Throws a `DefinitionError` for options that contradict
+ * each other, and `policy_invalid` for a policy that does not load.
+ */
+export function activitySide(
+  options: PluginOptions,
+  names: AttributeNames,
+  largePayloads: Required<LargePayloads> | undefined,
+): { activities: Record<string, unknown>; inbound: ActivityInboundCallsInterceptor } {
+  const registry = createRegistry({ agents: options.agents ?? [], tools: options.tools });
+  const gated = checkGated(options.gated ?? {});
+  const { assessors = [], workflowTypes = [] } = options;
+  checkAssessors(assessors);
+  for (const { name } of registry.tools) {
+    if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
+  }
+  const ceiling =
+    options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
+  const agentPolicies = new Map<string, Policy>();
+  for (const { name, policy } of registry.agents) {
+    if (policy !== undefined)
+      agentPolicies.set(
+        name,
+        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }),
+      );
+  }
+  const continueAsNewAfter = checkContinueAsNewAfter({ ...defaultContinueAsNewAfter, ...options.continueAsNewAfter });
+  const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
+  const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
+  const checkEdit = createCheckEdit(registry, { gated, assessors });
+  const activities = {
+    ...Object.fromEntries(
+      registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
+    ),
+    [activityNames.loadAgent]: createLoadAgent({
+      registry,
+      agentPolicies,
+      ceiling,
+      continueAsNewAfter,
+      ...(attributes === undefined ? {} : { attributes }),
+      ...(largePayloads === undefined ? {} : { sizeLimits }),
+    }),
+    [activityNames.loadGate]: createLoadGate({
+      agentPolicies,
+      ceiling,
+      continueAsNewAfter,
+      gated,
+      ...(attributes === undefined ? {} : { attributes }),
+    }),
+    [activityNames.callModel]: createCallModel(registry, {
+      assessors,
+      ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
+    }),
+    [activityNames.arbitrate]: arbitrate,
+    [activityNames.checkEdit]: checkEdit,
+    [activityNames.readPolicy]: readPolicy,
+    [activityNames.readParents]: readParents,
+    [activityNames.notify]: notify,
+    [activityNames.verifyCarried]: verifyCarried,
+  };
+  const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling, checkEdit });
+  return { activities, inbound };
+}
+
+/** False for tools that call an agent or hand over: no activity runs them. */
+function isActivity({ agent, handoff }: Tool): boolean {
+  return agent === undefined && handoff === undefined;
+}
+
+function checkContinueAsNewAfter(continueAsNewAfter: ContinueAsNewAfter): ContinueAsNewAfter {
+  for (const name of ['historyEvents', 'updates'] as const) {
+    const [least, most] = continueAsNewBounds[name];
+    if (
+      Number.isInteger(continueAsNewAfter[name]) &&
+      continueAsNewAfter[name] >= least &&
+      continueAsNewAfter[name] <= most
+    )
+      continue;
+    throw new DefinitionError(`continueAsNewAfter.${name} must be a whole number from ${least} to ${most}`);
+  }
+  return continueAsNewAfter;
+}

@@ -1,0 +1,53 @@
+import type { Assessor } from '../agents/assessor.ts';
+import type { Agent, Tool } from '../agents/definitions.ts';
+import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
+import type { GatedActivities } from '../core/policy/gated-activity.ts';
+import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
+import type { LargePayloads } from '../payload-folder/large-payloads.ts';
+
+/** What `CountersignPlugin` and `createWorker` run, and by which policy. Every member is optional. */
+export interface PluginOptions {
+  /** Default: none. Agents that these call or hand over to are found by themselves. */
+  agents?: readonly Agent[];
+  /** Tools that no agent has. */
+  tools?: readonly Tool[];
+  /** Activities of your own that run only behind a gate (docs/gate.md), by name. */
+  gated?: GatedActivities;
+  /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
+  policy?: string | object;
+  /** Assessors of your own, beside the built-in ones and the `assess:` rules of the policy. They see agents' calls. */
+  assessors?: readonly Assessor[];
+  /** The workflow types, besides `agentRun`, whose gated activities may run here. Default: none. */
+  workflowTypes?: readonly string[];
+  /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
+  continueAsNewAfter?: Partial<ContinueAsNewAfter>;
+  /**
+   * A folder for payloads that are too large for Temporal's server. All workers of the task queue and all clients of its
+   * runs share it (docs/operations.md). Default: `COUNTERSIGN_PAYLOAD_FOLDER`; `false` ignores that variable.
+   */
+  largePayloads?: LargePayloads | false;
+  /**
+   * The names of the inbox's search attributes; recorded in each run at its start. `tags: false` omits ApprovalTags.
+   * Default: `COUNTERSIGN_ATTRIBUTES`, else ApprovalIds, ApprovalTags and ApprovalDue.
+   */
+  attributes?: AttributeNameOptions;
+  /**
+   * Removes comments and the text of sources from the workflow bundle, which every worker holds in memory. Default:
+   * false; `createWorker` and `bundleWorkflows` do it where they bundle `agentRun` alone.
+   */
+  leanBundle?: boolean;
+}
+
+/** The names above, all of them: Temporal's worker does not know these options. */
+export const pluginOptionNames: readonly string[] = Object.keys({
+  agents: true,
+  tools: true,
+  gated: true,
+  policy: true,
+  assessors: true,
+  workflowTypes: true,
+  continueAsNewAfter: true,
+  largePayloads: true,
+  attributes: true,
+  leanBundle: true,
+} satisfies Record<keyof PluginOptions, true>);
