@@ -34,14 +34,14 @@ export function ask(run: RunInTest, name: string, message: object): Promise<Rece
   return run.handle.executeUpdate<Receipt, [object]>(name, { args: [message] });
 }
 
-/** Sends unknown signals until the run has `executions` executions. */
+/** Sends decisions of an unknown request until the run has `executions` executions. */
 export async function continuedAsNew(
   { client }: World,
   { handle, workflowId }: RunInTest,
   executions = 2,
 ): Promise<void> {
   await eventually(`execution ${executions} of ${workflowId}`, async () => {
-    await handle.signal('noise');
+    await handle.signal('decide', { requestId: 'unknown', approved: true });
     return (await client.historyChain(workflowId)).executions.length >= executions;
   });
 }

@@ -79,13 +79,7 @@ export async function openWorld({
     start: async (turns, input = {}) => {
       const workflowId = `run-${randomUUID()}`;
       const args: [RunInput] = [{ agent: 'tester', input: JSON.stringify(turns), ...input }];
-      const handle = await client.session.client.workflow.start('agentRun', {
-        workflowId,
-        taskQueue,
-        args,
-        // The server repeats a task that a stopping worker dropped after this time. Default: ten seconds.
-        workflowTaskTimeout: '4s',
-      });
+      const handle = await client.session.client.workflow.start('agentRun', { workflowId, taskQueue, args });
       return runInTest(client, workflowId, handle);
     },
     run: (workflowId) => runInTest(client, workflowId, client.session.client.workflow.getHandle(workflowId)),
