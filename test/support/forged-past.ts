@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/client.ts';
 import type { CarriedGate } from '../../src/workflow.ts';
-import type { Carried } from '../../src/workflows/agent/run-state.ts';
+import type { StartableCall, Carried } from '../../src/workflows/agent/run-state.ts';
 
 /** Carried state as an attacker forges it: a copy of genuine state from a history that they can read. */
 
@@ -16,7 +16,7 @@ export async function carriedBy<State>(client: CountersignClient, workflowId: st
 /** The same state, but with its call ready to run, no ceiling and no open request. */
 export function forgedRun({ writer, state, gate }: Carried): Carried {
   const { ceiling: _, ...config } = state.config;
-  const calls = state.calls.map((each) => ({ ...each, state: 'ready' as const }));
+  const calls = state.calls.map((each) => ({ ...each, state: 'ready' }) as StartableCall);
   return { writer, state: { ...state, config, calls }, gate: { ...gate, ledger: { ...gate.ledger, open: [] } } };
 }
 

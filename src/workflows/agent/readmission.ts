@@ -5,7 +5,7 @@ import type { Message } from '../../contract.ts';
 import { definitionChange } from '../../core/policy/definition-change.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
-import type { RunState, TurnCall } from './run-state.ts';
+import type { StartableCall, HeldCall, RunState } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 
 /** Replaced definitions to keep. Reviewers of a call admitted under an older one do not see what that one said. */
@@ -16,22 +16,25 @@ const formerKept = 10;
  * schema, a new id, and a sentence for reviewers about the change.
  */
 export function heldAgain(
-  each: TurnCall,
+  { modelCallId, tool, written, notice, changes: changesBefore = 0, call: { callId, args } }: StartableCall,
   admitted: ToolDefinition,
-  { definition, checked = { args: each.call!.args } }: ChangedDefinition,
+  { definition, checked = { args } }: ChangedDefinition,
   requestId: string | undefined,
   messages: readonly Message[],
-): Pick<TurnCall, 'state' | 'held' | 'changes'> {
-  const changes = (each.changes ?? 0) + 1;
-  const { modelCallId: id, tool } = each;
-  const first = each.call!.callId.split('.', 2).join('.');
+): HeldCall {
+  const changes = changesBefore + 1;
+  const first = callId.split('.', 2).join('.');
   const requested: ModelCall =
     'problem' in checked
-      ? { id, tool, raw: each.call!.args, problem: `Error: ${checked.problem}` }
-      : { id, tool, ...checked };
+      ? { id: modelCallId, tool, raw: args, problem: `Error: ${checked.problem}` }
+      : { id: modelCallId, tool, ...checked };
   return {
-    state: 'held',
+    modelCallId,
+    tool,
+    written,
+    notice,
     changes,
+    state: 'held',
     held: {
       requested,
       callId: `${first}.${changes + 1}`,
@@ -55,7 +58,7 @@ export function takeDefinition(state: RunState, admitted: ToolDefinition, change
 }
 
 /** The tool as it was when the call was admitted: an approval is about that definition (I8). */
-export function admittedTool(state: RunState, { tool: name, admitted }: TurnCall): ToolDefinition | undefined {
+export function admittedTool(state: RunState, { tool: name, admitted }: StartableCall): ToolDefinition | undefined {
   const present = agentOf(state).tools.find((tool) => tool.name === name);
   if (admitted === undefined || present?.definition === admitted) return present;
   return state.former?.find((tool) => tool.name === name && tool.definition === admitted) ?? present;
@@ -63,6 +66,5 @@ export function admittedTool(state: RunState, { tool: name, admitted }: TurnCall
 
 /** The same summary as for a call's first request: the model's text beside the call, else the last user message. */
 function summaryOf(messages: readonly Message[]): string {
-  const said = messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '');
-  return said?.content ?? '';
+  return messages.findLast(({ role, content }) => role !== 'tool' && content.trim() !== '')?.content ?? '';
 }

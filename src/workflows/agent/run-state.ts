@@ -6,17 +6,24 @@ import type { Writer } from '../state/carried.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 
 /** One call of the current turn, from the model's request to the answer. */
-export interface TurnCall {
+export type TurnCall = HeldCall | AskedCall | StartableCall | AnsweredCall;
+
+interface RequestedCall {
   /** The model's own id, for its transcript only: models reuse ids. */
   modelCallId: string;
   tool: string;
   /** What the transcript keeps as the arguments. */
   written: Json;
-  /** Present if the arguments are valid. */
-  call?: ToolCall;
-  state: 'held' | 'asked' | 'ready' | 'running' | 'done';
-  /** The call while it waits for the gate until an earlier call of the turn has its answer. */
-  held?: {
+  /** How often the tool was not started because its definition had changed. */
+  changes?: number;
+  /** What the model is told, before the result, about a reviewer's changes. */
+  notice?: string;
+}
+
+/** Waits for the gate, until an earlier call of the turn has its answer or, if its tool has changed, at once. */
+export interface HeldCall extends RequestedCall {
+  state: 'held';
+  held: {
     requested: ModelCall;
     callId: string;
     contextSummary: string;
@@ -24,17 +31,31 @@ export interface TurnCall {
     again?: true;
     replaces?: ApprovalRequest['replaces'];
   };
+}
+
+/** Waits for a reviewer. */
+export interface AskedCall extends RequestedCall {
+  state: 'asked';
+  call: ToolCall;
   /** The tool's definition that passed the gate; absent in runs of older versions. */
   admitted?: string;
-  /** How often the tool was not started because its definition had changed. */
-  changes?: number;
+  requestId: string;
+}
+
+/** May run, or runs. */
+export interface StartableCall extends RequestedCall {
+  state: 'ready' | 'running';
+  call: ToolCall;
+  admitted?: string;
   requestId?: string;
-  /** What the model is told, before the result, about a reviewer's changes. */
-  notice?: string;
-  content?: string;
-  isError?: boolean;
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
+}
+
+export interface AnsweredCall extends RequestedCall {
+  state: 'done';
+  content: string;
+  isError?: boolean;
 }
 
 /** The state of a run outside its gate: plain JSON, carried whole through continue-as-new (I11). */

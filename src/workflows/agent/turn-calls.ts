@@ -10,13 +10,13 @@ import { changesTooOften, mostDefinitionChanges } from '../../core/policy/defini
 import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
-import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
+import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { NestedRuns } from './nested-runs.ts';
 import { admittedTool, heldAgain, takeDefinition } from './readmission.ts';
-import type { RunState, TurnCall } from './run-state.ts';
+import type { StartableCall, AnsweredCall, RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
-import { runTool } from './run-tool.ts';
+import { runTool, type ToolEnd } from './run-tool.ts';
 
 /** How often a tool is started in total if its arguments cannot be read. */
 const startsForUnread = 5;
@@ -52,9 +52,11 @@ export class TurnCalls {
   }
 
   get canGoOn(): boolean {
-    const isSettled = (each: TurnCall): boolean =>
-      each.state === 'asked' && this.#gate.settlement(each.requestId!) !== undefined;
-    return this.areAnswered || this.#state.calls.some((each) => isSettled(each) || each.held?.again === true);
+    const canGoOn = (each: TurnCall): boolean =>
+      each.state === 'asked'
+        ? this.#gate.settlement(each.requestId) !== undefined
+        : each.state === 'held' && each.held.again === true;
+    return this.areAnswered || this.#state.calls.some(canGoOn);
   }
 
   get canStart(): boolean {
@@ -63,15 +65,15 @@ export class TurnCalls {
 
   /** Takes over settlements, admits held calls, and gives up the remaining calls if the run is closing. */
   takeSettled(): void {
-    for (const each of this.#state.calls) this.#settle(each);
+    this.#change((each) => this.#settled(each));
     this.#admitHeld();
     const { closing } = this.#gate;
-    if (closing !== undefined) for (const each of this.#state.calls) this.#giveUp(each, closing);
+    if (closing !== undefined) this.#change((each) => this.#givenUp(each, closing));
   }
 
   /** Starts the calls that may run. */
   startReady(): void {
-    for (const each of this.#state.calls) this.#start(each);
+    for (const [index, each] of this.#state.calls.entries()) if (each.state === 'ready') this.#start(index, each);
   }
 
   /** Waits until no call runs. A cancelled activity ends at once for its workflow; the journal needs its end. */
@@ -81,10 +83,7 @@ export class TurnCalls {
 
   /** Answers every call, even if the run ends before the call has run. */
   answerAll(reason: string): void {
-    for (const each of this.#state.calls) {
-      this.#settle(each);
-      this.#giveUp(each, reason);
-    }
+    this.#change((each) => this.#givenUp(this.#settled(each), reason));
     this.writeAnswers();
   }
 
@@ -96,9 +95,9 @@ export class TurnCalls {
 
   /** The nested runs in flight. */
   get nested(): { callId: string; agent: string }[] {
-    return this.#state.calls.flatMap(({ state, tool, call }) => {
-      const agent = state === 'running' ? this.#tool(tool)?.agent : undefined;
-      return agent === undefined || call === undefined ? [] : [{ callId: call.callId, agent }];
+    return this.#state.calls.flatMap((each) => {
+      const agent = each.state === 'running' ? this.#tool(each.tool)?.agent : undefined;
+      return each.state !== 'running' || agent === undefined ? [] : [{ callId: each.call.callId, agent }];
     });
   }
 
@@ -118,11 +117,11 @@ export class TurnCalls {
 
   #admitHeld(): void {
     const { calls } = this.#state;
-    for (const [index, { held }] of calls.entries()) {
-      if (held === undefined) continue;
+    for (const [index, each] of calls.entries()) {
+      if (each.state !== 'held') continue;
+      const { held, notice, changes } = each;
       // A call that was allowed to run before does not wait for its turn again.
       if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
-      const { notice, changes } = calls[index]!;
       const admitted = this.#admit(held.requested, held.callId, held.contextSummary, held.replaces);
       calls[index] = { ...admitted, notice, changes };
     }
@@ -146,13 +145,13 @@ export class TurnCalls {
           ? `Error: tool '${requested.tool}' not found`
           : (requested.problem ?? 'Error: bad arguments');
       this.#gate.refuse(callId, requested.tool, content);
-      return { ...turnCall, state: 'done', content };
+      return answered(turnCall, content);
     }
     const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
     if (problem !== undefined) {
       const content = sentences.failed(problem);
       this.#gate.refuse(callId, requested.tool, content);
-      return { ...turnCall, state: 'done', content };
+      return answered(turnCall, content);
     }
     const call = { callId, tool: requested.tool, args: requested.args };
     const { shell, assessment } = requested;
@@ -162,31 +161,31 @@ export class TurnCalls {
     if (admission.kind === 'asked') {
       return { ...turnCall, call, admitted, state: 'asked', requestId: admission.requestId };
     }
-    const { content, isError } = admission;
-    return { ...turnCall, call, state: 'done', content, ...(isError && { isError }) };
+    return answered(turnCall, admission.content, admission.isError);
   }
 
-  #settle(each: TurnCall): void {
-    if (each.state !== 'asked') return;
-    const settlement = this.#gate.settlement(each.requestId!);
-    if (settlement === undefined) return;
-    if (settlement.runs) {
-      const { notice, ...call } = this.#gate.approved(each.call!, each.requestId!);
-      // A call that was held again keeps its earlier notice.
-      Object.assign(each, { state: 'ready', call, ...(notice !== undefined && { notice }) });
-    } else {
-      const content = this.#gate.sentence(each.requestId!);
-      const isError = this.#gate.isToldAsError(settlement.outcome);
-      Object.assign(each, { state: 'done', content, ...(isError && { isError }) });
+  #settled(each: TurnCall): TurnCall {
+    if (each.state !== 'asked') return each;
+    const settlement = this.#gate.settlement(each.requestId);
+    if (settlement === undefined) return each;
+    if (!settlement.runs) {
+      const content = this.#gate.sentence(each.requestId);
+      return answered(each, content, this.#gate.isToldAsError(settlement.outcome));
     }
+    // A call that was held again keeps its earlier notice.
+    const { notice = each.notice, ...call } = this.#gate.approved(each.call, each.requestId);
+    return { ...each, state: 'ready', call, notice };
   }
 
-  #start(each: TurnCall): void {
+  #start(index: number, each: StartableCall): void {
     const { call, requestId } = each;
     const tool = admittedTool(this.#state, each);
-    if (each.state !== 'ready' || call === undefined || tool === undefined) return;
-    if (tool.handoff !== undefined) return this.#handOver(each, call, tool.handoff);
-    each.state = 'running';
+    if (tool === undefined) return;
+    if (tool.handoff !== undefined) {
+      this.#state.calls[index] = this.#handOver(each, tool.handoff);
+      return;
+    }
+    this.#state.calls[index] = { ...each, state: 'running' };
     this.#running++;
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
     // The definition that passed the gate. If the run no longer keeps it, the second gate refuses the call (I8).
@@ -196,54 +195,60 @@ export class TurnCalls {
       permit !== undefined
         ? runTool(tool, permit, call.args, groups)
         : this.#nested.run(call, tool.agent!, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
-    void ending.then(({ content, isError, ran, unread, changed }) => {
+    void ending.then((end) => {
       this.#running--;
-      // Without a payload folder nothing can be unread: somebody failed the activity while the tool may still run (I7).
-      const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
-      if (isUnread) each.unread = (each.unread ?? 0) + 1;
-      if (isUnread && each.unread! < startsForUnread) {
-        each.state = 'ready';
-        return;
-      }
-      if (changed !== undefined) {
-        this.#gate.finished(call.callId, ran);
-        this.#holdAgain(each, tool, changed, permit?.requestId);
-        return;
-      }
-      const told = each.notice === undefined ? content : `${each.notice}\n${content}`;
-      Object.assign(each, { state: 'done', content: told, isError });
-      this.#gate.finished(call.callId, ran);
+      this.#state.calls[index] = this.#ended(each, tool, permit?.requestId, end);
     });
   }
 
+  #ended(
+    each: StartableCall,
+    tool: ToolDefinition,
+    requestId: string | undefined,
+    { content, isError, ran, unread, changed }: ToolEnd,
+  ): TurnCall {
+    // Without a payload folder nothing can be unread: somebody failed the activity while the tool may still run (I7).
+    const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
+    const starts = (each.unread ?? 0) + 1;
+    if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
+    this.#gate.finished(each.call.callId, ran);
+    if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
+    return answered(each, each.notice === undefined ? content : `${each.notice}\n${content}`, isError);
+  }
+
   /** The tool has changed since the call was admitted: the call passes the gate again with the new definition (I8). */
-  #holdAgain(each: TurnCall, tool: ToolDefinition, changed: ChangedDefinition, requestId: string | undefined): void {
+  #heldAgain(
+    each: StartableCall,
+    tool: ToolDefinition,
+    changed: ChangedDefinition,
+    requestId: string | undefined,
+  ): TurnCall {
     this.#gate.noteRuling();
     takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
-    if ((each.changes ?? 0) >= mostDefinitionChanges) {
-      Object.assign(each, { state: 'done', content: changesTooOften(tool.name), isError: true });
-      return;
-    }
-    Object.assign(each, heldAgain(each, tool, changed, requestId, this.#state.messages));
+    if ((each.changes ?? 0) >= mostDefinitionChanges) return answered(each, changesTooOften(tool.name), true);
+    return heldAgain(each, tool, changed, requestId, this.#state.messages);
   }
 
   /** The other agent is in charge from the next turn on; this agent keeps the other calls of the turn. */
-  #handOver(each: TurnCall, { callId }: ToolCall, target: string): void {
+  #handOver(each: StartableCall, target: string): TurnCall {
     const isFirst = this.#state.next === undefined;
     this.#state.next ??= target;
-    const content = isFirst
-      ? `Agent '${target}' takes over.`
-      : sentences.failed(`the run is being handed over to '${this.#state.next}': a turn can hand over only once`);
-    Object.assign(each, { state: 'done', content, isError: !isFirst });
-    this.#gate.finished(callId, isFirst ? 'yes' : 'no');
+    this.#gate.finished(each.call.callId, isFirst ? 'yes' : 'no');
+    if (isFirst) return answered(each, `Agent '${target}' takes over.`);
+    const reason = `the run is being handed over to '${this.#state.next}': a turn can hand over only once`;
+    return answered(each, sentences.failed(reason), true);
   }
 
-  /** Settles a call that has no answer and will not run. */
-  #giveUp(each: TurnCall, reason: string): void {
-    if (each.state !== 'ready' && each.state !== 'held') return;
-    const { callId } = each.call ?? each.held!;
-    if (each.state === 'ready') this.#gate.finished(callId, 'no');
-    Object.assign(each, { state: 'done', content: sentences.cancelled(reason) });
+  /** Answers a call that has no answer and will not run. */
+  #givenUp(each: TurnCall, reason: string): TurnCall {
+    if (each.state !== 'ready' && each.state !== 'held') return each;
+    if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
+    return answered(each, sentences.cancelled(reason));
+  }
+
+  /** Changes each call in its place: calls that run know their place. */
+  #change(change: (each: TurnCall) => TurnCall): void {
+    for (const [index, each] of this.#state.calls.entries()) this.#state.calls[index] = change(each);
   }
 
   #tool(name: string): ToolDefinition | undefined {
@@ -251,9 +256,18 @@ export class TurnCalls {
   }
 }
 
-function answerOf({ modelCallId, tool, content, isError }: TurnCall): Message {
-  const message = { role: 'tool', toolCallId: modelCallId, toolName: tool, content: content ?? '' } as const;
-  return isError === true ? { ...message, isError } : message;
+function answered(
+  { modelCallId, tool, written }: Pick<TurnCall, 'modelCallId' | 'tool' | 'written'>,
+  content: string,
+  isError = false,
+): AnsweredCall {
+  return { modelCallId, tool, written, state: 'done', content, ...(isError && { isError }) };
+}
+
+function answerOf(each: TurnCall): Message {
+  const { modelCallId: toolCallId, tool: toolName } = each;
+  const { content = '', isError = false } = each.state === 'done' ? each : {};
+  return { role: 'tool', toolCallId, toolName, content, ...(isError && { isError }) };
 }
 
 function isUnanswered({ state }: TurnCall): boolean {
