@@ -1,10 +1,10 @@
 import { log } from '@temporalio/activity';
-import type { EscalationStep } from '../core/ledger/escalation.ts';
+import type { DueStep } from '../core/ledger/escalation.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 
 /** One step of a waiting request. The call's arguments are left out (I13). */
 export interface NotifyInput {
-  kind: EscalationStep['kind'];
+  kind: DueStep['kind'];
   workflowId: string;
   requestId: string;
   toolName: string;
@@ -24,7 +24,7 @@ const sentences = {
   warned: 'An approval request is about to expire',
   reminded: 'An approval request is still open',
   escalated: 'An approval request asks more reviewers',
-} as const satisfies Record<EscalationStep['kind'], string>;
+} as const satisfies Record<DueStep['kind'], string>;
 
 /** The activity `countersign.notify`: reports a step of a waiting request. Its only channel is the worker's log. */
 export const notify: Notify = async (input) => {

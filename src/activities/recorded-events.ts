@@ -11,7 +11,7 @@ export interface Execution {
 }
 
 /** The execution that the activity belongs to. */
-export function thisExecution(): Execution {
+export function activityExecution(): Execution {
   const { workflowExecution, activityType } = activityInfo();
   if (workflowExecution !== undefined) return workflowExecution;
   throw ApplicationFailure.nonRetryable(`${activityType} runs in a workflow only`, 'forbidden');
@@ -19,7 +19,7 @@ export function thisExecution(): Execution {
 
 /** Reads events by their ids from one execution of the workflow that the activity belongs to. */
 export async function recordedEvents(runId: string, eventIds: readonly string[]): Promise<Map<string, RecordedEvent>> {
-  const { workflowId } = thisExecution();
+  const { workflowId } = activityExecution();
   const { connection, options } = getClient();
   const wanted = new Set(eventIds);
   const found = new Map<string, RecordedEvent>();

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import proto from '@temporalio/proto';
 import type { temporal } from '@temporalio/proto';
-import { type Execution, firstEvent, lastEvent, thisExecution } from './recorded-events.ts';
+import { type Execution, firstEvent, lastEvent, activityExecution } from './recorded-events.ts';
 
 type Started = temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes;
 type ContinuedAsNew = temporal.api.history.v1.IWorkflowExecutionContinuedAsNewEventAttributes;
@@ -28,7 +28,7 @@ const { ContinueAsNewInitiator } = proto.temporal.api.enums.v1;
  * exactly the arguments that the execution before it wrote (docs/decisions/0022). If not, it fails permanently (I1).
  */
 export const verifyCarried: VerifyCarried = async () => {
-  const past = await recordedPast(thisExecution());
+  const past = await recordedPast(activityExecution());
   const problem = pastProblem(past);
   if (problem === undefined) return;
   const nonRetryable = isWhole(past) || activityInfo().attempt >= attemptsToFind;

@@ -1,13 +1,13 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import type { Sent } from './send-by-update.ts';
+import type { UpdateRequest } from './send-by-update.ts';
 
 /**
  * Writes a message into a run's history, where it waits for a worker. Returns false if the run is closed.
  * Throws `run_not_found`, `server_unreachable`.
  */
-export async function recordBySignal(session: Session, { workflowId, name, payload }: Sent): Promise<boolean> {
+export async function recordBySignal(session: Session, { workflowId, name, payload }: UpdateRequest): Promise<boolean> {
   const handle = session.client.workflow.getHandle(workflowId);
   return callServer(
     session,

@@ -9,7 +9,7 @@ import type { Session } from './connect.ts';
 import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from '../connection/server-error.ts';
 
 /** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
-export interface Sent {
+export interface UpdateRequest {
   workflowId: string;
   name: string;
   payload: unknown;
@@ -37,7 +37,7 @@ const worthRecording: (number | undefined)[] = [
 /** Sends a message by update and waits at most `timeoutMs` for the run's answer. Throws the run's refusal. */
 export async function sendByUpdate(
   session: Session,
-  { workflowId, name, payload, isAgain = false }: Sent,
+  { workflowId, name, payload, isAgain = false }: UpdateRequest,
   timeoutMs: number,
 ): Promise<{ answer: Receipt | Receipt[] } | Unanswered> {
   try {

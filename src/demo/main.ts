@@ -7,7 +7,7 @@ import { escapeJson, escapeText } from '../core/base/escape-text.ts';
 import { createAskPerson } from './ask-person.ts';
 import { CleanUp } from './clean-up.ts';
 import type { Tell } from './demo-event.ts';
-import { type DemoOptions, readOptions, usage } from './options.ts';
+import { type DemoOptions, readDemoOptions, usage } from './options.ts';
 import { play } from './play.ts';
 import { startStage } from './start-stage.ts';
 import { tellJson, tellPeople } from './tell.ts';
@@ -21,7 +21,7 @@ process.exit(await main());
 async function main(): Promise<number> {
   let options: DemoOptions | 'help';
   try {
-    options = readOptions(process.argv.slice(2));
+    options = readDemoOptions(process.argv.slice(2));
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n`);
     return 2;

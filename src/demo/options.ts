@@ -19,7 +19,7 @@ OPENAI_API_KEY, OPENAI_BASE_URL and COUNTERSIGN_MODEL name a real model; without
 The demo starts its own Temporal server and ignores your settings for Temporal (TEMPORAL_…).`;
 
 /** `help` for --help. Throws an error with one sentence for an unknown option. */
-export function readOptions(words: string[]): DemoOptions | 'help' {
+export function readDemoOptions(words: string[]): DemoOptions | 'help' {
   const flag = { type: 'boolean', default: false } as const;
   const options = { yes: flag, json: flag, keep: flag, help: { ...flag, short: 'h' } };
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
-import { emptyLedger, findRequest, reduce } from '../../src/core/ledger/ledger.ts';
+import { emptyLedger, requestOf, reduce } from '../../src/core/ledger/ledger.ts';
 import type { Calls, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 import {
@@ -57,7 +57,7 @@ test.each(sequences.map((messages, index) => [index, messages] as const))(
     }
     for (const { requestId } of requests) {
       const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
-      const found = findRequest(ledger, requestId)!;
+      const found = requestOf(ledger, requestId)!;
       const settlement = 'settlement' in found ? found.settlement : undefined;
       expect(details.settled?.outcome).toBe(settlement?.outcome);
       expect(details.settled?.runs).toBe(settlement?.runs);

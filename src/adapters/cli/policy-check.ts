@@ -2,7 +2,7 @@ import { lintPolicy } from '../../core/policy-file/lint-policy.ts';
 import type { ParsedPolicy } from '../../core/policy-file/parse-policy.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
-import { type PolicyPlace, problemLine, readPolicy, readPolicyText } from './policy-file.ts';
+import { type PolicyPlace, problemLine, parseAnyPolicy, readFileText } from './policy-file.ts';
 import type { CheckOptions, Owner } from './policy.ts';
 
 interface Finding extends PolicyPlace {
@@ -11,8 +11,8 @@ interface Finding extends PolicyPlace {
 
 /** Problems go to standard output and make the exit code 1; warnings go to standard error and do not change it. */
 export async function checkPolicy(file: string, options: CheckOptions, output: Output): Promise<void> {
-  const text = await readPolicyText(file);
-  const parsed = readPolicy(text, { ceiling: options.as === 'ceiling' });
+  const text = await readFileText(file);
+  const parsed = parseAnyPolicy(text, { ceiling: options.as === 'ceiling' });
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
     if (options.json === true) output.json({ file, line, column, kind, message });
     else if (kind === 'error') output.line(problemLine(file, { line, column }, message));
@@ -29,7 +29,7 @@ export async function checkPolicy(file: string, options: CheckOptions, output: O
 }
 
 function warningsAbout(text: string, { policy, lines = [] }: ParsedPolicy, owner: Owner): Finding[] {
-  const served = readPolicy(text, { ceiling: owner === 'ceiling', unserved: 'refuse' });
+  const served = parseAnyPolicy(text, { ceiling: owner === 'ceiling', unserved: 'refuse' });
   const unserved = 'problems' in served ? served.problems : [];
   return [
     ...lintPolicy(policy, { of: owner }).map(({ index, message }) => ({

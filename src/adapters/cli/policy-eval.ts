@@ -4,7 +4,7 @@ import { byteLines } from './byte-lines.ts';
 import { trialsOf } from './described-call.ts';
 import type { Output } from './output.ts';
 import { readCase } from './policy-case.ts';
-import { loadPolicy, problemLines } from './policy-file.ts';
+import { readPolicyFile, problemLines } from './policy-file.ts';
 import type { EvalOptions } from './policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
@@ -14,7 +14,7 @@ import { UsageError } from './report-error.ts';
  * read makes the exit code 1.
  */
 export async function evalPolicy(file: string, { cases }: EvalOptions, output: Output): Promise<void> {
-  const loaded = await loadPolicy(file);
+  const loaded = await readPolicyFile(file);
   if ('problems' in loaded) {
     output.note(problemLines(file, loaded.problems));
     process.exitCode = 1;

@@ -4,7 +4,7 @@ import { readJson } from '../../core/base/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { readSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
 import type { Output } from './output.ts';
-import { loadPolicy, problemLines } from './policy-file.ts';
+import { readPolicyFile, problemLines } from './policy-file.ts';
 import type { ExplainOptions } from './policy.ts';
 import { UsageError } from './report-error.ts';
 import { renderFields, renderTable } from './table.ts';
@@ -14,7 +14,7 @@ export async function explainPolicy(file: string, options: ExplainOptions, outpu
   const { tool, risk, agent, mode } = options;
   const args = readArguments(options.args);
   const subject = options.subject === undefined ? undefined : readSubjectOption(options.subject);
-  const loaded = await loadPolicy(file);
+  const loaded = await readPolicyFile(file);
   if ('problems' in loaded) {
     output.note(problemLines(file, loaded.problems));
     process.exitCode = 1;

@@ -10,18 +10,18 @@ import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
 /** Reads the text of a file. Throws a usage error if it cannot be read. */
-export async function readPolicyText(file: string): Promise<string> {
+export async function readFileText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
   });
 }
 
 /** Reads a policy to explain or evaluate it. Accepts features that no run supports yet. */
-export async function loadPolicy(file: string): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
-  return readPolicy(await readPolicyText(file));
+export async function readPolicyFile(file: string): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
+  return parseAnyPolicy(await readFileText(file));
 }
 
-export function readPolicy(text: string, options: ParsePolicyOptions = {}) {
+export function parseAnyPolicy(text: string, options: ParsePolicyOptions = {}) {
   return parsePolicy(text, { unserved: 'accept', ...options });
 }
 

@@ -42,7 +42,7 @@ export function addRun(program: Command): void {
     .option('--detach', "print the run's id and do not wait");
   command.action(async (agent: string, options: RunOptions) => {
     const input = await readInput(options.input);
-    const policy = options.policy === undefined ? undefined : await readPolicy(options.policy);
+    const policy = options.policy === undefined ? undefined : await readPolicyOption(options.policy);
     await withClient(options, async (client, output) => {
       // Checked before the start, so that a wrong setup leaves no run behind.
       if (options.detach !== true) await client.requireWorker(workerGraceMs);
@@ -61,7 +61,7 @@ export function addRun(program: Command): void {
   });
 }
 
-async function readPolicy(file: string): Promise<JsonObject> {
+async function readPolicyOption(file: string): Promise<JsonObject> {
   const { readPolicyDocument } = await import('./read-policy-document.ts'); // other commands need not load this parser
   return readPolicyDocument(file);
 }

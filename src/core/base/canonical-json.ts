@@ -4,7 +4,7 @@ import type { Json } from './tool-call.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** Maximum nesting of a JSON value that is written again: `[[1]]` is 2 deep. Deeper values are refused (I5d). */
-export const maxDepth = 200;
+export const maxCanonicalDepth = 200;
 
 /**
  * RFC 8785 text of a JSON value: equal values give equal texts, in every language. Object members that are `undefined`
@@ -25,11 +25,11 @@ export function writeCanonicalJson(value: Json): { text: string } | { problem: s
 
 /**
  * Why a value has no canonical JSON, as one sentence; undefined if it has one. Problems are nesting deeper than
- * `maxDepth` (cycles included), half a surrogate pair, NaN, an infinity, and values that are not JSON. Never throws.
+ * `maxCanonicalDepth` (cycles included), half a surrogate pair, NaN, an infinity, and values that are not JSON. Never throws.
  */
 export function canonicalJsonProblem(value: unknown): string | undefined {
   if (isSmallAndSound(value, 1, { left: 1_000 })) return undefined;
-  if (isTooDeep(value)) return `the JSON is nested more than ${maxDepth} levels deep`;
+  if (isTooDeep(value)) return `the JSON is nested more than ${maxCanonicalDepth} levels deep`;
   for (const level of levelsOf(value)) {
     for (const item of level) {
       const problem = ownProblem(item);
@@ -42,7 +42,7 @@ export function canonicalJsonProblem(value: unknown): string | undefined {
 /** A fast check: true means no problem, false means unknown. Visits at most `budget.left` members. */
 function isSmallAndSound(value: unknown, depth: number, budget: { left: number }): boolean {
   budget.left -= 1;
-  if (budget.left < 0 || depth > maxDepth) return false;
+  if (budget.left < 0 || depth > maxCanonicalDepth) return false;
   if (!isContainer(value)) return ownProblem(value) === undefined;
   // Not `every`, which skips holes.
   if (Array.isArray(value))
@@ -57,7 +57,7 @@ function isSmallAndSound(value: unknown, depth: number, budget: { left: number }
 }
 
 /** True if arrays and objects are nested more than `limit` deep. Never throws: 200,000 brackets use no stack. */
-export function isTooDeep(value: unknown, limit: number = maxDepth): boolean {
+export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): boolean {
   let depth = 0;
   for (const level of levelsOf(value)) {
     if (depth === limit) return level.some(isContainer);

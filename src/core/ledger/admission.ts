@@ -9,7 +9,7 @@ import { sentences } from './sentences.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
 /** `denied`: by a reviewer's earlier decision; `refused`: by a limit. The model gets `content`. */
-export interface Answer {
+export interface EarlyAnswer {
   outcome: Extract<OutcomeName, 'denied' | 'refused'>;
   content: string;
   reason?: string;
@@ -33,7 +33,7 @@ export function answerBefore(
   { action }: Pick<Ruling, 'action'>,
   call: AdmittedCall,
   limits: Limits,
-): Answer | undefined {
+): EarlyAnswer | undefined {
   const { tool, args, digest, atMs } = call;
   const standing = standingDenial(ledger.grants, { tool, digest, atMs, subjects: callSubjects({ tool, args }) });
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
@@ -52,10 +52,10 @@ export function answerBefore(
   return undefined;
 }
 
-function denied(reason: string | undefined): Answer {
+function denied(reason: string | undefined): EarlyAnswer {
   return { outcome: 'denied', content: sentences.deniedByReviewer(reason), reason };
 }
 
-function refused(content: string): Answer {
+function refused(content: string): EarlyAnswer {
   return { outcome: 'refused', content, reason: content };
 }

@@ -16,7 +16,7 @@ import {
   journaled,
   maxVotes,
   findOpen,
-  refusal,
+  refusalOf,
   unchanged,
   withRequest,
 } from './ledger-state.ts';
@@ -60,21 +60,21 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
   if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
-    return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
+    return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
   if (decision.digest !== undefined && decision.digest !== record.request.digest) {
     const message = `the digest is not that of request ${requestId}: look at it again`;
-    return refusal(ledger, requestId, 'digest_mismatch', message);
+    return refusalOf(ledger, requestId, 'digest_mismatch', message);
   }
   const panel = panelOf(record, directories, atMs);
   // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
-  if (problem !== undefined) return refusal(ledger, requestId, problem.code, problem.message);
+  if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const person = voter.reviewerId?.normalize('NFC');
   const earlier = record.votes.find(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
   if (earlier !== undefined && (approved || !earlier.approved)) {
     const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
-    return refusal(ledger, requestId, 'already_settled', message);
+    return refusalOf(ledger, requestId, 'already_settled', message);
   }
   const vote = { ...voter, approved, at: iso(atMs), contentDigest, reason, decisionId, always };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
@@ -82,14 +82,14 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   if (decision.response !== undefined) {
     if (!panel.veto) {
       const message = `request ${requestId} needs several votes: one reviewer cannot answer in the tool's place`;
-      return refusal(ledger, requestId, 'not_entitled', message);
+      return refusalOf(ledger, requestId, 'not_entitled', message);
     }
     return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);
   }
   const { outcome, have } = tally(panel, voted.votes);
   const isOver = record.votes.length >= maxVotes && earlier === undefined && have <= tally(panel, record.votes).have;
   if (outcome === undefined && isOver) {
-    return refusal(
+    return refusalOf(
       ledger,
       requestId,
       'rate_limited',
@@ -212,7 +212,7 @@ function close(
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 
-/** A decision for a request that is not open: a retry gets the original receipt, anything else a refusal (I3, I4). */
+/** A decision for a request that is not open: a retry gets the original receipt, anything else a refusalOf (I3, I4). */
 function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);

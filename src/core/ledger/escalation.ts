@@ -4,7 +4,7 @@
  */
 import type { RequestRecord } from './ledger-state.ts';
 
-export interface EscalationStep {
+export interface DueStep {
   kind: 'warned' | 'reminded' | 'escalated';
   /** Workflow time at which the step was due. */
   dueMs: number;
@@ -21,27 +21,27 @@ export function nextStepAtMs(record: RequestRecord): number | null {
 }
 
 /** The steps that are due at `atMs` and not taken yet, oldest first. Several missed reminders count as one. */
-export function stepsDue(record: RequestRecord, atMs: number): EscalationStep[] {
+export function stepsDue(record: RequestRecord, atMs: number): DueStep[] {
   const planned = plannedSteps(record).filter(({ dueMs }) => dueMs > record.stepsTakenUntilMs && dueMs <= atMs);
   const reminderMs = nextReminderMs(record);
-  const reminded: EscalationStep[] =
+  const reminded: DueStep[] =
     reminderMs !== null && reminderMs <= atMs ? [{ kind: 'reminded', dueMs: reminderMs }] : [];
   return [...planned, ...reminded]
     .filter(({ dueMs }) => isBeforeDeadline(record, dueMs))
     .toSorted((one, other) => one.dueMs - other.dueMs);
 }
 
-function plannedSteps(record: RequestRecord): EscalationStep[] {
+function plannedSteps(record: RequestRecord): DueStep[] {
   const { terms, deadlineMs } = record;
   const openedMs = openedAtMs(record);
-  const escalations = terms.escalate.map(({ afterMs, to }): EscalationStep => ({
+  const escalations = terms.escalate.map(({ afterMs, to }): DueStep => ({
     kind: 'escalated',
     dueMs: openedMs + afterMs,
     to,
   }));
   if (terms.warnBeforeMs === null || deadlineMs === null) return escalations;
   // A warning that is due before the request opens is sent when it opens.
-  const warning: EscalationStep = { kind: 'warned', dueMs: Math.max(openedMs, deadlineMs - terms.warnBeforeMs) };
+  const warning: DueStep = { kind: 'warned', dueMs: Math.max(openedMs, deadlineMs - terms.warnBeforeMs) };
   return [...escalations, warning];
 }
 

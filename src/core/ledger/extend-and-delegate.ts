@@ -2,7 +2,7 @@
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { entitlement, type Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
-import { iso, journaled, findOpen, refusal, unchanged, withRequest } from './ledger-state.ts';
+import { iso, journaled, findOpen, refusalOf, unchanged, withRequest } from './ledger-state.ts';
 import { panelOf } from './panel.ts';
 import { notOpenReceipt } from './settled-receipt.ts';
 
@@ -33,14 +33,15 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
   const found = answerable(ledger, requestId, atMs, voter, directories);
   if ('entries' in found) return found;
   const { callId, deadlineMs, request } = found;
-  if (deadlineMs === null) return refusal(ledger, requestId, 'invalid_message', `request ${requestId} has no deadline`);
+  if (deadlineMs === null)
+    return refusalOf(ledger, requestId, 'invalid_message', `request ${requestId} has no deadline`);
   if (latestMs !== null && untilMs > latestMs) {
     const message = `the operator's policy lets request ${requestId} wait until ${iso(latestMs)} at most`;
-    return refusal(ledger, requestId, 'not_permitted_by_ceiling', message);
+    return refusalOf(ledger, requestId, 'not_permitted_by_ceiling', message);
   }
   if (untilMs <= deadlineMs) {
     const message = `'until' must be after the present deadline, ${iso(deadlineMs)}`;
-    return refusal(ledger, requestId, 'invalid_message', message);
+    return refusalOf(ledger, requestId, 'invalid_message', message);
   }
   const deadline = iso(untilMs);
   const extended: RequestRecord = { ...found, deadlineMs: untilMs, request: { ...request, deadline } };
@@ -62,13 +63,13 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   if ('entries' in found) return found;
   const { callId, request, terms, delegations, votes } = found;
   const from = voter.reviewerId;
-  const refuse = (message: string): Reduction => refusal(ledger, requestId, 'invalid_message', message);
+  const refuse = (message: string): Reduction => refusalOf(ledger, requestId, 'invalid_message', message);
   if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
   const problem = delegationProblem(panelOf(found, directories, atMs), votes, voter, to);
-  if (problem !== undefined) return refusal(ledger, requestId, problem.code, problem.message);
+  if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const delegated: RequestRecord = { ...found, delegations: [...delegations, { from, to }] };
   const receipt = {
     requestId,
@@ -86,7 +87,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   });
 }
 
-/** The open request if this person may decide it at that time, else the refusal. */
+/** The open request if this person may decide it at that time, else the refusalOf. */
 function answerable(
   ledger: Ledger,
   requestId: string,
@@ -97,8 +98,8 @@ function answerable(
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger, notOpenReceipt(ledger, requestId));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
-    return refusal(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
+    return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
   const problem = entitlement(panelOf(record, directories, atMs), voter, false);
-  return problem === undefined ? record : refusal(ledger, requestId, problem.code, problem.message);
+  return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }

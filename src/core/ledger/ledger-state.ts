@@ -121,7 +121,7 @@ export function emptyLedger(engine: number): Ledger {
 }
 
 /** A request, open or settled with its settlement; undefined if it is not of this run. */
-export function findRequest(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
+export function requestOf(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
   return findOpen(ledger, requestId) ?? ledger.settled.find((each) => each.request.requestId === requestId);
 }
 
@@ -205,7 +205,7 @@ export function unchanged(ledger: Ledger, receipt?: Receipt): Reduction {
   return { ledger, entries: [], receipt };
 }
 
-export function refusal(ledger: Ledger, requestId: string, code: ProblemCode, message: string): Reduction {
+export function refusalOf(ledger: Ledger, requestId: string, code: ProblemCode, message: string): Reduction {
   return unchanged(ledger, { requestId, accepted: false, code, message });
 }
 

@@ -8,7 +8,7 @@ import type { AskTerms } from '../policy/ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
-import type { EscalationStep } from './escalation.ts';
+import type { DueStep } from './escalation.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
   answeredKept,
@@ -20,7 +20,7 @@ import {
   kept,
   findOpen,
   outcomesKept,
-  refusal,
+  refusalOf,
   refusedKept,
   unchanged,
   withDenial,
@@ -32,7 +32,7 @@ import { panelOf } from './panel.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import { settle, wordOf } from './settle.ts';
 
-export { emptyLedger, findRequest, iso, settledKept } from './ledger-state.ts';
+export { emptyLedger, requestOf, iso, settledKept } from './ledger-state.ts';
 export type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 export type { CheckedEdit } from './decide.ts';
 
@@ -46,7 +46,7 @@ export type LedgerCommand =
   | ExtendCommand
   | DelegateCommand
   /** Steps of a waiting request, taken together (escalation.ts). `reviewers`: who is asked from now on. */
-  | { kind: 'step'; atMs: number; requestId: string; steps: EscalationStep[]; reviewers: string[] }
+  | { kind: 'step'; atMs: number; requestId: string; steps: DueStep[]; reviewers: string[] }
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
   /** `operatorMs`: when an operator signed it. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
@@ -218,7 +218,7 @@ function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke'
   const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
   const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
   const missing = grants === 'all' ? undefined : grants.find((id) => !gone.some(({ grantId }) => grantId === id));
-  if (missing !== undefined) return refusal(ledger, '', 'grant_unknown', `this run has no grant '${missing}'`);
+  if (missing !== undefined) return refusalOf(ledger, '', 'grant_unknown', `this run has no grant '${missing}'`);
   const left = { ...ledger, operatorMs, grants: ledger.grants.filter((each) => !gone.includes(each)) };
   return gone.reduce(
     (reduction, { grantId, tool, approved }) =>

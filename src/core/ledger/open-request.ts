@@ -1,5 +1,5 @@
 import type { RequestRecord, Ledger, Reduction } from './ledger-state.ts';
-import { counted, findRequest, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
+import { counted, requestOf, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
@@ -24,7 +24,7 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
 
 /** True if a settled request let an irreversible call run. False after an edit, whose call is not known here. */
 export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean {
-  const found = findRequest(ledger, requestId);
+  const found = requestOf(ledger, requestId);
   if (found === undefined || !('settlement' in found)) return false;
   const { runs, edited } = found.settlement;
   return runs && edited === undefined && irreversibleCount(found.request.assessment) > 0;

@@ -6,7 +6,7 @@ import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 
 /** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
-export interface Sent {
+export interface SentMessage {
   reviewerId?: string;
   by?: string;
   signature?: { keyId: string };
@@ -24,7 +24,7 @@ export interface Sender {
  * treated as unsigned. An operator's key needs no owner to change a policy or to revoke grants.
  */
 export function verifiedSender(
-  sent: Addressed & { message: Sent },
+  sent: Addressed & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
 ): Sender | { problem: Problem } {
   const sender = claimedSender(sent, ceiling);
@@ -38,7 +38,7 @@ export function verifiedSender(
 
 /** The sender, provided that the signature is valid: every check except the costly one. */
 export function claimedSender(
-  { message, action }: Pick<Addressed, 'action'> & { message: Sent },
+  { message, action }: Pick<Addressed, 'action'> & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
 ): Sender | { problem: Problem } {
   const name = (action === 'decide' ? message.reviewerId : message.by) ?? '';

@@ -58,7 +58,7 @@ export interface AskTerms {
 }
 
 /** The parts of a call that its terms depend on. `shell` is present if the subject is a shell command. */
-export interface AskedCall {
+interface AskedCall {
   risk: Risk;
   shell?: unknown;
 }

@@ -10,7 +10,7 @@ import { standardRiskDefaults, type Always, type AskSettings, type Policy } from
 import { actions, type Action } from './action.ts';
 import type { Risk } from '../base/tool-call.ts';
 
-export interface Answer {
+export interface LayerAnswer {
   action: Action;
   /** Null if a risk default or a mode decided. */
   rule: string | null;
@@ -36,7 +36,7 @@ interface Matched {
 }
 
 /** The answer to report, followed by all others that are as strict. */
-export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly Answer[] {
+export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const parts = partMatchers({ ...call, argsLength });
   const [whole] = parts;
@@ -48,7 +48,7 @@ export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly 
 }
 
 /** The strictest answers in order, except that the first one by a rule, if any, comes first. */
-export function strictest(answers: readonly Answer[]): readonly Answer[] {
+export function strictest(answers: readonly LayerAnswer[]): readonly LayerAnswer[] {
   if (answers.length === 1) return answers;
   const most = Math.max(...answers.map(({ action }) => actions.indexOf(action)));
   const best = answers.filter(({ action }) => actions.indexOf(action) === most);
@@ -77,7 +77,11 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher): Matched
 }
 
 /** If a rule could not be evaluated, the answer is at least `ask`, and at least any deny that matched. */
-function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, call: LayerCall): readonly Answer[] {
+function partAnswers(
+  policy: CompiledPolicy,
+  { last, denied, failed }: Matched,
+  call: LayerCall,
+): readonly LayerAnswer[] {
   const own = last === undefined ? unruled(policy, call) : ruled(policy, call, last);
   if (failed.length === 0) return [own];
   return strictest([
@@ -87,14 +91,14 @@ function partAnswers(policy: CompiledPolicy, { last, denied, failed }: Matched, 
   ]);
 }
 
-function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): Answer {
+function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): LayerAnswer {
   const { action, id, layer, reason, ask } = rule;
   const applied = action === 'deny' ? action : applyMode(mode, action, action, call.mode).action;
   if (applied !== action) return byMode(mode, applied, call.tool);
   return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
 
-function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall): Answer {
+function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall): LayerAnswer {
   const { action, decided } = applyMode(mode, 'none', riskDefault(riskDefaults, call.mode.risk), call.mode);
   if (action === 'allow' && call.shell !== undefined && !allowsAnything(mode)) {
     return { action: 'ask', rule: null, layer: 'default', reason: 'No rule allows a part of the command' };
@@ -103,7 +107,7 @@ function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall): Answe
 }
 
 /** A mode makes it stricter, never looser. No grant lifts it if the rule is a deny. */
-function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): Answer {
+function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): LayerAnswer {
   const { action } = applyMode(mode, 'ask', 'ask', call.mode);
   if (action === 'deny') return byMode(mode, action, call.tool);
   return {
@@ -116,7 +120,7 @@ function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, 
   };
 }
 
-function byMode(mode: Mode, action: Action, tool: string): Answer {
+function byMode(mode: Mode, action: Action, tool: string): LayerAnswer {
   const reason = modeReason(mode, action, tool);
   return { action, rule: null, layer: 'default', reason, mode };
 }

@@ -8,7 +8,7 @@ import { defaultAssessment, type Assessment } from '../assess/assessment.ts';
 import type { CompiledLayers } from './compiled-policy.ts';
 import { celArguments, maxConditionWork, type ConditionVariables } from '../match/condition.ts';
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
-import { layerAnswers, riskDefault, strictest, type Answer, type LayerCall } from './layer-answer.ts';
+import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { Mode } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
@@ -189,15 +189,15 @@ export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
 }
 
 /** An ask by a risk default or a mode admits any grant. */
-function admittedBy({ rule, always }: Answer, call: RuledCall): Always {
+function admittedBy({ rule, always }: LayerAnswer, call: RuledCall): Always {
   return always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
 /** A rule without ask settings can still limit grants: one that could not be evaluated. */
-function saysHow({ rule, always, ask }: Answer): boolean {
+function saysHow({ rule, always, ask }: LayerAnswer): boolean {
   return ask !== undefined || (rule !== null && always !== undefined);
 }
 
-function askingRule({ rule, layer, ask }: Answer, side: 'ceiling' | 'parent' | 'run'): AskingRule {
+function askingRule({ rule, layer, ask }: LayerAnswer, side: 'ceiling' | 'parent' | 'run'): AskingRule {
   return { rule, layer: layer === 'default' ? side : layer, ...ask };
 }

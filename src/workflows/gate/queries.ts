@@ -5,7 +5,7 @@ import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import { tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
-import { findRequest } from '../../core/ledger/ledger.ts';
+import { requestOf } from '../../core/ledger/ledger.ts';
 import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import type { RecordedVote } from '../../core/ledger/ledger-state.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
@@ -26,7 +26,7 @@ export function answerQueries(state: GateState): void {
     state.requirePast();
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
     if (requestId === undefined) return state.ledger.open.map((record) => listed(view(record)));
-    const found = typeof requestId === 'string' ? findRequest(state.ledger, requestId) : undefined;
+    const found = typeof requestId === 'string' ? requestOf(state.ledger, requestId) : undefined;
     return found === undefined ? null : view(found);
   });
 

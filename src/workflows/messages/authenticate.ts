@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { decideName, messageNames } from '../../contract.ts';
-import { claimedSender, verifiedSender, type Sender, type Sent } from '../../core/messages/sender.ts';
+import { claimedSender, verifiedSender, type Sender, type SentMessage } from '../../core/messages/sender.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
@@ -30,7 +30,7 @@ function actionOf(name: string): SignedAction | undefined {
 export function claimed(name: string, message: unknown, ceiling: Policy | undefined): Sender | { problem: Problem } {
   const action = actionOf(name);
   if (action === undefined) return { voter: { identity: 'anonymous' }, operator: false };
-  return claimedSender({ action, message: message as Sent }, ceiling);
+  return claimedSender({ action, message: message as SentMessage }, ceiling);
 }
 
 /** The sender, as far as it can be believed; verifies the signature if there is one. */
@@ -42,7 +42,7 @@ export function authenticate(
 ): Sender | { problem: Problem } {
   const sender = claimed(name, message, ceiling);
   const action = actionOf(name);
-  const sent = message as Sent;
+  const sent = message as SentMessage;
   if ('problem' in sender || action === undefined || sent.signature === undefined) return sender;
   if (state.checks >= maxChecks) {
     const sentence = 'this run received too many signatures: send the message again after it has continued as new';

@@ -6,7 +6,7 @@ import { answerBefore } from '../../core/ledger/admission.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { RequestRecord, CheckedEdit } from '../../core/ledger/ledger.ts';
-import { findRequest } from '../../core/ledger/ledger.ts';
+import { requestOf } from '../../core/ledger/ledger.ts';
 import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
 import type { DecideCommand } from '../../core/ledger/decide.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
@@ -49,7 +49,7 @@ export function checkEdit(
 
   function applyEdit({ args, shell, assessment }: Checked): Receipt {
     const digest = callDigest({ tool, args, definition: ruled.definition });
-    const found = findRequest(state.ledger, requestId);
+    const found = requestOf(state.ledger, requestId);
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
     const split = splitOf(ruled, shell);
     const call = { tool, args, risk, ...ruled, shell: split, digest };

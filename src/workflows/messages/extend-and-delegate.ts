@@ -9,14 +9,14 @@ import {
 } from '../../core/messages/control.ts';
 import type { Voter } from '../../core/people/entitlement.ts';
 import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
-import { findRequest, type LedgerCommand } from '../../core/ledger/ledger.ts';
+import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { MessageKind } from './message-kind.ts';
 
 export function extendMessages(state: GateState, policies: () => ActivePolicies): MessageKind<ExtendMessage> {
   return ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, voter) => {
-    const found = findRequest(state.ledger, message.requestId);
+    const found = requestOf(state.ledger, message.requestId);
     const latestMs = found === undefined ? null : latestDeadlineMs(found, policies().policies);
     return { kind: 'extend', atMs, ...aboutOne(message), untilMs: instantMs(message.until)!, latestMs, voter };
   });

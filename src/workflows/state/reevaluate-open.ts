@@ -2,7 +2,7 @@ import type { Receipt } from '../../core/ledger/approval.ts';
 import { sameTerms } from '../../core/policy/ask-terms.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
-import { findRequest, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
+import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { reviewersOf, whyAsked } from './record-request.ts';
 import type { GateState } from './gate-state.ts';
 import type { ActivePolicies } from './active-policies.ts';
@@ -25,7 +25,7 @@ export function reevaluateOpen(
   const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
   for (const record of waiting) reevaluate(state, rules, record, atMs);
   const settled = waiting.flatMap(({ request: { requestId } }) => {
-    const found = findRequest(state.ledger, requestId);
+    const found = requestOf(state.ledger, requestId);
     return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
   });
   return { policyDigest: digest, settled };

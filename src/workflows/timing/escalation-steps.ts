@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Notify } from '../../activities/notify.ts';
 import { activityNames } from '../../contract.ts';
-import { openedAtMs, stepsDue, type EscalationStep } from '../../core/ledger/escalation.ts';
+import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { reviewersOf } from '../state/record-request.ts';
 import type { GateState } from '../state/gate-state.ts';
@@ -35,7 +35,7 @@ export class EscalationSteps {
   }
 
   /** A failed notification neither fails the run nor holds it up: the inbox shows the request anyway. */
-  async #tell({ request }: RequestRecord, { kind, to }: EscalationStep, reviewers: string[]): Promise<void> {
+  async #tell({ request }: RequestRecord, { kind, to }: DueStep, reviewers: string[]): Promise<void> {
     const { workflowId, requestId, toolName, agentName, deadline } = request;
     const input = { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline };
     try {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson, canonicalJsonProblem, isTooDeep, maxDepth } from '../../../src/core/base/canonical-json.ts';
+import {
+  canonicalJson,
+  canonicalJsonProblem,
+  isTooDeep,
+  maxCanonicalDepth,
+} from '../../../src/core/base/canonical-json.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 
 const nested = (depth: number): Json => {
@@ -49,7 +54,7 @@ describe('values without canonical JSON', () => {
     ['a function', { toJSON: () => 1 }, 'function'],
     ['a date', { a: new Date(0) }, 'instance'],
     ['a map', new Map([['a', 1]]), 'instance'],
-    ['one level too many', nested(maxDepth + 1), 'levels deep'],
+    ['one level too many', nested(maxCanonicalDepth + 1), 'levels deep'],
     ['200,000 brackets', nested(200_000), 'levels deep'],
     ['a cycle', cycle, 'levels deep'],
   ])('%s', (_, value, word) => {
@@ -58,7 +63,7 @@ describe('values without canonical JSON', () => {
   });
 
   test('the deepest allowed value is written', () => {
-    expect(JSON.parse(canonicalJson(nested(maxDepth)))).toEqual(nested(maxDepth));
+    expect(JSON.parse(canonicalJson(nested(maxCanonicalDepth)))).toEqual(nested(maxCanonicalDepth));
   });
 });
 

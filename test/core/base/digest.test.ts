@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson, canonicalJsonProblem, maxDepth } from '../../../src/core/base/canonical-json.ts';
+import { canonicalJson, canonicalJsonProblem, maxCanonicalDepth } from '../../../src/core/base/canonical-json.ts';
 import { callDigest, definitionDigest } from '../../../src/core/base/digest.ts';
 import { policyDigest } from '../../../src/core/policy/policy-digest.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
@@ -48,7 +48,7 @@ test('tool, arguments and definition each change the digest', () => {
 
 test('arguments of the greatest allowed depth have a digest', () => {
   let args: JsonObject = {};
-  for (let level = 1; level < maxDepth; level += 1) args = { a: args };
+  for (let level = 1; level < maxCanonicalDepth; level += 1) args = { a: args };
   expect(callDigest({ tool: 't', args, definition })).toHaveLength(64);
   expect(() => callDigest({ tool: 't', args: { a: args }, definition })).toThrow('levels deep');
 });

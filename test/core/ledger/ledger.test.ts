@@ -6,7 +6,7 @@ import type { ParsedDecision } from '../../../src/core/messages/decision.ts';
 import { projectJournal } from '../../../src/core/ledger/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import type { Ledger, LedgerCommand } from '../../../src/core/ledger/ledger.ts';
-import { emptyLedger, findRequest, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';
+import { emptyLedger, requestOf, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';
 import type { ProblemCode } from '../../../src/core/base/problem.ts';
 import { askRuling, requestRecord, claimedBy, digestOf, requestIdOf } from '../../support/record-request.ts';
 
@@ -130,7 +130,7 @@ describe('what the ledger keeps is bounded', () => {
   ])('arguments of a settled request, of %i characters: %s', (length, shown) => {
     const large = requestRecord(1, null, { arguments: { text: 'x'.repeat(length) } });
     const { ledger: after } = reduceAll([{ kind: 'open', atMs: 0, record: large, ruling: askRuling }, decide(1)]);
-    expect(findRequest(after, requestIdOf(1))?.request).toMatchObject({
+    expect(requestOf(after, requestIdOf(1))?.request).toMatchObject({
       shown,
       arguments: shown === 'all' ? large.request.arguments : {},
     });
@@ -222,7 +222,7 @@ describe('for any order of commands', () => {
           }
         }
         const outcomes = [...naive.requests.values()].map(({ outcome }) => outcome);
-        const own = [...naive.requests.keys()].map((each) => findRequest(ledger, requestIdOf(each))!);
+        const own = [...naive.requests.keys()].map((each) => requestOf(ledger, requestIdOf(each))!);
         expect(own.map((each) => ('settlement' in each ? each.settlement.outcome : undefined))).toEqual(outcomes);
         expect(ledger.open).toHaveLength(outcomes.filter((outcome) => outcome === undefined).length);
         expect(ledger.counts).toEqual({
@@ -271,7 +271,7 @@ describe('for any order of commands', () => {
           const requests = Array.from({ length: 8 }, (_, each) => open(each));
           const decisions = order.map((each) => decide(each, { approved: approvals[each]! }));
           const { ledger } = reduceAll([...requests, ...decisions]);
-          const outcomes = requests.map((_, each) => findRequest(ledger, requestIdOf(each)));
+          const outcomes = requests.map((_, each) => requestOf(ledger, requestIdOf(each)));
           expect(outcomes).toMatchObject(
             approvals.map((approved) => ({ settlement: { outcome: approved ? 'approved' : 'denied' } })),
           );

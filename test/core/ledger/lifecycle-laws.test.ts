@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { tally } from '../../../src/core/people/entitlement.ts';
 import { projectJournal } from '../../../src/core/ledger/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
-import { emptyLedger, findRequest, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
+import { emptyLedger, requestOf, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
 import { panelOf } from '../../../src/core/ledger/panel.ts';
 import { requestRecord } from '../../support/record-request.ts';
 import {
@@ -44,8 +44,8 @@ test('for any messages: settled once, by somebody entitled, recorded in the jour
         // I4: a refused message changes nothing.
         if (receipt?.code !== undefined) expect(reduction).toMatchObject({ ledger, entries: [] });
         // I14: the receipt names everything that it settled.
-        const gone = ledger.open.filter((each) => findRequest(reduction.ledger, each.request.requestId)! !== each);
-        const closed = gone.filter((each) => 'settlement' in findRequest(reduction.ledger, each.request.requestId)!);
+        const gone = ledger.open.filter((each) => requestOf(reduction.ledger, each.request.requestId)! !== each);
+        const closed = gone.filter((each) => 'settlement' in requestOf(reduction.ledger, each.request.requestId)!);
         const named = [receipt?.requestId, ...(receipt?.settled ?? []).map(({ requestId }) => requestId)];
         expect(named).toEqual(expect.arrayContaining(closed.map((each) => each.request.requestId)));
         // Plain JSON: continue-as-new carries exactly this (I11).
@@ -62,7 +62,7 @@ test('for any messages: settled once, by somebody entitled, recorded in the jour
         expect(entries.filter((each) => each.kind === 'settled' && each.requestId === requestId).length).toBeLessThan(
           2,
         );
-        const found = findRequest(ledger, requestId)!;
+        const found = requestOf(ledger, requestId)!;
         if (!('settlement' in found)) continue;
         const { outcome, runs, reviewerId, by } = found.settlement;
         const voted = tally(panelOf(found, directories, 0), found.votes).outcome;
