@@ -26,7 +26,7 @@ export default {
     '<rootDir>/test/support/closing-line-reporter.cjs',
   ],
   // Tests of workflows wait more than they compute.
-  maxWorkers: 4,
+  maxWorkers: 3,
   projects: [
     {
       ...shared,

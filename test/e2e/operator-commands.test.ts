@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectDone, onActivity, onWorkflow, untilAttempt } from '../support/operator.ts';
+import { expectDone, onActivity, onWorkflow, startBatch, untilAttempt } from '../support/operator.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
 import { ended, openOperatorWorld } from '../support/operator-world.ts';
 import { temporal } from '../support/temporal-cli.ts';
@@ -62,10 +62,10 @@ test('batches: none reaches the tool', async () => {
     const { stdout } = await temporal(['workflow', 'count', ...batch.slice(1)]);
     return /Total: 1/.test(stdout);
   });
-  expectDone(await temporal(['activity', 'reset', ...batch]));
-  expectDone(await temporal(['activity', 'unpause', ...batch]));
+  expectDone(await startBatch(['activity', 'reset', ...batch]));
+  expectDone(await startBatch(['activity', 'unpause', ...batch]));
   const attempts = ['--retry-maximum-attempts', '5'];
-  expect(await temporal(['activity', 'update-options', ...attempts, ...batch])).toMatchObject({ exitCode: 1 });
+  expect(await startBatch(['activity', 'update-options', ...attempts, ...batch])).toMatchObject({ exitCode: 1 });
   world.release('batch');
   expect(await ended(run)).toEqual({ output: 'held batch', ran: 'yes' });
   expect(world.starts('batch')).toBe(1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RunStatus } from '../../src/contract.ts';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import { eventually } from '../support/eventually.ts';
-import { onWorkflow } from '../support/operator.ts';
+import { onWorkflow, startBatch } from '../support/operator.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
 import { ended, openOperatorWorld } from '../support/operator-world.ts';
 import { temporal } from '../support/temporal-cli.ts';
@@ -106,7 +106,7 @@ describe('a waiting request', () => {
       const { stdout } = await temporal(['workflow', 'count', '--query', query]);
       return /Total: 1/.test(stdout);
     });
-    expect(await temporal(['workflow', 'cancel', '--yes', '--query', query])).toMatchObject({ exitCode: 0 });
+    expect(await startBatch(['workflow', 'cancel', '--yes', '--query', query])).toMatchObject({ exitCode: 0 });
     expect(await run.result()).toMatchObject({ status: 'cancelled' });
   });
 });

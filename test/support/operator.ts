@@ -44,6 +44,14 @@ export async function onWorkflow(command: string, handle: WorkflowHandle, ...opt
   expectDone(await temporal(['workflow', ...command.split(' '), '--workflow-id', handle.workflowId, ...options]));
 }
 
+/** Runs a command for a batch of workflows. The server takes one batch at a time: repeats until it takes this one. */
+export function startBatch(args: string[]): Promise<Ran> {
+  return eventually('the server takes the batch', async () => {
+    const ran = await temporal(args);
+    return !ran.stderr.includes('Max concurrent batch operations') && ran;
+  });
+}
+
 export function expectDone({ exitCode, stdout, stderr }: Ran): void {
   if (exitCode !== 0) throw new Error(`the command line exited with ${exitCode}: ${stderr}${stdout}`);
 }

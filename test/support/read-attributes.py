@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 
 from temporalio.client import Client
@@ -20,3 +21,6 @@ async def main(address: str, workflow_id: str) -> None:
 
 
 asyncio.run(main(*sys.argv[1:]))
+# Skips the interpreter's finalization, in which threads of the SDK sometimes crash.
+sys.stdout.flush()
+os._exit(0)
