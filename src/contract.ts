@@ -118,7 +118,7 @@ export const queryNames = {
   run: 'run',
   /** The open requests; with the argument `{ requestId }` one request, open or settled, or null. */
   approvals: 'approvals',
-  /** What "always" left behind, as a list of `Grant`. */
+  /** The grants and standing denials of "always", as a list of `Grant`. */
   grants: 'grants',
   /** The messages so far. */
   transcript: 'transcript',

@@ -15,7 +15,7 @@ export interface ToolOptions<Schema extends ToolSchema> {
   description: string;
   /** A zod schema of an object: the arguments that the model gives. Its JSON Schema is shown to the model. */
   input: Schema;
-  /** What a call can do: `read_only`, `write` or `destructive`. The policy goes by it. Default `write`. */
+  /** The effect that a call can have: `read_only`, `write` or `destructive`. Rules read it. Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. With `{ argument,

@@ -18,7 +18,7 @@ export interface CleanOptions {
   dryRun?: boolean;
 }
 
-/** What `cleanPayloads` removed. */
+/** The result of `cleanPayloads`. */
 export interface CleanedPayloads extends Cleaned {
   /** The number of executions whose histories were read. */
   runs: number;

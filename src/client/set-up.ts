@@ -6,7 +6,7 @@ import {
   registerSearchAttributes,
 } from '../connection/search-attributes.ts';
 
-/** What `client.setUp` found and did. */
+/** The result of `client.setUp`. */
 export interface Setup extends Registration {
   /** How long the namespace keeps closed runs, in days. */
   retentionDays: number;

@@ -17,7 +17,7 @@ import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
 /** The services that are needed here; a client's `Connection` and a worker's `NativeConnection` both have them. */
 export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
-/** What a registration of search attributes did. */
+/** The result of a registration of search attributes. */
 export interface Registration {
   /** Names that this call registered; empty if all existed already. */
   added: string[];

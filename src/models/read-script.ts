@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { DefinitionError } from '../agents/definition-error.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
-/** What a scripted model does in one turn: it says `text`, calls tools, or fails. Every member is optional. */
+/** One turn of a scripted model: it says `text`, calls tools, or fails. Every member is optional. */
 export interface ScriptedTurn {
   /** `{{lastResult}}` is replaced by the last tool result. */
   text?: string;

@@ -2,7 +2,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unfinishedEnd } from './payload-files.ts';
 
-/** What became of the files of a payload folder. */
+/** The counts of files of a payload folder that were deleted and kept. */
 export interface Cleaned {
   /** Files that no history names and that were old enough, and their bytes; a dry run only counts them. */
   removed: number;

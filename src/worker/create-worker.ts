@@ -28,7 +28,7 @@ import { requireAttributes } from './require-attributes.ts';
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
 
 /**
- * Where the server is, what runs here, and every option of Temporal's worker under its own name. Defaults that differ
+ * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
  * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds. Activities under
  * `gated` run only behind a gate, whatever schedules them.
  */
@@ -37,7 +37,7 @@ export interface WorkerOptions extends ServerOptions, PluginOptions, PassedOn {
   taskQueue?: string;
   /** Other plugins of Temporal's, such as an integration of an agent framework. */
   plugins?: readonly WorkerPlugin[];
-  /** What Temporal's SDK writes to standard error; the first worker of a process decides. Default `WARN`. */
+  /** The least severe log lines of Temporal's SDK on standard error; the first worker sets it. Default `WARN`. */
   logLevel?: LogLevel;
 }
 

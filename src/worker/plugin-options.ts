@@ -5,7 +5,7 @@ import type { GatedActivities } from '../core/policy/gated-activity.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 
-/** What `CountersignPlugin` and `createWorker` run, and by which policy. Every member is optional. */
+/** The agents, activities and policy of `CountersignPlugin` and `createWorker`. Every member is optional. */
 export interface PluginOptions {
   /** Default: none. Agents that these call or hand over to are found by themselves. */
   agents?: readonly Agent[];

@@ -23,7 +23,7 @@ import { requireAttributes } from './require-attributes.ts';
  * an activity name that exists, another payload converter, and a payload folder that cannot be used. `worker.run()`
  * shuts the worker down and rejects (`internal`) in a namespace without the search attributes of the inbox.
  *
- * What it changes of a worker: it adds activities, an activity interceptor and workflow interceptors; it sets the
+ * Of a worker, it changes this: it adds activities, an activity interceptor and workflow interceptors; it sets the
  * payload converter, the external storage where none is set, and `stickyQueueScheduleToStartTimeout` to 2 seconds where
  * it is not set.
  *

@@ -32,7 +32,7 @@ export const problemCodes = [
 ] as const;
 
 /**
- * What kind of problem it is. docs/wire.md says when a run gives which code. Clients and workers add `already_started`,
+ * The kind of a problem. docs/wire.md says when a run gives which code. Clients and workers add `already_started`,
  * `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
  */
 export type ProblemCode = (typeof problemCodes)[number];

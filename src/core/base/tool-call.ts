@@ -5,7 +5,7 @@ export type JsonObject = { [key: string]: Json };
 
 /** The risks that a tool's author can declare: a fact for the policy, never a permission. */
 export const risks = ['read_only', 'write', 'destructive'] as const;
-/** What a call of a tool can do. `unknown`: nobody declared it, and the policy asks by default. */
+/** The effect that a call of a tool can have. `unknown`: it is not declared, and the policy asks by default. */
 export type Risk = (typeof risks)[number] | 'unknown';
 
 export const severities = ['safe', 'low', 'medium', 'high', 'critical'] as const;

@@ -35,10 +35,10 @@ export interface CallOutcome {
 /** A question about one call. `requestId` is 32 hex characters, made by the run and used only once. */
 export interface ApprovalRequest {
   requestId: string;
-  /** Of the run that asks. */
+  /** The workflow id of the run that asks. */
   workflowId: string;
   toolName: string;
-  /** What reviewers may see of them. */
+  /** The arguments, as far as reviewers may see them. */
   arguments: JsonObject;
   riskLevel: Risk;
   assessment: Assessment;
@@ -62,7 +62,7 @@ export interface ApprovalRequest {
   replaces?: { requestId: string; by: 'edit' | 'definition' };
   /** The run's, from its input. */
   metadata: JsonObject;
-  /** Who may decide: names, or `group:NAME`. Empty: anybody. */
+  /** The reviewers who may decide: names, or `group:NAME`. Empty: anybody. */
   reviewers: string[];
   /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';

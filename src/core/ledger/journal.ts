@@ -27,7 +27,7 @@ export interface ProjectedRequest {
   byId?: string | null;
 }
 
-/** What the entries of a journal say together. */
+/** The state that the entries of a journal lead to. */
 export interface Projection {
   /** In the order of opening. */
   requests: ProjectedRequest[];

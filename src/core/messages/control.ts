@@ -14,7 +14,7 @@ import { modes, type Mode } from '../policy/modes.ts';
 import type { Problem } from '../base/problem.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** What every message besides a decision has. Fields stay as received, as signatures cover them. */
+/** The members of every message besides a decision. They stay as received, because signatures cover them. */
 export interface ControlMessage {
   /** The sender's name. It is claimed, like a decision's `reviewerId`, unless a signature proves it. */
   by?: string;

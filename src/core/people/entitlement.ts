@@ -8,7 +8,10 @@ import { isOneOf, membersOf, type Directory } from './directory.ts';
 import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 
-/** What a reviewer's name is worth. `claimed`: a name in a raw signal or update. `verified`: a signature, or an edge that authenticated the reviewer. */
+/**
+ * How far a reviewer's name can be trusted. `claimed`: a name in a raw signal or update. `verified`: a signature, or an
+ * edge that authenticated the reviewer.
+ */
 export type Identity = 'anonymous' | 'claimed' | 'verified';
 
 export interface Voter {

@@ -6,11 +6,11 @@ import { partMatchers } from './part-matchers.ts';
 import type { Action } from './action.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from './ruling.ts';
 
-/** What one rule says about a call. */
+/** The result of one rule for a call. */
 export interface RuleMatch {
   /** The rule's id. */
   rule: string;
-  /** Where it stands. */
+  /** The policy that holds the rule. */
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
   /** The rule's action, whether it matched or not. */
   action: Action;

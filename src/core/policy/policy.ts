@@ -54,7 +54,7 @@ export interface AskSettings {
   remindMs?: number;
   /** Adds the reviewers `to`, `afterMs` after the request was opened. */
   escalate?: { afterMs: number; to: string[] }[];
-  /** What happens at the deadline. Default: the policy's `onTimeout`. */
+  /** The outcome at the deadline. Default: the policy's `onTimeout`. */
   onTimeout?: 'deny' | 'allow';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;

@@ -47,7 +47,7 @@ export interface Ruling {
 export interface AskingRule extends AskSettings {
   /** Null for a risk default or a mode. */
   rule: string | null;
-  /** Where it stands. */
+  /** The policy that holds the rule. */
   layer: 'ceiling' | 'parent' | 'agent' | 'run';
   /** For layer `parent`: the index in `parents`, from 0. */
   parent?: number;

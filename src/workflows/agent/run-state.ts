@@ -12,11 +12,11 @@ interface RequestedCall {
   /** The model's own id, for its transcript only: models reuse ids. */
   modelCallId: string;
   tool: string;
-  /** What the transcript keeps as the arguments. */
+  /** The arguments as the transcript keeps them. */
   written: Json;
   /** How often the tool was not started because its definition had changed. */
   changes?: number;
-  /** What the model is told, before the result, about a reviewer's changes. */
+  /** A sentence for the model, before the result, about a reviewer's changes. */
   notice?: string;
 }
 
