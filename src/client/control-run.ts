@@ -12,6 +12,7 @@ import {
 } from '../contract.ts';
 import {
   type ControlMessage,
+  contentDigest,
   messageIdOf,
   readClose,
   readDelegate,
@@ -117,7 +118,7 @@ async function sendControl(
   const route = {
     name,
     what: words[name],
-    look: () => glanceAtReceipt(session, workflowId, messageIdOf(message)),
+    look: () => glanceAtReceipt(session, workflowId, name, message),
   };
   const [receipt] = await deliver(session, workflowId, route, [message], { timeoutMs });
   return acceptedReceipt(receipt);
@@ -129,11 +130,14 @@ const words = { extend: 'extension', delegate: 'delegation', revoke: 'revocation
 async function glanceAtReceipt(
   session: Session,
   workflowId: string,
-  messageId: string | undefined,
+  name: string,
+  message: ControlMessage,
 ): Promise<Receipt | undefined> {
+  const messageId = messageIdOf(message);
   if (messageId === undefined) return undefined;
+  const filter = { messageId, contentDigest: contentDigest(name, message) };
   try {
-    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [{ messageId }], lookMs);
+    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [filter], lookMs);
     return receipt === null || isUndecodable(receipt) ? undefined : receipt;
   } catch (error) {
     if (isProblemError(error)) return undefined;

@@ -1,5 +1,7 @@
 import { type ApprovalDetails, type Receipt, decideName } from '../contract.ts';
 import type { ParsedDecision } from '../core/messages/decision.ts';
+import { jsonDigest } from '../core/base/digest.ts';
+import type { Json } from '../core/base/tool-call.ts';
 import { settledReceipt, votedReceipt } from '../core/ledger/settled-receipt.ts';
 import type { Session } from './connect.ts';
 import type { MessageRoute } from './deliver.ts';
@@ -38,10 +40,11 @@ function receiptFrom(
   decision: ParsedDecision,
   { settled, votes = [], approvals }: ApprovalDetails,
 ): Receipt | undefined {
-  const { requestId, decisionId, approved } = decision;
-  const isOurs = (said: { decisionId?: string }): boolean =>
-    said.decisionId !== undefined && said.decisionId === decisionId;
-  const isCounted = votes.some((vote) => isOurs(vote) && vote.approved === approved);
+  const { requestId, decisionId } = decision;
+  const contentDigest = jsonDigest(decision as unknown as Json);
+  const isCounted = votes.some(
+    (vote) => decisionId !== undefined && vote.decisionId === decisionId && vote.contentDigest === contentDigest,
+  );
   if (settled === undefined) {
     if (!isCounted || approvals === undefined) return undefined;
     return votedReceipt(requestId, approvals);

@@ -23,9 +23,8 @@ import { requireAttributes } from './require-attributes.ts';
  * an activity name that exists, another payload converter, and a payload folder that cannot be used. `worker.run()`
  * shuts the worker down and rejects (`internal`) in a namespace without the search attributes of the inbox.
  *
- * Of a worker, it changes this: it adds activities, an activity interceptor and workflow interceptors; it sets the
- * payload converter, the external storage where none is set, and `stickyQueueScheduleToStartTimeout` to 2 seconds where
- * it is not set.
+ * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
+ * converter, and, where they are not set, the external storage and `stickyQueueScheduleToStartTimeout` (2 seconds).
  *
  * @example
  * ```ts

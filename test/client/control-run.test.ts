@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { ApprovalRequest } from '../../src/contract.ts';
+import type { ApprovalRequest, DelegateMessage, ExtendMessage, RevokeMessage } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
@@ -280,4 +280,47 @@ test('without a worker: recorded, not yet applied; a worker applies each once; a
   }
   // The late effects of the abandoned updates changed nothing and were not counted as refused.
   expect((await asked.run.status()).refused.total).toBe(0);
+});
+
+test('a closed run gives the receipt of a repeated message, and refuses other content under its id', async () => {
+  const asked = await waiting(reviewed);
+  const { workflowId, requestId, run } = asked;
+  const { client } = world;
+  const options = { workflowId };
+  const until = later(asked);
+  const kinds = {
+    extend: {
+      first: { requestId, until, by: 'ann', messageId: 'extend' },
+      other: { requestId, until, by: 'bob', messageId: 'extend' },
+      send: (message: object) => client.extend(message as ExtendMessage, options),
+    },
+    delegate: {
+      first: { requestId, to: 'carl', by: 'bob', messageId: 'delegate' },
+      other: { requestId, to: 'dora', by: 'bob', messageId: 'delegate' },
+      send: (message: object) => client.delegate(message as DelegateMessage, options),
+    },
+    setPolicy: {
+      first: { mode: 'confirm_all', messageId: 'setPolicy' },
+      other: { mode: 'plan', messageId: 'setPolicy' },
+      send: (message: object) => client.setPolicy(workflowId, message),
+    },
+    revoke: {
+      first: { grants: 'all', messageId: 'revoke' },
+      other: { grants: ['grant-1'], messageId: 'revoke' },
+      send: (message: object) => client.revoke(workflowId, message as RevokeMessage),
+    },
+  };
+  // By signal: the server then has no update whose result it could repeat without the run.
+  for (const [name, { first }] of Object.entries(kinds)) await run.handle.signal(name, first);
+  await client.closeRun(workflowId);
+  await run.result();
+  for (const [name, { first, other, send }] of Object.entries(kinds)) {
+    await expect(send(other)).rejects.toMatchObject({
+      code: 'invalid_message',
+      message: `another message has the id '${name}' already: give each message its own id`,
+    });
+    const receipt = await run.handle.query('receipt', { messageId: name });
+    expect(receipt).toMatchObject({ accepted: true });
+    expect(await send(first)).toEqual(receipt);
+  }
 });

@@ -65,7 +65,21 @@ describe('decide, with a worker', () => {
     expect(await world.client.decide(decision, { workflowId })).toEqual(first);
     await run.result();
     expect(await world.client.decide(decision, { workflowId })).toMatchObject({ accepted: true, outcome: 'approved' });
-    await expect(world.client.decide({ ...decision, approved: false }, { workflowId })).rejects.toMatchObject({
+    for (const other of [{ approved: false }, { reviewerId: 'ann' }, { modifiedArguments: { to: 'p0', amount: 9 } }]) {
+      await expect(world.client.decide({ ...decision, ...other }, { workflowId })).rejects.toMatchObject({
+        code: 'already_settled',
+      });
+    }
+  });
+
+  test('after the run has ended, a decision that came by signal is known by its content', async () => {
+    const { ids, workflowId, run } = await startAsking();
+    const decision = { requestId: ids[0]!, approved: true, decisionId: randomUUID(), reviewerId: 'ann' };
+    // By signal: the server then has no update whose result it could repeat without the run.
+    await run.handle.signal('decide', decision);
+    await run.result();
+    expect(await world.client.decide(decision, { workflowId })).toMatchObject({ accepted: true, outcome: 'approved' });
+    await expect(world.client.decide({ ...decision, reviewerId: 'bob' }, { workflowId })).rejects.toMatchObject({
       code: 'already_settled',
     });
   });

@@ -105,6 +105,8 @@ export interface ReviewerVote {
   decisionId?: string;
   /** As in the decision. */
   always?: boolean | RequestedScope;
+  /** SHA-256 of the decision's canonical JSON: a retry under the same `decisionId` has the same. */
+  contentDigest: string;
 }
 
 /** The answer to the sender of a decision or another message. */

@@ -2,12 +2,12 @@
  * Applies one decision to the ledger: it records a vote. The last vote that is needed also settles the request, makes a
  * grant if "always" was requested, and settles the other requests that this grant answers.
  */
-import type { OutcomeName, Receipt, Settlement } from './approval.ts';
+import type { OutcomeName, Receipt, ReviewerVote, Settlement } from './approval.ts';
 import { sameDemands } from '../policy/ask-terms.ts';
 import type { ParsedDecision } from '../messages/decision.ts';
 import { jsonDigest } from '../base/digest.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
-import type { RequestRecord, RecordedVote, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+import type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
   chained,
   counted,
@@ -104,7 +104,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
 function decideEdited(
   ledger: Ledger,
   record: RequestRecord,
-  vote: RecordedVote,
+  vote: ReviewerVote,
   edit: CheckedEdit,
   command: DecideCommand,
   directories: Directories,
@@ -153,7 +153,7 @@ function decideEdited(
 function keepVote(
   ledger: Ledger,
   voted: RequestRecord,
-  vote: RecordedVote,
+  vote: ReviewerVote,
   atMs: number,
   directories: Directories,
 ): Reduction {
@@ -178,7 +178,7 @@ function closeByVotes(
   ledger: Ledger,
   voted: RequestRecord,
   settlement: Omit<Settlement, 'settledAt'>,
-  vote: RecordedVote,
+  vote: ReviewerVote,
   atMs: number,
   directories: Directories,
 ): Reduction {
@@ -203,7 +203,7 @@ function close(
   ledger: Ledger,
   voted: RequestRecord,
   settlement: Omit<Settlement, 'settledAt'>,
-  vote: RecordedVote,
+  vote: ReviewerVote,
   atMs: number,
 ): Reduction {
   const { requestId } = voted.request;

@@ -21,12 +21,6 @@ import { maxPendingBound } from '../policy/policy.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 
-/** One person's vote on one request, as the ledger keeps it. */
-export interface RecordedVote extends ReviewerVote {
-  /** Digest of the decision, to recognise retries under the same decision id. */
-  contentDigest: string;
-}
-
 /** An approval request in the ledger. `deadlineMs` is workflow time; null: it waits for ever. */
 export interface RequestRecord {
   callId: string;
@@ -34,7 +28,7 @@ export interface RequestRecord {
   request: ApprovalRequest;
   /** The demands of the rules that asked. */
   terms: AskTerms;
-  votes: RecordedVote[];
+  votes: ReviewerVote[];
   /** Delegated seats, in the order of delegation. */
   delegations: { from: string; to: string }[];
   /** Workflow time up to which the escalation steps were taken. */

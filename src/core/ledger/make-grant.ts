@@ -1,6 +1,6 @@
 /** Makes the grants that "always" requests, and settles the open requests that they answer (I14). */
 import { shownGrant } from './hidden-arguments.ts';
-import type { OutcomeName, Settlement } from './approval.ts';
+import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { RequestedScope } from '../messages/decision.ts';
 import { tally } from '../people/entitlement.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Grant,
   type GrantScope,
 } from '../policy/grants.ts';
-import type { RequestRecord, RecordedVote, Directories, Ledger, Reduction } from './ledger-state.ts';
+import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
 import { callSubjects } from '../match/matching.ts';
 import { panelOf, type Asked } from './panel.ts';
@@ -34,7 +34,7 @@ export interface Granted {
 export function makeGrant(
   reduction: Reduction,
   record: RequestRecord,
-  votes: readonly RecordedVote[],
+  votes: readonly ReviewerVote[],
   atMs: number,
   directories: Directories,
 ): Granted {

@@ -1,6 +1,6 @@
-import type { Settlement } from './approval.ts';
+import type { ReviewerVote, Settlement } from './approval.ts';
 import { isReplaced } from './is-replaced.ts';
-import type { RequestRecord, RecordedVote, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
+import type { RequestRecord, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
   counted,
   irreversibleCount,
@@ -57,7 +57,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
 }
 
 /** The fields of the vote that settled a request. */
-export function wordOf({ reason, reviewerId, identity, decisionId }: RecordedVote): Partial<Settlement> {
+export function wordOf({ reason, reviewerId, identity, decisionId }: ReviewerVote): Partial<Settlement> {
   return { identity, reason, reviewerId, decisionId };
 }
 

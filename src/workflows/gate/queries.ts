@@ -1,5 +1,5 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
-import type { ApprovalDetails, ReviewerVote } from '../../contract.ts';
+import type { ApprovalDetails } from '../../contract.ts';
 import { queryNames } from '../../contract.ts';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import { tally } from '../../core/people/entitlement.ts';
@@ -7,7 +7,6 @@ import type { Grant } from '../../core/policy/grants.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestOf } from '../../core/ledger/ledger.ts';
 import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../../core/ledger/hidden-arguments.ts';
-import type { RecordedVote } from '../../core/ledger/ledger-state.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
 import { panelOf } from '../../core/ledger/panel.ts';
 import type { GateState } from '../state/gate-state.ts';
@@ -31,9 +30,8 @@ export function answerQueries(state: GateState): void {
   });
 
   function view(found: RequestRecord | SettledRequest): ApprovalDetails {
-    const { request, delegations } = found;
+    const { request, votes, delegations } = found;
     const hides = !state.showsArguments || found.hidden === true;
-    const votes = found.votes.map(withoutDigest);
     const shown: ApprovalDetails = {
       ...(hides ? hideInRequest(request) : request),
       ...(votes.length > 0 && { votes: hides ? votes.map(hideInVote) : votes }),
@@ -45,9 +43,4 @@ export function answerQueries(state: GateState): void {
     const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
     return { ...shown, approvals: { have, need } };
   }
-}
-
-function withoutDigest(vote: RecordedVote): ReviewerVote {
-  const { contentDigest: _, ...shown } = vote;
-  return shown;
 }

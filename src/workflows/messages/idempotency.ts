@@ -1,7 +1,7 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { decideName, queryNames } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
-import { messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
+import { contentDigest, messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
 import type { ParsedDecision } from '../../core/messages/decision.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';
@@ -25,7 +25,7 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
     return decisionId === undefined ? undefined : { id: `${decideName}:${requestId}:${decisionId}:${digest}`, digest };
   }
   const id = messageIdOf(message as ControlMessage);
-  return id === undefined ? undefined : { id, digest: jsonDigest({ name, message } as unknown as Json) };
+  return id === undefined ? undefined : { id, digest: contentDigest(name, message as ControlMessage) };
 }
 
 /**
@@ -52,11 +52,13 @@ export function misused(id: string): Receipt {
 
 const receiptQuery = defineQuery<Receipt | null, [unknown?]>(queryNames.receipt);
 
-/** Query `receipt`: the result of a message with an id. */
+/** Query `receipt`: the result of a message with an id; with its content digest, of this message and no other. */
 export function answerReceipts(state: GateState): void {
   setHandler(receiptQuery, (filter) => {
     state.requirePast();
-    const { messageId } = (filter ?? {}) as { messageId?: unknown };
-    return state.ledger.answered.find((each) => each.messageId === messageId)?.receipt ?? null;
+    const { messageId, contentDigest: digest } = (filter ?? {}) as { messageId?: unknown; contentDigest?: unknown };
+    const found = state.ledger.answered.find((each) => each.messageId === messageId);
+    if (found === undefined) return null;
+    return digest === undefined || digest === found.contentDigest ? found.receipt : misused(found.messageId);
   });
 }

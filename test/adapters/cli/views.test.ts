@@ -125,6 +125,7 @@ describe('renderApproval', () => {
   });
 
   test('who is asked, who has answered, whose seat it is, what called it and what it replaces', () => {
+    const contentDigest = 'c'.repeat(64);
     const voted: ApprovalDetails = {
       ...request,
       lineage: ['root', 'middle'],
@@ -133,8 +134,8 @@ describe('renderApproval', () => {
       approvals: { have: 1, need: 2 },
       delegations: [{ from: 'ann', to: 'bob' }],
       votes: [
-        { reviewerId: 'bob', identity: 'claimed', approved: true, at: '2026-01-02T02:59:10.000Z' },
-        { identity: 'anonymous', approved: false, at: '2026-01-02T02:59:20.000Z' },
+        { reviewerId: 'bob', identity: 'claimed', approved: true, at: '2026-01-02T02:59:10.000Z', contentDigest },
+        { identity: 'anonymous', approved: false, at: '2026-01-02T02:59:20.000Z', contentDigest },
       ],
     };
     const lines = renderApproval(output, voted, {}, nowMs).split('\n');
