@@ -25,7 +25,7 @@ export default {
     '<rootDir>/test/support/slowest-files-reporter.cjs',
     '<rootDir>/test/support/closing-line-reporter.cjs',
   ],
-  // Tests of workflows wait more than they compute.
+  // With more, two cores are full, and tests that wait for an answer in time fail.
   maxWorkers: 3,
   projects: [
     {

@@ -16,7 +16,7 @@ export async function callServer<Answer>(
     throw translateServerError(error, {
       address: session.address,
       namespace: session.namespace,
-      ...(options.workflowId === undefined ? {} : { workflowId: options.workflowId }),
+      workflowId: options.workflowId,
     });
   }
 }

@@ -19,9 +19,9 @@ export interface MessageRoute<Message> {
 
 export interface DeliverOptions {
   /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default 5,000. */
-  timeoutMs?: number | undefined;
+  timeoutMs?: number;
   /** True if the run must process the messages again, whatever it answered before. */
-  isAgain?: boolean | undefined;
+  isAgain?: boolean;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { orderedEntries, projectJournal, type Projection } from '../core/ledger/journal.ts';
+import type { Projection } from '../core/ledger/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Session } from './connect.ts';
 import { fetchHistoryChain } from './history-chain.ts';
-import { entriesOf, wasEnded } from './journal-of.ts';
+import { projectHistories } from './journal-of.ts';
 
 /** The decisions of a run, read from its history. */
 export interface Journal extends Projection {
@@ -15,6 +15,5 @@ export interface Journal extends Projection {
 /** Reads the journal of a run from the histories of all its executions. */
 export async function fetchJournal(session: Session, workflowId: string): Promise<Journal> {
   const { executions, missing } = await fetchHistoryChain(session, workflowId);
-  const entries = orderedEntries(entriesOf(executions));
-  return { entries, ...projectJournal(entries, wasEnded(executions)), ...(missing !== undefined && { missing }) };
+  return { ...projectHistories(executions), ...(missing !== undefined && { missing }) };
 }

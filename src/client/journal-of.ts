@@ -2,7 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../contract.ts';
 import type { Projection } from '../core/ledger/journal.ts';
-import { projectJournal } from '../core/ledger/journal.ts';
+import { orderedEntries, projectJournal } from '../core/ledger/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { saysPermit } from '../core/base/permit-mark.ts';
 
@@ -10,13 +10,14 @@ type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
 
-/** Projects what a run decided from the histories of its executions, oldest first. */
-export function projectHistories(executions: readonly History[]): Projection {
-  return projectJournal(entriesOf(executions), wasEnded(executions));
+/** Reads the journal of a run, and its projection, from the histories of its executions, oldest first. */
+export function projectHistories(executions: readonly History[]): Projection & { entries: JournalEntry[] } {
+  const entries = orderedEntries(entriesOf(executions));
+  return { entries, ...projectJournal(entries, wasEnded(executions)) };
 }
 
 /** True if an execution was terminated or timed out: it could not write how its open requests end. */
-export function wasEnded(executions: readonly History[]): boolean {
+function wasEnded(executions: readonly History[]): boolean {
   return executions.some(({ events }) =>
     events?.some(
       (event) =>

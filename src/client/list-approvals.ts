@@ -46,7 +46,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
         unread += found.unread;
       }
     },
-    { timeoutMs: 30_000, ...(workflowId === undefined ? {} : { workflowId }) },
+    { timeoutMs: 30_000, workflowId },
   );
   rows.sort(byDeadline);
   return { approvals: rows.slice(0, limit), more: Math.max(0, rows.length - limit) + unread };

@@ -33,14 +33,7 @@ export async function startRun(
 ): Promise<string> {
   const { policy, mode, caller, metadata, taskQueue } = options;
   const workflowId = options.workflowId ?? `run-${agent}-${randomBytes(6).toString('hex')}`;
-  const runInput: RunInput = {
-    agent,
-    input,
-    ...(policy === undefined ? {} : { policy }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(caller === undefined ? {} : { caller }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  const runInput: RunInput = { agent, input, policy, mode, caller, metadata };
   const shownAgent = escapeText(agent).slice(0, 100);
   await callServer(
     session,

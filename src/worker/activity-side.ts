@@ -68,20 +68,11 @@ export function activitySide(
       agentPolicies,
       ceiling,
       continueAsNewAfter,
-      ...(attributes === undefined ? {} : { attributes }),
-      ...(largePayloads === undefined ? {} : { sizeLimits }),
+      attributes,
+      sizeLimits: largePayloads && sizeLimits,
     }),
-    [activityNames.loadGate]: createLoadGate({
-      agentPolicies,
-      ceiling,
-      continueAsNewAfter,
-      gated,
-      ...(attributes === undefined ? {} : { attributes }),
-    }),
-    [activityNames.callModel]: createCallModel(registry, {
-      assessors,
-      ...(largePayloads === undefined ? {} : { thresholdBytes: largePayloads.thresholdBytes }),
-    }),
+    [activityNames.loadGate]: createLoadGate({ agentPolicies, ceiling, continueAsNewAfter, gated, attributes }),
+    [activityNames.callModel]: createCallModel(registry, { assessors, thresholdBytes: largePayloads?.thresholdBytes }),
     [activityNames.arbitrate]: arbitrate,
     [activityNames.checkEdit]: checkEdit,
     [activityNames.readPolicy]: readPolicy,
@@ -101,12 +92,8 @@ function isActivity({ agent, handoff }: Tool): boolean {
 function checkContinueAsNewAfter(continueAsNewAfter: ContinueAsNewAfter): ContinueAsNewAfter {
   for (const name of ['historyEvents', 'updates'] as const) {
     const [least, most] = continueAsNewBounds[name];
-    if (
-      Number.isInteger(continueAsNewAfter[name]) &&
-      continueAsNewAfter[name] >= least &&
-      continueAsNewAfter[name] <= most
-    )
-      continue;
+    const value = continueAsNewAfter[name];
+    if (Number.isInteger(value) && value >= least && value <= most) continue;
     throw new DefinitionError(`continueAsNewAfter.${name} must be a whole number from ${least} to ${most}`);
   }
   return continueAsNewAfter;

@@ -37,7 +37,7 @@ describe('the docstrings', () => {
 
   test.each(types)('%s: type %s has a docstring', (_entry, _name, { doc }) => expect(doc.prose).not.toBe(''));
 
-  /** What users cannot name, because it is not for them. */
+  /** Types that users cannot name, because they are internal. */
   const internal = [
     'CallSubjects',
     'Candidates',

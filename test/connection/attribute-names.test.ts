@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { type CountersignClient, createClient } from '../../src/client/client.ts';
 import { attributeNamesOf } from '../../src/connection/attribute-names.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeNamespace } from '../support/make-namespace.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { type World, openWorld } from '../support/world.ts';
 
@@ -37,19 +36,9 @@ describe('a namespace with other names, and no tags', () => {
   let world: World;
 
   beforeAll(async () => {
-    const connection = await Connection.connect({ address: sharedAddress() });
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: msToTs(86_400_000),
-    });
-    await connection.close();
+    await makeNamespace(namespace);
     client = await createClient({ address: sharedAddress(), namespace, attributes });
-    await eventually('the namespace is there', () =>
-      client.setUp().then(
-        (done) => done,
-        () => false as const,
-      ),
-    );
+    await client.setUp();
     world = await openWorld({ namespace, attributes, continueAsNewAfter: { historyEvents: 30 } });
   }, 60_000);
   afterAll(async () => {

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import {
   missingSearchAttributes,
   namespaceRetentionDays,
   registerSearchAttributes,
 } from '../../src/connection/search-attributes.ts';
+import { makeNamespace } from '../support/make-namespace.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 const keyword = 2;
 const keywordList = 7;
-const dayMs = 86_400_000;
 
 let connection: Connection;
 
@@ -22,30 +20,14 @@ beforeAll(async () => {
 
 afterAll(() => connection.close());
 
-/** Creates a namespace with only `attributes` registered and waits until it is usable. */
+/** Creates a namespace with only `attributes` registered. */
 async function namespaceWith(attributes: Record<string, number> = {}): Promise<string> {
   const namespace = `attributes-${randomUUID()}`;
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs(3 * dayMs),
-  });
+  await makeNamespace(namespace, 3);
   if (Object.keys(attributes).length > 0) {
-    await retried(() => connection.operatorService.addSearchAttributes({ namespace, searchAttributes: attributes }));
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
   }
-  await retried(() => connection.operatorService.listSearchAttributes({ namespace }));
   return namespace;
-}
-
-/** Retries, because the frontend learns about a new namespace with a delay. */
-async function retried<T>(call: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      if (attempt === 100) throw error;
-      await sleep(100);
-    }
-  }
 }
 
 describe('search attributes', () => {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
@@ -14,6 +13,7 @@ import type { ApprovalDetails, ApprovalRequest, RunResult } from '../../src/cont
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeNamespace } from '../support/make-namespace.ts';
 import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { testBundle, testCache } from '../support/world.ts';
@@ -39,15 +39,7 @@ describe('in a namespace without the search attributes', () => {
       workflowBundle: { codePath: testBundle() },
       plugins: [new CountersignPlugin(), ...plugins],
     });
-  beforeAll(async () => {
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: msToTs(2 * 86_400_000),
-    });
-    await eventually('a namespace that the server knows', () =>
-      connection.operatorService.listSearchAttributes({ namespace }).catch(() => undefined),
-    );
-  });
+  beforeAll(() => makeNamespace(namespace));
 
   const after = (start: (attempt: number) => void): WorkerPlugin => {
     let attempts = 0;

@@ -12,11 +12,11 @@ export interface DescribedCall {
   tool: string;
   args: JsonObject;
   risk: Risk;
-  subject?: Subject | undefined;
+  subject?: Subject;
   /** Default: an agent that the policy does not name. */
-  agent?: string | undefined;
+  agent?: string;
   /** The run's mode; overrides the policy's own. */
-  mode?: Mode | undefined;
+  mode?: Mode;
 }
 
 /** The argument that `name:args` patterns match. */

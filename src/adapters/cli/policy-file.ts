@@ -36,6 +36,6 @@ export function problemLine(file: string, { line = 1, column = 1 }: PolicyPlace,
 
 /** Both start at 1. */
 export interface PolicyPlace {
-  line?: number | undefined;
-  column?: number | undefined;
+  line?: number;
+  column?: number;
 }

@@ -52,11 +52,11 @@ export class TurnCalls {
   }
 
   get canGoOn(): boolean {
-    const canGoOn = (each: TurnCall): boolean =>
+    const isDue = (each: TurnCall): boolean =>
       each.state === 'asked'
         ? this.#gate.settlement(each.requestId) !== undefined
         : each.state === 'held' && each.held.again === true;
-    return this.areAnswered || this.#state.calls.some(canGoOn);
+    return this.areAnswered || this.#state.calls.some(isDue);
   }
 
   get canStart(): boolean {
@@ -96,8 +96,9 @@ export class TurnCalls {
   /** The nested runs in flight. */
   get nested(): { callId: string; agent: string }[] {
     return this.#state.calls.flatMap((each) => {
-      const agent = each.state === 'running' ? this.#tool(each.tool)?.agent : undefined;
-      return each.state !== 'running' || agent === undefined ? [] : [{ callId: each.call.callId, agent }];
+      if (each.state !== 'running') return [];
+      const agent = this.#tool(each.tool)?.agent;
+      return agent === undefined ? [] : [{ callId: each.call.callId, agent }];
     });
   }
 

@@ -5,11 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, jest, test } from '@jest/globals';
-import { msToTs } from '@temporalio/common/lib/time.js';
-import { connect } from '../../../src/client/connect.ts';
 import { isRunning } from '../../support/child-processes.ts';
-import { eventually } from '../../support/eventually.ts';
-import { sharedAddress } from '../../support/shared-server.ts';
+import { makeNamespace } from '../../support/make-namespace.ts';
 import { agentsModule, cli, jsonLines, startCli } from './support.ts';
 
 jest.setTimeout(60_000);
@@ -50,16 +47,10 @@ test('a port in use is named', async () => {
 
 test('setup registers what a namespace lacks, and can be repeated', async () => {
   const namespace = `setup-${randomUUID()}`;
-  const { connection } = await connect({ address: sharedAddress() });
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs(2 * 86_400_000),
-  });
-  await connection.close();
+  await makeNamespace(namespace);
   const setup = async (): Promise<Record<string, unknown> | undefined> =>
     jsonLines(await cli(['setup', '--namespace', namespace]))[0];
-  const first = await eventually('a namespace that the server knows', setup);
-  expect(first).toMatchObject({
+  expect(await setup()).toMatchObject({
     namespace,
     added: ['ApprovalIds', 'ApprovalTags', 'ApprovalDue'],
     freeSlots: { KEYWORD_LIST: 1, DATETIME: 2 },
@@ -70,17 +61,9 @@ test('setup registers what a namespace lacks, and can be repeated', async () => 
 
 test('a worker refuses a namespace without the search attributes, and names the remedy', async () => {
   const namespace = `bare-${randomUUID()}`;
-  const { connection } = await connect({ address: sharedAddress() });
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs(2 * 86_400_000),
-  });
-  await connection.close();
-  const refused = await eventually('a namespace that the server knows', async () => {
-    const { code, stderr } = await cli(['worker', agentsModule, '--namespace', namespace]);
-    return !/has no namespace|not found/i.test(stderr) && { code, stderr };
-  });
-  expect(refused).toEqual({
+  await makeNamespace(namespace);
+  const { code, stderr } = await cli(['worker', agentsModule, '--namespace', namespace]);
+  expect({ code, stderr }).toEqual({
     code: 1,
     stderr: `error: Namespace '${namespace}' lacks the search attributes ApprovalIds, ApprovalTags, ApprovalDue: run \`countersign setup\` once.\n`,
   });

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { z } from 'zod';
 import { type CountersignClient, createClient } from '../../../src/client.ts';
 import { defineAgent, defineTool, scriptedModel } from '../../../src/index.ts';
 import { bundleWorkflows, createWorker } from '../../../src/worker.ts';
+import { makeNamespace } from '../make-namespace.ts';
 import { eventually } from '../eventually.ts';
-import { sharedAddress } from '../shared-server.ts';
 import { testBundle, testCache } from '../world.ts';
 import { exampleBundle } from './example-bundle.ts';
 
-/** What the examples find: a namespace of their own, and a worker with the agents and workflows that they name. */
+/** A namespace for the examples, and workers with the agents and workflows that they name. */
 export interface ExampleStage {
   client: CountersignClient;
   /** Starts a run that waits for an answer, and waits until the inbox has it. */
@@ -107,11 +105,4 @@ function exampleAgents() {
     tools: [refund],
   });
   return { clerk, support };
-}
-
-async function makeNamespace(namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address: sharedAddress() });
-  const workflowExecutionRetentionPeriod = msToTs('3 days');
-  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-  await connection.close();
 }

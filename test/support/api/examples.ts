@@ -30,7 +30,7 @@ function kindOf(code: string): ExampleFile['kind'] {
   return code.includes("from '@temporalio/workflow'") ? 'workflow' : 'pure';
 }
 
-/** What the example says that it prints: the comment after each `console.log`, on the same line or the next. */
+/** Returns the output that an example claims: the comment after each `console.log`, on the same line or the next. */
 export function printedBy(code: string): string[] {
   const lines = code.split('\n');
   return lines.flatMap((line, index) => {

@@ -1,6 +1,6 @@
 import type { ApiExport } from './read-api.ts';
 
-/** Where the page describes each export, and how its texts link there. */
+/** The anchors of the exports on the page, and the links to them. */
 export class PageLinks {
   /** By the id of the export. */
   readonly #links = new Map<string, string>();

@@ -3,7 +3,7 @@ import { entries, type Entry } from './declarations.ts';
 import { type Docstring, parseDocstring } from './docstring.ts';
 import { type Declared, readModule } from './read-module.ts';
 
-/** What one entry of the package exports. */
+/** The exports of one entry of the package. */
 export interface ApiEntry {
   entry: Entry;
   doc: Docstring;
@@ -78,7 +78,7 @@ function exportOf(from: Place, name: string, comment: string, folder: string): A
   };
 }
 
-/** Where a name that a file exports is declared; undefined if nowhere in the package. */
+/** Returns the place that declares a name that a file exports; undefined if no file of the package does. */
 function placeOf({ file, name }: Place): Place | undefined {
   const { declared, reexported } = readModule(file);
   if (declared.has(name)) return { file, name };

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Declaration, type ExportSpecifier, type ImportDeclaration, type Span, parseSync } from '@swc/core';
 
-/** What a file of declarations exports. */
+/** The exports of a file of declarations. */
 export interface DeclarationModule {
   /** The docstring at the head of the file; empty if there is none. */
   head: string;
-  /** What it exports and declares itself, by name. */
+  /** The exports that it declares itself, by name. */
   declared: Map<string, Declared>;
-  /** What it exports of other files, in order. */
+  /** The exports that it takes from other files, in order. */
   reexported: Reexported[];
-  /** What it imports of other files of the package, by its name here. */
+  /** The imports from other files of the package, by their names here. */
   imported: Map<string, { file: string; name: string }>;
 }
 

@@ -28,7 +28,7 @@ export async function renderPage(api: readonly ApiEntry[]): Promise<string> {
 
 type Own = Pick<ApiEntry, 'values' | 'types'>;
 
-/** What no earlier entry exports. Takes the anchors of its headings, in the order of the page. */
+/** Returns the exports that no earlier entry has. Takes the anchors of its headings, in the order of the page. */
 function ownOf({ entry, values, types }: ApiEntry, links: PageLinks): Own {
   const isNew = (each: ApiExport): boolean => !links.has(each);
   const own = { values: values.filter(isNew), types: types.filter(isNew) };
