@@ -21,12 +21,22 @@ const keptOutput = 4_000;
  */
 export async function startAgentWorker(options: {
   address: string;
+  /** The file with the workflow code. */
+  bundle: string;
   folder: string;
   onStart: (worker: AgentWorker) => void;
   onEnd: (error: Error) => void;
 }): Promise<AgentWorker> {
-  const { address, folder, onStart, onEnd } = options;
-  const words = ['src/adapters/cli/main.ts', 'worker', 'examples/tidy/agent.ts', '--address', address];
+  const { address, bundle, folder, onStart, onEnd } = options;
+  const words = [
+    'src/adapters/cli/main.ts',
+    'worker',
+    'examples/tidy/agent.ts',
+    '--address',
+    address,
+    '--bundle',
+    bundle,
+  ];
   const child = spawnBound(process.execPath, words, { cwd: root, env: { ...process.env, TIDY_FOLDER: folder } });
   let lastWords = '';
   let expected = false;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type CountersignClient, createClient } from '../client/client.ts';
 import { findTemporal } from '../dev-server/find-temporal.ts';
 import { startDevServer } from '../dev-server/start-dev-server.ts';
+import { bundleWorkflows } from '../worker.ts';
 import { type AgentWorker, startAgentWorker } from './agent-worker.ts';
 import type { CleanUp } from './clean-up.ts';
 
@@ -44,10 +45,13 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
   cleanUp.check();
   const starting = startDevServer({ binary });
   cleanUp.add(async () => (await starting).stop());
-  const { address, uiUrl, pid } = await starting;
+  // Bundled once, so that the second worker takes over without delay.
+  const [{ address, uiUrl, pid }, { code }] = await Promise.all([starting, bundleWorkflows()]);
   // Never closed, because a call that is being retried would throw from a timer of the SDK. It ends with this process.
   const client = await createClient({ address });
   const folder = join(home, 'folder');
+  const bundle = join(home, 'workflows.js');
+  await writeFile(bundle, code);
   return {
     address,
     uiUrl: uiUrl ?? '',
@@ -59,6 +63,7 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
       cleanUp.check();
       return startAgentWorker({
         address,
+        bundle,
         folder,
         onStart: (worker) => cleanUp.add(() => worker.stop()),
         onEnd: onWorkerEnd,

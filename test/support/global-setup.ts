@@ -15,6 +15,8 @@ export default async function globalSetup(): Promise<void> {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');
   writeFileSync(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
+  // Node strips and compiles the modules of child processes once, not in each of them.
+  process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
   const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });
   keepServer(server);
   process.env.TEMPORAL_ADDRESS = server.address;

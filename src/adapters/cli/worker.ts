@@ -1,25 +1,32 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import { loadConfig } from './load-config.ts';
 import { processOutput } from './output.ts';
+import { UsageError } from './report-error.ts';
 
 /** `countersign worker [MODULE]`: runs the agents and tools that a module exports. */
 export function addWorker(program: Command): void {
   withCommonOptions(program.command('worker [module]'))
     .description('run the agents and tools of a module (default: countersign.config.ts or .js)')
     .option('--task-queue <name>', 'where to listen for runs (default: that of the module, else countersign)')
-    .action(async (path: string | undefined, options: CommonOptions & { taskQueue?: string }) => {
+    .option('--bundle <file>', 'the workflow code that bundleWorkflows made (default: bundled at each start)')
+    .action(async (path: string | undefined, options: CommonOptions & { taskQueue?: string; bundle?: string }) => {
       const output = processOutput(options);
       const { createWorker } = await import('../../worker.ts');
       const config = await loadConfig(path);
       const { address, namespace, taskQueue } = options;
+      const bundle = options.bundle === undefined ? undefined : resolve(options.bundle);
+      if (bundle !== undefined && !existsSync(bundle)) throw new UsageError(`There is no file ${bundle}.`);
       // The command line overrides the module, and the module overrides the environment.
       const worker = await createWorker({
         ...config,
         ...(address === undefined ? {} : { address }),
         ...(namespace === undefined ? {} : { namespace }),
         ...(taskQueue === undefined ? {} : { taskQueue }),
+        ...(bundle === undefined ? {} : { workflowBundle: { codePath: bundle }, workflowsPath: undefined }),
       });
       const agents = (config.agents ?? []).map(({ name }) => name);
       if (output.forPeople) output.line(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`);

@@ -59,6 +59,11 @@ test('setup registers what a namespace lacks, and can be repeated', async () => 
   expect(await setup()).toMatchObject({ added: [] });
 });
 
+test('a worker names a bundle that does not exist', async () => {
+  const { code, stderr } = await cli(['worker', agentsModule, '--bundle', '/nowhere/workflows.js']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: There is no file /nowhere/workflows.js.\n' });
+});
+
 test('a worker refuses a namespace without the search attributes, and names the remedy', async () => {
   const namespace = `bare-${randomUUID()}`;
   await makeNamespace(namespace);
