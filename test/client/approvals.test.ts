@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ApprovalList } from '../../src/client/list-approvals.ts';
 import type { RunInput } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 const started: RunInTest[] = [];

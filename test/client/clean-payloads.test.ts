@@ -29,7 +29,7 @@ const files = join(folder, 'default');
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ agents, largePayloads: { folder } });
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
   rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Decision, RunInput } from '../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 beforeAll(async () => {

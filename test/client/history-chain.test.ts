@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { type World, openWorld } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('the journal of a run over several executions, without a worker', async () => {

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 /**
  * Without a worker, decisions wait in history. The sender of a second decision is told about the first, which is
  * applied before it.
  */
-
-jest.setTimeout(60_000);
 
 let world: World;
 beforeAll(async () => {

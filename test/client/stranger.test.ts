@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalMemo } from '../../src/contract.ts';
 import { cli } from '../adapters/cli/support.ts';
@@ -11,8 +11,6 @@ import { type RunInTest, type World, openWorld } from '../support/world.ts';
  * Anybody who may start a workflow can write any search attributes and any memo, but not under another run's workflow
  * id. No row in visibility may divert a decision from the run that asks.
  */
-
-jest.setTimeout(90_000);
 
 let world: World;
 let foreign: ForeignWorker;

@@ -15,7 +15,7 @@ let client: CountersignClient;
 beforeAll(async () => {
   worker = await startForeignWorker();
   client = await createClient({ address: sharedAddress(), taskQueue: worker.taskQueue });
-}, 60_000);
+});
 afterAll(async () => {
   await client.close();
   await worker.close();

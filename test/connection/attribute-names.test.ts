@@ -40,7 +40,7 @@ describe('a namespace with other names, and no tags', () => {
     client = await createClient({ address: sharedAddress(), namespace, attributes });
     await client.setUp();
     world = await openWorld({ namespace, attributes, continueAsNewAfter: { historyEvents: 30 } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await client.close();
@@ -89,5 +89,5 @@ describe('a namespace with other names, and no tags', () => {
     expect(await client.approvals.get(requestId, { workflowId: run.workflowId })).toMatchObject({
       settled: { outcome: 'approved' },
     });
-  }, 60_000);
+  });
 });

@@ -84,7 +84,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
 
   beforeAll(async () => {
     worker = await startWorker();
-  }, 120_000);
+  });
   afterEach(() => rmSync(log, { force: true }));
   afterAll(async () => {
     await killAll();
@@ -142,7 +142,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
     worker = await startWorker();
     expect(await result()).toBe('I was told: Refunded 250 for o-17');
     expect(refunded()).toEqual(['refund o-17 250']);
-  }, 120_000);
+  });
 
   test('a standalone activity started instead of a gated one is refused', async () => {
     const start = `activity execute --activity-id bare-${randomUUID()} --type refund --start-to-close-timeout 10s`;

@@ -18,8 +18,8 @@ beforeAll(async () => {
   const payloads = join(folder, 'payloads');
   mkdirSync(payloads);
   stage = await openExampleStage(path, payloads);
-}, 120_000);
-afterEach(() => stage.clearInbox(), 60_000);
+});
+afterEach(() => stage.clearInbox());
 afterAll(async () => {
   await stage.close();
   rmSync(folder, { recursive: true, force: true });

@@ -42,7 +42,7 @@ test('between request and decision: the request waits for the next worker', asyn
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
   expect((await run.result()).output).toBe('paid 1 to a');
   expect(count('pay a 1')).toBe(1);
-}, 60_000);
+});
 
 test('a decision sent while no worker is alive is kept, and the tool runs once', async () => {
   const first = await worker();
@@ -56,7 +56,7 @@ test('a decision sent while no worker is alive is kept, and the tool runs once',
   await worker();
   expect((await run.result()).output).toBe('paid 2 to b');
   expect(count('pay b 2')).toBe(1);
-}, 60_000);
+});
 
 test('between decision and tool start: the approved call is scheduled, the worker dies, the next worker runs it once', async () => {
   // A call occupies the only slot, so an approved call is scheduled but cannot start.
@@ -87,7 +87,7 @@ test('between decision and tool start: the approved call is scheduled, the worke
   expect(output).toBe('paid 3 to c');
   expect(count('pay c 3')).toBe(1);
   expect(outcomes.find(({ toolName }) => toolName === 'hold')).toMatchObject({ outcome: 'allowed', ran: 'unknown' });
-}, 60_000);
+});
 
 test('during a tool: unknown, and not repeated', async () => {
   const first = await worker();
@@ -101,7 +101,7 @@ test('during a tool: unknown, and not repeated', async () => {
   expect(output).toBe('Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.');
   expect(outcomes).toMatchObject([{ toolName: 'hold', outcome: 'allowed', ran: 'unknown' }]);
   expect(count('start mid')).toBe(1);
-}, 60_000);
+});
 
 test('during an idempotent tool: repeated', async () => {
   const first = await worker();
@@ -117,7 +117,7 @@ test('during an idempotent tool: repeated', async () => {
   await worker();
   expect((await run.result()).output).toBe('held again');
   expect(count('start again')).toBe(2);
-}, 60_000);
+});
 
 test('the server is killed with an open request and decisions sent while no worker is alive: nothing is lost', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
@@ -149,4 +149,4 @@ test('the server is killed with an open request and decisions sent while no work
   await ours.close();
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 120_000);
+});

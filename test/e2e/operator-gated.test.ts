@@ -12,7 +12,7 @@ let world: GatedWorld;
 const lines: string[] = [];
 beforeAll(async () => {
   world = await openGatedWorld();
-}, 180_000);
+});
 afterAll(() => world.close());
 
 const starts = (name: string): number => {

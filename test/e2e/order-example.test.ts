@@ -29,7 +29,7 @@ beforeAll(async () => {
   client = await createClient({ address: sharedAddress(), taskQueue });
   log = join(folder, 'order.log');
   worker = await startWorker();
-}, 60_000);
+});
 beforeEach(() => rmSync(log, { force: true }));
 afterAll(async () => {
   await killAll();
@@ -112,7 +112,7 @@ test('the worker is killed while the call waits: the next worker continues, and 
   worker = await startWorker();
   expect(await result()).toBe('Refunded: refund-of-o-17');
   expect(ran()).toEqual(['refund o-17 250', 'mail ann: We refunded 250.']);
-}, 60_000);
+});
 
 test('a policy that does not load fails the workflow with one sentence', async () => {
   const { result } = await startReturn({ policy: { version: 1, rules: [{ pattern: '', action: 'allow' }] } });

@@ -127,4 +127,4 @@ test('one plugin for the worker and the client: large arguments are shown, appro
   expect(readdirSync(join(folder, 'default')).length).toBeGreaterThan(1);
   await native.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});

@@ -55,15 +55,15 @@ beforeAll(async () => {
     TIDY_FOLDER: join(folder, 'files'),
   });
   const started = sh(`${server} --port ${port} --ui-port 0`);
-  await eventually('the server', () => started.stdout.includes('uiUrl'), 60_000);
+  await eventually('the server', () => started.stdout.includes('uiUrl'));
   const working = sh(worker!);
-  await eventually('the worker', () => working.stdout.includes('agents'), 60_000);
-}, 150_000);
+  await eventually('the worker', () => working.stdout.includes('agents'));
+});
 
 afterAll(async () => {
   for (const each of running.toReversed()) await each.interrupt();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('the commands are exactly those that run here, including both lines for a new machine', () => {
   expect(commands.filter((command) => runElsewhere.includes(command))).toEqual(runElsewhere);
@@ -98,7 +98,7 @@ test('five minutes: a run waits, is listed, shown and approved', async () => {
   expect(await following.ended()).toBe(0);
   expect(following.stdout).toContain('deleted report (copy).txt');
   expect(existsSync(join(folder, 'files', 'report (copy).txt'))).toBe(false);
-}, 120_000);
+});
 
 test('from any language: started and decided with the temporal command line', async () => {
   const RUN = 'by-temporal';
@@ -114,4 +114,4 @@ test('from any language: started and decided with the temporal command line', as
   expect(shown).toContain(`there is no 'report (copy).txt'`);
   const log = readFileSync(join(folder, 'files.log'), 'utf8');
   expect(log.match(/"delete_file"/g)).toHaveLength(1);
-}, 120_000);
+});

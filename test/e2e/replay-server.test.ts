@@ -30,7 +30,7 @@ beforeAll(async () => {
   await differs.end();
   await (await stage.start('readsClock')).end();
   await stage.start('ignoresBoundaries');
-}, 120_000);
+});
 afterAll(async () => {
   await stage.close();
   await server.stop();

@@ -113,7 +113,7 @@ const settled = async ({ run }: Asked, { requestId }: ApprovalRequest) =>
   ).settled;
 const passed = ({ deadline }: ApprovalRequest): Promise<boolean> => {
   const atMs = Date.parse(deadline!) + 50;
-  return eventually('the deadline passes', () => Date.now() > atMs, Math.max(0, atMs - Date.now()) + 30_000);
+  return eventually('the deadline passes', () => Date.now() > atMs);
 };
 
 /** No task of the run failed: the queue was the same in every replay. */
@@ -189,7 +189,7 @@ describe('sent before the deadline, handled after it', () => {
     }
     expect(await grants(byUpdate)).toEqual([]);
     await wentWell(byUpdate);
-  }, 150_000);
+  });
 });
 
 describe('while the recorded time of a decision is being looked up', () => {
@@ -238,5 +238,5 @@ describe('while the recorded time of a decision is being looked up', () => {
       await check(asked);
     }
     for (const asked of [...all, byUpdate]) await wentWell(asked);
-  }, 150_000);
+  });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '3650d' } } });
   // Without our converter and names: any Temporal client in any language can do the same.
   plain = new Client({ connection: await Connection.connect({ address: sharedAddress() }) });
-}, 60_000);
+});
 afterAll(async () => {
   await plain.connection.close();
   await world.close();
@@ -84,7 +84,7 @@ describe('a run started and approved without Countersign code', () => {
     const { stdout } = await temporal([...update, '--input', input, '--output', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ result: { requestId, accepted: true, outcome: 'denied' } });
     expect(await plain.workflow.result(workflowId)).toMatchObject({ output: 'told: Denied: not now' });
-  }, 60_000);
+  });
 
   test('found in the inbox by a list query', async () => {
     const workflowId = await startByClient({ agent: 'tester', input: script('listed') });
@@ -96,7 +96,7 @@ describe('a run started and approved without Countersign code', () => {
     });
     await signal(workflowId, '--input', JSON.stringify({ requestId, approved: false }));
     await plain.workflow.result(workflowId);
-  }, 60_000);
+  });
 });
 
 describe('a bad start fails with one sentence', () => {
@@ -214,7 +214,7 @@ test('an incorrect --input changes nothing, and a valid decision after it counts
   expect(refused.last.map(({ code }) => code)).toEqual(wrong.map(([, code]) => code));
   await signal(workflowId, '--input', JSON.stringify({ requestId, approved: true }));
   expect(await plain.workflow.result(workflowId)).toMatchObject({ output: 'told: paid 5 to patient' });
-}, 60_000);
+});
 
 test('docs/wire.md, from a shell: each command unchanged', async () => {
   const lines = commandsOf('docs/wire.md').filter(

@@ -35,5 +35,5 @@ withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
     expect(afterSignal).toContain('1 approval pending');
     expect(afterSignal).toContain(`countersign approve ${second!}`);
     expect(afterSignal).not.toContain(first!);
-  }, 120_000);
+  });
 });

@@ -28,7 +28,7 @@ overDays('over hours and days', () => {
   beforeAll(async () => {
     server = await (found as Extract<typeof found, { start: unknown }>).start();
     world = await openWorld({ address: server.address, policy: { version: 1, approval: { max_timeout: 'never' } } });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world?.close();
     await server?.close();

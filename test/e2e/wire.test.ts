@@ -1,12 +1,10 @@
 /** Sends every message in docs/wire.md unchanged, by update and by signal, with Temporal's own client. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Grant, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 const manual = readFileSync(new URL('../../docs/wire.md', import.meta.url), 'utf8');
 const [shownId, otherId] = ['5f0c1e9a7b3d4e2f8a6b5c4d3e2f1a0b', '8a6b5c4d3e2f1a0b5f0c1e9a7b3d4e2f'];

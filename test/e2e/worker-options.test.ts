@@ -23,7 +23,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('a worker with its own identity and interceptor runs a tool', async () => {

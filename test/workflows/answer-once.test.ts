@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Receipt } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 beforeAll(async () => {

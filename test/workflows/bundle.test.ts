@@ -33,7 +33,7 @@ const allowedPackages = [
 let code: string;
 beforeAll(async () => {
   ({ code } = await bundleWorkflows());
-}, 60_000);
+});
 
 test('the bundle holds the workflow, the interceptors and the payload converter', () => {
   for (const text of ['agentRun', 'countersign.reserved', 'countersign.undecodable']) expect(code).toContain(text);
@@ -101,4 +101,4 @@ test('a workflow that imports a Node built-in does not bundle, and the error giv
     write.mockRestore();
   }
   expect(told.join('')).toContain('node:fs');
-}, 60_000);
+});

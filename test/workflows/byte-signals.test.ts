@@ -9,7 +9,7 @@ import { type World, openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test.each([
@@ -34,7 +34,7 @@ test.each([
       });
     }
     await world.startWorker();
-    await eventually('all are refused', async () => (await run.status()).refused.total === 20, 60_000);
+    await eventually('all are refused', async () => (await run.status()).refused.total === 20);
     await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
     expect(await run.result()).toMatchObject({ status: 'completed' });
   },
@@ -71,4 +71,4 @@ test('36 simultaneous signals with megabytes of JSON: the first are read, and al
   expect(codes.filter((code) => code === 'undecodable')).toHaveLength(count - read);
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
   expect(await run.result()).toMatchObject({ status: 'completed' });
-}, 120_000);
+});

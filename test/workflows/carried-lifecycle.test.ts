@@ -9,7 +9,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ continueAsNewAfter: { historyEvents: 40, updates: 100 } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('votes, seats, deadline, grants, denial counts and receipts survive', async () => {

@@ -7,7 +7,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ continueAsNewAfter: { historyEvents: 30 } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('the change takes effect, and the new policy applies to the next call', async () => {
@@ -23,7 +23,7 @@ test('the change takes effect, and the new policy applies to the next call', asy
   const { outcomes } = await run.result();
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['denied', 'allowed']);
   expect((await run.status()).executions).toBeGreaterThan(1);
-}, 60_000);
+});
 
 test('a run whose state and input are too large for continue-as-new stays in its execution', async () => {
   // Carried six times: as input, twice in the transcript, twice with the call, once with its request.
@@ -36,4 +36,4 @@ test('a run whose state and input are too large for continue-as-new stays in its
   const { executions } = await world.client.historyChain(run.workflowId);
   const failedTask = 9;
   expect(executions.flatMap(({ events }) => events.map(({ eventType }) => eventType))).not.toContain(failedTask);
-}, 60_000);
+});

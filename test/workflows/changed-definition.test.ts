@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
@@ -14,8 +14,6 @@ import { type RunInTest, type World, openWorld } from '../support/world.ts';
  * What is approved is what runs (I8): a tool that changed after its call was admitted does not start without another
  * ruling.
  */
-
-jest.setTimeout(120_000);
 
 const versions = {
   first: { description: 'Pays money.', input: z.object({ to: z.string(), amount: z.number() }) },

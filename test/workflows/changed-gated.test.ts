@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
@@ -10,12 +10,10 @@ import { type GatedWorld, openGatedWorld } from '../support/gated-world.ts';
  * call.
  */
 
-jest.setTimeout(120_000);
-
 let world: GatedWorld;
 beforeAll(async () => {
   world = await openGatedWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 afterEach(async () => {
   await world.stopWorker();

@@ -11,7 +11,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const transcript = async (run: { handle: { query: (name: string) => Promise<unknown> } }): Promise<string[]> =>

@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const noise = (run: RunInTest): Promise<void> => run.handle.signal('noise');
@@ -63,7 +63,7 @@ test('five open requests and decisions in flight: same requests, same deadlines,
   const ends = await eventNames(run);
   expect(ends.length).toBeGreaterThanOrEqual(3);
   expect(ends.slice(0, -1).every((end) => end === continuedAsNew)).toBe(true);
-}, 90_000);
+});
 
 test('requested while a tool runs: the tool finishes first, and a call approved meanwhile runs afterwards', async () => {
   const run = await world.start(
@@ -98,7 +98,7 @@ test('requested while a tool runs: the tool finishes first, and a call approved 
   );
   expect(world.ran().filter((line) => line === 'start long' || line === 'pay later 9')).toHaveLength(2);
   expect((await eventNames(run)).length).toBeGreaterThanOrEqual(2);
-}, 60_000);
+});
 
 test('a deadline is carried unchanged, and the next execution keeps it', async () => {
   const run = await world.start(
@@ -114,7 +114,7 @@ test('a deadline is carried unchanged, and the next execution keeps it', async (
   });
   expect((await run.open())[0]!.deadline).toBe(before!.deadline);
   expect((await run.result()).output).toBe('Denied: no decision within 4s');
-}, 60_000);
+});
 
 test('a starter cannot supply state: the second argument of a start is not read (I1)', async () => {
   const forged = {

@@ -12,7 +12,7 @@ import { openWorld } from '../support/world.ts';
 let foreign: ForeignWorker;
 beforeAll(async () => {
   foreign = await startForeignWorker();
-}, 60_000);
+});
 afterAll(() => foreign.close());
 
 async function forge(policy: string, tool: string, args: JsonObject, more: object = {}): Promise<unknown> {
@@ -45,7 +45,7 @@ rules:
   - { pattern: "*", when: 'has(metadata.frozen)', action: deny }
 `;
     expect(await forge(policy, 'pay', pay)).toEqual(denied);
-  }, 60_000);
+  });
 
   test('also if an argument is named severity', async () => {
     const policy = `version: 1
@@ -54,7 +54,7 @@ rules:
   - { pattern: echo, when: 'args.severity == "page everybody"', action: deny }
 `;
     expect(await forge(policy, 'echo', { severity: 'page everybody' })).toEqual(denied);
-  }, 60_000);
+  });
 
   test('also if a text in the condition is metadata', async () => {
     const policy = `version: 1
@@ -63,5 +63,5 @@ rules:
   - { pattern: echo, when: 'args.table == "metadata"', action: deny }
 `;
     expect(await forge(policy, 'echo', { table: 'metadata' })).toEqual(denied);
-  }, 60_000);
+  });
 });

@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ agentsIn: () => config.agents, policy: config.policy });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('a nested agent asks, then the run is handed over and asks again', async () => {
@@ -23,7 +23,7 @@ test('a nested agent asks, then the run is handed over and asks again', async ()
   expect(second).toMatchObject({ agentName: 'billing', toolName: 'refund', reason: 'Money leaves the house' });
   await world.client.decide({ requestId: second!.requestId, approved: true });
   expect(await run.result()).toMatchObject({ status: 'completed', output: 'Order 7: 25 refunded.' });
-}, 60_000);
+});
 
 test('the page shows what the example does', () => {
   const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

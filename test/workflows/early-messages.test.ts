@@ -64,7 +64,7 @@ test('a decision by signal and one by update, before the first task of an execut
     '1.2 denied no',
   ]);
   expect((await run.status()).refused.last.filter(({ code }) => code !== 'invalid_message')).toEqual([]);
-}, 180_000);
+});
 
 test('signals of several kinds before the first task of an execution are applied in order of arrival', async () => {
   const calls = [3, 4].map((amount) => ({ tool: 'pay', args: { to: 'early', amount } }));
@@ -85,4 +85,4 @@ test('signals of several kinds before the first task of an execution are applied
     '1.1 approved no',
     '1.2 cancelled no',
   ]);
-}, 180_000);
+});

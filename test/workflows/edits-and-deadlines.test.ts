@@ -14,7 +14,7 @@ beforeAll(async () => {
     // The edited call also goes through continue-as-new: the first request's time is carried.
     continueAsNewAfter: { historyEvents: 20 },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const one: JsonObject = { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '30m' } };

@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await openWorld({
     policy: { rules: [{ pattern: 'wipe', action: 'ask' }], approval: { on_timeout: 'allow' } },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
@@ -113,4 +113,4 @@ test('an edit sent in time while the worker was away: the new request gets its f
   expect(Date.parse(next!.deadline!) - Date.parse(next!.requestedAt)).toBe(20_000);
   await update(run, 'decide', { requestId: next!.requestId, approved: true, reviewerId: 'cfo' });
   expect((await run.result()).output).toContain('paid 2000 to away');
-}, 60_000);
+});

@@ -18,7 +18,7 @@ beforeAll(async () => {
     await new Promise<void>((resolve) => (checking.letGo = resolve));
   };
   world = await openWorld({ assessors: [slow] });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const policy: JsonObject = {

@@ -13,7 +13,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const start = (ask: JsonObject): Promise<RunInTest> =>

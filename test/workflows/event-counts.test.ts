@@ -22,7 +22,7 @@ beforeAll(async () => {
     workflowBundle: { codePath: testBundle() },
   });
   report = await measureEvents(stage);
-}, 180_000);
+});
 afterAll(() => stage.close());
 
 const task = { workflowTaskScheduled: 1, workflowTaskStarted: 1, workflowTaskCompleted: 1 };

@@ -40,7 +40,7 @@ const noDriver = reference('{}');
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const service = () => world.client.session.connection.workflowService;

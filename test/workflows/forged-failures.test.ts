@@ -11,7 +11,7 @@ import type { RunInTest } from '../support/world.ts';
 let world: OperatorWorld;
 beforeAll(async () => {
   world = await openOperatorWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 async function failAs({ handle, workflowId }: RunInTest, failure: ApplicationFailure): Promise<void> {

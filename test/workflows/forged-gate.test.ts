@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { handle } = await rolled();
   forged = forgedGate(await carriedBy<CarriedGate>(world.client, handle.workflowId));
   await handle.terminate();
-}, 120_000);
+});
 afterAll(async () => {
   await foreign.close();
   await world.close();
@@ -126,4 +126,4 @@ test('a retried workflow without carried state starts afresh: new request ids, a
     world.client.decide({ requestId: before!.requestId, approved: true }, { workflowId: handle.workflowId }),
   ).rejects.toMatchObject({ code: 'unknown_request' });
   expect(world.ran()).toEqual([]);
-}, 60_000);
+});

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await continueAsNew(run);
   forged = forgedRun(await carriedBy<Carried>(world.client, run.workflowId));
   await run.handle.terminate();
-}, 120_000);
+});
 afterAll(async () => {
   await foreign.close();
   await world.close();
@@ -90,7 +90,7 @@ test('a starter with a cron schedule: each execution is refused, including the f
   expect(await failureOf(run.workflowId, 0)).toMatchObject(forbidden(/Temporal schedule/));
   await run.handle.terminate();
   expect(paid('forged')).toEqual([]);
-}, 60_000);
+});
 
 test('the temporal command line with --cron: refused, and the sentence names schedules', async () => {
   const workflowId = `past-${randomUUID()}`;
@@ -157,11 +157,11 @@ test('a run that is retried after it continued as new: its old decision does not
     return now!.requestId !== request.requestId;
   });
   const second = (await runIds(run.workflowId)).at(-1);
-  await eventually('the server retries', async () => (await run.handle.describe()).runId !== second, 60_000);
+  await eventually('the server retries', async () => (await run.handle.describe()).runId !== second);
   await approve().catch(() => undefined);
   expect(await failureOf(run.workflowId, -1)).toMatchObject(forbidden(/not retried/));
   expect(paid('twice')).toHaveLength(1);
-}, 120_000);
+});
 
 describe('a reset of an execution that continues another', () => {
   test('to before its state was verified: refused, and nothing runs again', async () => {

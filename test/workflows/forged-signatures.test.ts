@@ -1,5 +1,5 @@
 /** Many invalid signatures: their cost is bounded, and honest signers are only delayed (I4). */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
@@ -7,8 +7,6 @@ import { signDecision } from '../../src/client/sign-message.ts';
 import type { Decision, Receipt } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 const ann = createReviewerKey();
 let world: World;

@@ -5,7 +5,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };

@@ -31,7 +31,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 60_000);
+});
 beforeEach(() => {
   world.ran();
 });

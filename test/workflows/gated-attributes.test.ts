@@ -10,7 +10,7 @@ beforeAll(async () => {
     attributes: { tags: false },
     policy: { version: 1, rules: [{ pattern: '*', action: 'ask' }] },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('without tags: ids and deadline are written', async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 /** The request for the edited call. */

@@ -10,7 +10,7 @@ import { openGatedWorld } from '../support/gated-world.ts';
 let world: GatedWorld;
 beforeAll(async () => {
   world = await openGatedWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const edit = (requestId: string) => ({ requestId, approved: true, modifiedArguments: { to: 'b', amount: 2 } });

@@ -18,7 +18,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 60_000);
+});
 beforeEach(() => {
   world.ran();
 });

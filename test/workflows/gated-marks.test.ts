@@ -18,7 +18,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('an argument that a starter marked as a permit is not one', async () => {

@@ -6,7 +6,7 @@ import { openGatedWorld } from '../support/gated-world.ts';
 let world: GatedWorld;
 beforeAll(async () => {
   world = await openGatedWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('a gated activity that is cancelled in the step that made it loses no journal entry', async () => {

@@ -18,7 +18,7 @@ const policies: TeamPolicies = {
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ agentsIn: (folder) => team(folder, policies) });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const results = async (run: RunInTest): Promise<string[]> => {
@@ -164,7 +164,7 @@ test('the other agent is as it was when the run began, whatever was deployed sin
   await run.handle.signal('decide', yes(request!.requestId));
   expect((await run.open())[0]).toMatchObject({ toolName: 'pay', reason: 'Billing asks' });
   await own.close();
-}, 60_000);
+});
 
 test('it survives continue-as-new, also in the turn of the handoff (I11)', async () => {
   const own = await openWorld({
@@ -195,4 +195,4 @@ test('it survives continue-as-new, also in the turn of the handoff (I11)', async
   await run.handle.signal('decide', yes(second.requestId));
   expect((await run.result()).output).toBe('paid 1 to rolled');
   await own.close();
-}, 90_000);
+});

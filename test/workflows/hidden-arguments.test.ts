@@ -55,7 +55,7 @@ beforeAll(async () => {
       approval: { include_arguments: false },
     },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const calls: Calls = [
@@ -115,7 +115,7 @@ test('names, severities and fixed texts are visible, values are nowhere', async 
   const kinds = (await events(run)).flatMap(({ journal }) => journal.map(({ kind }) => kind));
   expect(kinds).toEqual(expect.arrayContaining(['ruling', 'opened', 'vote', 'settled', 'grant', 'policy', 'reruled']));
   await run.handle.terminate();
-}, 60_000);
+});
 
 test('requests with hidden arguments keep them hidden after a handoff to an agent that shows them', async () => {
   const hides = { version: 1, approval: { include_arguments: false } };
@@ -143,7 +143,7 @@ test('requests with hidden arguments keep them hidden after a handoff to an agen
   } finally {
     await own.close();
   }
-}, 60_000);
+});
 
 /**
  * Returns the parts of history that people see: journal entries, summaries and details of the UI, and what `notify`

@@ -114,4 +114,4 @@ test('two interleaved runs in one worker, and each of them alone', async () => {
   }
   expect(await Promise.all(runs.map((run) => told(run)))).toEqual(alone);
   expect(alone[0]).not.toEqual(alone[1]);
-}, 180_000);
+});

@@ -8,7 +8,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ policy: { rules: [], approval: { max_timeout: 'never' } } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const large = 'x'.repeat(1_900_000);
@@ -44,4 +44,4 @@ test('an extension to the last representable day', async () => {
   const extension = { requestId: request!.requestId, until: '9999-12-31T23:59:59Z' };
   await run.handle.executeUpdate('extend', { args: [extension] }).catch((error: unknown) => error);
   await stillDecides(run);
-}, 60_000);
+});

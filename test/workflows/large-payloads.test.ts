@@ -86,7 +86,7 @@ beforeAll(async () => {
     maxConcurrentActivityTaskExecutions: 1,
   });
   reader = await createClient({ address: sharedAddress(), taskQueue: world.taskQueue, largePayloads });
-}, 60_000);
+});
 afterAll(async () => {
   releaseHeld?.();
   await world.close();
@@ -149,7 +149,7 @@ describe('with a payload folder', () => {
     expect(Math.max(...sizes)).toBeLessThan(65_536);
     expect(projectHistories(executions)).toMatchObject({ gaps: [] });
     expect(await failedTasks(run)).toEqual([]);
-  }, 90_000);
+  });
 
   test('more than a run accepts is refused in one sentence, and nothing runs', async () => {
     const before = published.length;
@@ -222,7 +222,7 @@ describe('with a payload folder', () => {
     // Without a cache the files already exist again: each replay writes the missing ones.
     const expected = process.env.COUNTERSIGN_TEST_CACHE === '0' ? [] : ['payload_unread'];
     expect(failures.map(({ applicationFailureInfo }) => applicationFailureInfo?.type)).toEqual(expected);
-  }, 60_000);
+  });
 
   test('a worker without the folder leaves the run unchanged; one with the folder continues it', async () => {
     const run = await start('some');
@@ -235,7 +235,7 @@ describe('with a payload folder', () => {
     await world.stopWorker();
     await world.startWorker();
     expect((await run.result()).output).toBe('published 300000');
-  }, 60_000);
+  });
 
   test('a history full of references replays where the folder exists', async () => {
     const run = await start('some');

@@ -23,7 +23,7 @@ import {
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const runs = 8;

@@ -7,7 +7,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const pay = (to: string, amount: number) => ({ calls: [{ tool: 'pay', args: { to, amount } }] });

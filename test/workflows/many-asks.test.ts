@@ -6,7 +6,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const payAll = (count: number, to: string) => [
@@ -84,7 +84,7 @@ test('60 requests in one turn: ten wait, the limit answers the rest, and nothing
   expect(transcript.filter(({ content }) => content === 'Denied: Too many pending approval requests.')).toHaveLength(
     50,
   );
-}, 60_000);
+});
 
 test('50 requests, the most a policy may allow: the index holds them all', async () => {
   const run = await world.start(payAll(60, 'fifty'), { policy: { version: 1, approval: { max_pending: 50 } } });
@@ -99,4 +99,4 @@ test('50 requests, the most a policy may allow: the index holds them all', async
     requests.map(({ requestId }) => ({ requestId, approved: false })),
   );
   expect((await run.result()).outcomes.filter(({ outcome }) => outcome === 'denied')).toHaveLength(50);
-}, 60_000);
+});

@@ -34,7 +34,7 @@ function agentOf(folder: string, version: string) {
 let world: World;
 beforeEach(async () => {
   world = await openWorld({ agentsIn: (folder) => [agentOf(folder, 'first')] });
-}, 60_000);
+});
 afterEach(() => world.close());
 
 test('an approved call is asked about again after twelve tools of its run have changed', async () => {
@@ -65,4 +65,4 @@ test('an approved call is asked about again after twelve tools of its run have c
   await run.handle.terminate();
   expect(ran).toEqual([]);
   expect(again.some(({ replaces }) => replaces?.requestId === mallory!.requestId)).toBe(true);
-}, 120_000);
+});

@@ -19,7 +19,7 @@ beforeAll(async () => {
       ];
     },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test.each([

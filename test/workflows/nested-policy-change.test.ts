@@ -18,7 +18,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ agentsIn: (folder) => team(folder) });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const setPolicy = (run: RunInTest, message: object) => run.handle.executeUpdate('setPolicy', { args: [message] });
@@ -73,7 +73,7 @@ test("what the nested agent's own policy asks about is asked, however loose the 
   await nested.handle.signal('decide', yes(requestId));
   expect((await run.result()).output).toBe('paid 1 to own');
   await own.close();
-}, 60_000);
+});
 
 test("a change reaches the runs below the nested one, and so does the nested run's own change", async () => {
   const clerk = callOf('clerk', { calls: [pay('deep')] }, { calls: [pay('deeper')] }, last);
@@ -126,7 +126,7 @@ test('it is carried when the nested run continues as new, and a later one reache
   expect(await settled(nested, third.requestId)).toMatchObject({ outcome: 'superseded', runs: false });
   expect((await run.result()).output).toBe('Denied: Nobody pays');
   await own.close();
-}, 120_000);
+});
 
 describe('a nested run that cannot be told at once', () => {
   let late: World;
@@ -134,7 +134,7 @@ describe('a nested run that cannot be told at once', () => {
     const path = fileURLToPath(new URL('../support/late-telling-workflows.ts', import.meta.url));
     const { code } = await bundleWorkflows(path);
     late = await openWorld({ agentsIn: (folder) => team(folder), workflowBundle: { code } });
-  }, 60_000);
+  });
   afterAll(() => late.close());
   const call = callOf('researcher', { calls: [pay('late')] }, last);
 
@@ -177,13 +177,13 @@ test('policies too large for a nested run: it is cancelled instead of running un
   await setPolicy(run, { policy: { version: 1, rules } });
   expect((await run.result()).output).toBe(`Cancelled: the run of agent 'researcher' was cancelled`);
   expect((await nested.handle.describe()).status.name).toBe('CANCELLED');
-}, 60_000);
+});
 
 describe('a signal with that name that does not come from the calling run changes nothing', () => {
   let foreign: ForeignWorker;
   beforeAll(async () => {
     foreign = await startForeignWorker();
-  }, 60_000);
+  });
   afterAll(() => foreign.close());
 
   const loose = { policies: [] };

@@ -19,7 +19,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ agentsIn: (folder) => team(folder), maxConcurrentActivityTaskExecutions: 1 });
-}, 60_000);
+});
 afterAll(async () => {
   await killAll();
   await world.close();
@@ -65,7 +65,7 @@ test('a request two levels deep is in the inbox by itself, with its lineage, and
   expect((await run.result()).output).toBe('paid 1 to deep');
   expect(world.ran().filter((line) => line === 'pay deep 1')).toHaveLength(1);
   expect((await run.status()).nested).toBeUndefined();
-}, 60_000);
+});
 
 test('while it waits, the history of the calling run already shows the call, without gaps', async () => {
   const run = await world.start(once(callOf('researcher', { calls: [pay('told')] }, last)));
@@ -260,7 +260,7 @@ test('agents that call one another endlessly stop at depth five', async () => {
   expect((await run.result()).output).toBe('Error: agents may call agents 5 deep at most: do it without this tool');
   const deepest = `${run.workflowId}/1.1${'/2.1'.repeat(4)}`;
   expect(await world.run(deepest).result()).toMatchObject({ outcomes: [{}, { outcome: 'refused', ran: 'no' }] });
-}, 60_000);
+});
 
 test('fifty that wait for a person leave the only activity slot free', async () => {
   const calls = Array.from({ length: 50 }, (_, index) => callOf('clerk', { calls: [pay('slot', index)] }, last));
@@ -281,7 +281,7 @@ test('fifty that wait for a person leave the only activity slot free', async () 
   await Promise.all(clerks.map(({ handle }, index) => handle.signal('decide', yes(open[index]!.requestId))));
   expect((await run.result()).output).toBe('all done');
   expect(world.ran().filter((line) => line.startsWith('pay slot '))).toHaveLength(50);
-}, 240_000);
+});
 
 test.each<[string, unknown]>([
   ['one that binds nothing', { lineage: ['run-x'], policies: [] }],
@@ -298,7 +298,7 @@ describe('a foreign workflow that starts a run and sets policies for it', () => 
   let foreign: ForeignWorker;
   beforeAll(async () => {
     foreign = await startForeignWorker();
-  }, 60_000);
+  });
   afterAll(() => foreign.close());
 
   const above = 'foreign-above';
@@ -386,7 +386,7 @@ test('kill -9 of the worker while it waits: its request waits for the next worke
   expect(own.ran()).toEqual(['pay killed 1']);
   await killAll();
   await own.close();
-}, 60_000);
+});
 
 test('a nested run continues as new while it waits; the calling run only if no nested run is open (I11)', async () => {
   const own = await openWorld({ agentsIn: (folder) => team(folder), continueAsNewAfter: { historyEvents: 40 } });
@@ -417,4 +417,4 @@ test('a nested run continues as new while it waits; the calling run only if no n
   ]);
   expect(own.ran().sort()).toEqual(['pay above 1', 'pay again 1', 'pay rolled 1']);
   await own.close();
-}, 120_000);
+});

@@ -39,7 +39,7 @@ const poisons: [string, Payload, string][] = [
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 async function waiting(): Promise<{ run: RunInTest; request: ApprovalRequest }> {
@@ -87,7 +87,7 @@ describe('by signal', () => {
       await signal(run, 'decide', [good], { trace: each });
       expect((await run.result()).output).toBe('paid 1 to x');
     }
-  }, 60_000);
+  });
 
   test.each([
     '__temporal_x',

@@ -13,7 +13,7 @@ beforeAll(async () => {
   world = await openWorld({
     policy: { rules: [{ pattern: 'wipe', action: 'ask' }], risk_defaults: { write: 'allow' } },
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const asks = { rules: [{ pattern: 'pay', action: 'ask' }] };

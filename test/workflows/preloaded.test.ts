@@ -38,7 +38,7 @@ beforeAll(async () => {
   run('__TEMPORAL__.preloadModules()');
   keptRandom = run('Math.random === random');
   preloaded = Object.keys(cache).filter((path) => !before.has(path));
-}, 60_000);
+});
 
 test('everything is loaded once for all runs; each run loads only the list of workflows itself', () => {
   const ours = bundled.filter((path) => path.startsWith('./src/'));

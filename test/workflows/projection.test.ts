@@ -51,7 +51,7 @@ let shortExecutions: World;
 beforeAll(async () => {
   world = await openWorld();
   shortExecutions = await openWorld({ continueAsNewAfter: { historyEvents: 30 } });
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
   await shortExecutions.close();
@@ -182,7 +182,7 @@ describe('the projection of the exported history equals the ledger of the run', 
     const expected =
       'CANCELLED COMPLETED TERMINATED allowed approved cancelled denied denied_by_policy expired refused';
     expect([...new Set(endings)].toSorted()).toEqual(expected.split(' '));
-  }, 300_000);
+  });
 
   test('for a run that is cancelled while a tool runs', async () => {
     const hold = (name: string) => ({ tool: 'hold', args: { name } });
@@ -208,7 +208,7 @@ describe('the projection of the exported history equals the ledger of the run', 
     await expect(run.handle.result()).rejects.toThrow();
     const { projection } = await expectSame(run);
     expect(projection.requests.map(({ outcome }) => outcome)).toEqual(['approved', 'cancelled']);
-  }, 60_000);
+  });
 
   test('for a run that is cancelled while an edit is being checked: the refusal of the edit is not lost', async () => {
     const run = await world.start([{ calls: [calls.pay] }]);
@@ -224,7 +224,7 @@ describe('the projection of the exported history equals the ledger of the run', 
     expect(projection.refusals).toBe(1);
     // The sender learns why the decision had no effect, not that something broke.
     expect((await run.status()).refused.last).toMatchObject([{ code: 'run_closed' }]);
-  }, 60_000);
+  });
 
   test('for a run that fails', async () => {
     const run = await world.start([{ calls: [calls.look, calls.pay] }, { error: { status: 400 } }]);

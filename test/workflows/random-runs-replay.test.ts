@@ -44,4 +44,4 @@ test('three runs on workers with a cache and three on workers without one', asyn
   );
   for (const placements of all) expect(placements.length).toBeGreaterThan(10);
   expect(await replayPlacements({ codePath: testBundle() }, all.flat())).toEqual(new Map());
-}, 240_000);
+});

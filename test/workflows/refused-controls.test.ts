@@ -14,7 +14,7 @@ import { openWorld } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '1h' } } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const policy: JsonObject = {
@@ -58,7 +58,7 @@ describe('refused, and not in history', () => {
     await update(run, 'extend', { requestId: ids.open, until: in5Minutes(), by: 'ann', messageId: 'known' });
     await eventually('one expires', async () => (await run.status()).counts.open === 1);
     before = await inHistory(run);
-  }, 60_000);
+  });
 
   test.each<[string, string, () => object, string]>([
     ['extend', 'what there is not', () => ({ requestId: ids.unknown, until: in5Minutes() }), 'unknown_request'],
@@ -151,4 +151,4 @@ test('only operators loosen: an unsigned change is refused before history', asyn
   } finally {
     await guarded.close();
   }
-}, 60_000);
+});

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
@@ -9,8 +9,6 @@ import { promptScripted } from '../support/prompt-scripted.ts';
 import { type World, openWorld } from '../support/world.ts';
 
 /** Which tools have more than one attempt (I7), and that the page for operators says so. */
-
-jest.setTimeout(60_000);
 
 const kinds = {
   reads: { risk: 'read_only' },

@@ -74,11 +74,11 @@ const violation = DeterminismViolationError.name;
 let bundles: readonly [Bundle, Bundle];
 beforeAll(async () => {
   bundles = [{ codePath: testBundle() }, await bundleWorkflows(supportPath('recorded-workflows.ts'))];
-}, 180_000);
+});
 
 test('every stored history replays', async () => {
   expect(await replayAll(bundles)).toEqual(all('replayed'));
-}, 180_000);
+});
 
 test('every recordable run is stored, finished and waiting', () => {
   const missing = recordedRuns.filter((run) => !files.some((file) => isHistoryOf(file, run)));
@@ -89,11 +89,11 @@ describe('the check can fail', () => {
   let changedBundle: { code: string };
   beforeAll(async () => {
     changedBundle = await bundleWorkflows(supportPath('changed-workflows.ts'));
-  }, 180_000);
+  });
 
   test('one additional activity in the workflow: no history replays', async () => {
     expect(await replayAll([changedBundle, changedBundle])).toEqual(all(violation));
-  }, 180_000);
+  });
 
   test('a history with another scheduled activity than the workflow schedules does not replay', async () => {
     const renamed = (events: Events): Events =>
@@ -105,7 +105,7 @@ describe('the check can fail', () => {
     expect(firstExecutions.map((file) => [file, outcomes.get(file)])).toEqual(
       firstExecutions.map((file) => [file, violation]),
     );
-  }, 180_000);
+  });
 });
 
 test.each(files)('%s names no machine, no address and no path', (file) => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
     logLevel: 'ERROR',
   });
   done = worker.run();
-}, 60_000);
+});
 afterAll(async () => {
   worker.shutdown();
   await done;

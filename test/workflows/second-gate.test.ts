@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await openWorld({
     policy: 'version: 1\nrules:\n  - { pattern: "pay:mallory", action: deny, reason: "Never" }\n',
   });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const args = { to: 'ann', amount: 1 };
@@ -64,7 +64,7 @@ describe('a foreign workflow that schedules a tool', () => {
   let foreign: ForeignWorker;
   beforeAll(async () => {
     foreign = await startForeignWorker();
-  }, 60_000);
+  });
   afterAll(() => foreign.close());
 
   const schedule = (workflowType: string, tool: string, input: (workflowId: string) => unknown[]) => {

@@ -1,12 +1,10 @@
 /** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../src/client/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../support/world.ts';
-
-jest.setTimeout(60_000);
 
 const keys = { ann: createReviewerKey(), bob: createReviewerKey(), operator: createReviewerKey() };
 const policy = {

@@ -47,7 +47,7 @@ test('signals that arrive while the agent is loaded are applied in order before 
   await signalled(handle, 'decide', { requestId: 'unknown', approved: false });
   loading.release();
   await expectDenied(handle);
-}, 60_000);
+});
 
 test('an update that arrives while the agent is loaded is answered once it is loaded', async () => {
   const handle = await startHeld();
@@ -60,4 +60,4 @@ test('an update that arrives while the agent is loaded is answered once it is lo
   expect(await changed).toMatchObject({ accepted: true });
   await expect(refused).rejects.toThrow();
   await expectDenied(handle);
-}, 60_000);
+});

@@ -12,7 +12,7 @@ let raw: ReturnType<typeof rawMessages>;
 beforeAll(async () => {
   world = await openWorld();
   raw = rawMessages(world);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 /** 80 levels: fewer than a message may have, more than arguments may have. */

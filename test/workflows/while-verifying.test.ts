@@ -14,7 +14,7 @@ let world: World;
 beforeAll(async () => {
   // One slot: a tool that holds it keeps the verification waiting.
   world = await openWorld({ continueAsNewAfter: { historyEvents: 40 }, maxConcurrentActivityTaskExecutions: 1 });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 async function verifies(run: RunInTest): Promise<boolean> {
@@ -64,7 +64,7 @@ test('decisions in time count after the deadline, refusals are counted, the jour
   const { executions } = await world.client.historyChain(run.workflowId);
   expect(projectHistories(executions).gaps).toEqual([]);
   await holding.result();
-}, 120_000);
+});
 
 test('a close that comes meanwhile cancels what was carried', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'closed', amount: 1 } }] }, { text: 'done' }]);
@@ -82,7 +82,7 @@ test('a close that comes meanwhile cancels what was carried', async () => {
   const { status, outcomes } = await run.result();
   expect({ status, outcomes }).toMatchObject({ status: 'closed', outcomes: [{ outcome: 'cancelled', ran: 'no' }] });
   await holding.result();
-}, 60_000);
+});
 
 test('queries do not answer as if there were nothing, in a run that is terminated meanwhile neither', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'asked', amount: 1 } }] }, { text: 'done' }]);
@@ -105,4 +105,4 @@ test('queries do not answer as if there were nothing, in a run that is terminate
   await expect(plain.query(queryNames.approvals)).rejects.toThrow('continuing as new');
   writeFileSync(join(world.folder, 'release-queries'), '');
   await holding.result();
-}, 60_000);
+});

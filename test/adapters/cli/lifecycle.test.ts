@@ -3,13 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { type CliResult, cli, jsonLines } from './support.ts';
-
-jest.setTimeout(90_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
 let world: World;

@@ -4,12 +4,10 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { isRunning } from '../../support/child-processes.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { agentsModule, cli, jsonLines, startCli } from './support.ts';
-
-jest.setTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-server-'));
 afterAll(() => rmSync(folder, { recursive: true }));

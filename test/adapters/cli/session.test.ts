@@ -3,13 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ranLines } from '../../support/test-agent.ts';
 import { type RunningCli, agentsModule, cli, jsonLines, startCli } from './support.ts';
-
-jest.setTimeout(120_000);
 
 const taskQueue = `cli-${randomUUID()}`;
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
@@ -104,7 +102,7 @@ describe('run', () => {
     const run = startCli(['run', 'tester', ...script(payment('ann'), { text: 'done' }), '--id', id]);
     await run.shows('waiting for approval', 'stderr');
     run.child.kill('SIGINT');
-    await eventually('the end of the process', () => run.child.exitCode !== null, 10_000);
+    await eventually('the end of the process', () => run.child.exitCode !== null);
     const { code, stderr, stdout } = await run.ended;
     expect([code, stdout]).toEqual([130, '']);
     expect(stderr).toContain(`The run continues. Look again: countersign show ${id}\n`);

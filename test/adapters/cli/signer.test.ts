@@ -2,14 +2,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeReviewerKey } from '../../../src/adapters/cli/reviewer-key.ts';
 import { publicKeyOf } from '../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { type CliResult, cli, jsonLines } from './support.ts';
-
-jest.setTimeout(120_000);
 
 const manual = readFileSync(new URL('../../../docs/wire.md', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));

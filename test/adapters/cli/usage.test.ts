@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { agentsModule, cli } from './support.ts';
-
-jest.setTimeout(60_000);
 
 /** All tests here run concurrently: each starts its own process, and some wait seconds for a server. */
 const nowhere = ['--address', '127.0.0.1:1'];
