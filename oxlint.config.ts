@@ -301,6 +301,24 @@ export default defineConfig({
       ),
     },
     {
+      files: ['src/codec/**/*.ts'],
+      rules: restrictedImports(
+        only(
+          [
+            '../core',
+            '../core/base/*',
+            '../connection',
+            '../connection/*',
+            '@temporalio',
+            '@temporalio/common',
+            '@temporalio/proto',
+            'node:*',
+          ],
+          'a codec turns payloads into payloads: it knows nothing of approvals, of a client or of a worker.',
+        ),
+      ),
+    },
+    {
       files: ['src/client/**/*.ts'],
       rules: restrictedImports(
         {

@@ -1,5 +1,6 @@
 import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
+import { requireCodec } from './require-codec.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from '../connection/server-error.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 
@@ -8,7 +9,7 @@ const graceMs = 1_500;
 
 /**
  * Asks a run something that only a worker can answer (a query, an update), for at most `timeoutMs`.
- * Throws `no_worker` early if nothing polls the run's task queue, and when the time is up; other errors are thrown as
+ * Throws `undecodable` if its workers could not read what this client encodes, `no_worker` early if nothing polls the run's task queue, and when the time is up; other errors are thrown as
  * the SDK throws them.
  */
 export async function askWorker<Answer>(
@@ -17,6 +18,7 @@ export async function askWorker<Answer>(
   timeoutMs: number,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
+  await requireCodec(session, workflowId);
   const giveUp = new AbortController();
   const asked = session.connection.withAbortSignal(giveUp.signal, () =>
     session.connection.withDeadline(Date.now() + timeoutMs, ask),

@@ -4,6 +4,7 @@ import { withOwnConverter } from '../connection/own-converter.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { askPast } from './ask-past.ts';
+import { ReadingCodec } from './reading-codec.ts';
 
 /** Options of `CountersignClientPlugin`. */
 export interface ClientPluginOptions {
@@ -17,7 +18,8 @@ export interface ClientPluginOptions {
 /**
  * A plugin for a Temporal `Client` of your own that reads runs or sends messages to them. `createClient` uses it too. It
  * sets the payload converter, and the external storage where none is set, and adds a workflow interceptor after yours: it
- * repeats queries while a continued run verifies what it carried. The namespace is the client's.
+ * repeats queries while a continued run verifies what it carried. Your payload codecs stay; a payload
+ * that they cannot decode is read as undecodable instead of throwing. The namespace is the client's.
  *
  * Throws `internal` with one sentence for an invalid `largePayloads`. So does the client for a folder that cannot be
  * used, a `payloadConverterPath` of its own, and `interceptors.workflow` that is not a list.
@@ -50,9 +52,10 @@ export class CountersignClientPlugin extends SimplePlugin {
 
   override configureClient(options: ClientOptions): ClientOptions {
     const { dataConverter, namespace = 'default' } = options;
+    const payloadCodecs = [new ReadingCodec(dataConverter?.payloadCodecs ?? [])];
     return super.configureClient({
       ...options,
-      dataConverter: withStorage(dataConverter, this.#largePayloads, namespace, 'unread'),
+      dataConverter: withStorage({ ...dataConverter, payloadCodecs }, this.#largePayloads, namespace, 'unread'),
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import {
   type CloseMessage,
   type Decision,
@@ -16,6 +17,8 @@ import {
   queryNames,
 } from '../contract.ts';
 import { cancelRun } from './cancel-run.ts';
+import { checkSetUp } from './check-set-up.ts';
+import type { Check } from './check-codec.ts';
 import { type Session, connect, openSession } from './connect.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import {
@@ -56,6 +59,11 @@ export interface ClientOptions {
    * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
    */
   largePayloads?: LargePayloads | false;
+  /**
+   * The codecs and the failure converter of the workers, such as `encrypted()` of `countersign/codec`. The payload
+   * converter is ours.
+   */
+  dataConverter?: DataConverter;
   /**
    * The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`, else
    * ApprovalIds, ApprovalTags and ApprovalDue.
@@ -200,6 +208,8 @@ export interface CountersignClient {
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
   /** Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless. */
   setUp(): Promise<Setup>;
+  /** Checks the server, the search attributes, the workers of the task queue and the codecs, as `countersign doctor`. */
+  check(): Promise<Check[]>;
   /** Closes the connection, if this client opened it. */
   close(): Promise<void>;
 }
@@ -272,6 +282,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
       if (!(await waitForWorker(session, queue, timeoutMs))) throw noWorker(session, queue);
     },
     setUp: () => setUp(session),
+    check: () => checkSetUp(session, taskQueue),
     close: async () => {
       if (connection === undefined) await session.connection.close();
     },

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { type LargePayloads, largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import type { AttributeNames, AttributeNameOptions } from '../core/base/attribute-names.ts';
@@ -14,6 +15,8 @@ export interface ConnectOptions extends ServerOptions {
    * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
    */
   largePayloads?: LargePayloads | false;
+  /** The codecs and the failure converter of the workers. The payload converter is ours. */
+  dataConverter?: DataConverter;
   /** The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
   attributes?: AttributeNameOptions;
   /** How long to wait for the server, in milliseconds. Default 4,000. */
@@ -30,6 +33,8 @@ export interface Session {
   readonly address: string;
   readonly namespace: string;
   readonly attributes: AttributeNames;
+  /** True if the client encodes what it sends. */
+  readonly hasCodecs: boolean;
 }
 
 /** Connects to the Temporal server; close `connection` when done. Throws `server_unreachable` in one sentence. */
@@ -73,10 +78,12 @@ export function openSession(
   {
     namespace,
     address,
+    dataConverter,
     ...options
-  }: Pick<ConnectOptions, 'largePayloads' | 'attributes'> & { namespace: string; address: string },
+  }: Pick<ConnectOptions, 'largePayloads' | 'attributes' | 'dataConverter'> & { namespace: string; address: string },
 ): Session {
   const attributes = attributeNamesOf(options.attributes);
-  const client = new Client({ connection, namespace, plugins: [new CountersignClientPlugin(options)] });
-  return { connection, client, address, namespace, attributes };
+  const client = new Client({ connection, namespace, dataConverter, plugins: [new CountersignClientPlugin(options)] });
+  const hasCodecs = (dataConverter?.payloadCodecs ?? []).length > 0;
+  return { connection, client, address, namespace, attributes, hasCodecs };
 }

@@ -29,6 +29,7 @@ import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun } from './query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt } from './recorded-receipt.ts';
+import { requireCodec } from './require-codec.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
 /** How a client sends a message to a run. */
@@ -93,6 +94,7 @@ export async function setPolicyOf(
 /** Sends a signal and then one query: a run that ends has no time to answer an update. */
 export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
   const payload = sound(readClose(message), message);
+  await requireCodec(session, workflowId);
   const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
   if (!recorded) throw runClosed(workflowId);
   try {

@@ -1,5 +1,6 @@
 import type { Receipt } from '../contract.ts';
 import { type Problem, ProblemError, isProblemError, isTransient } from '../core/base/problem.ts';
+import { readingRemedy } from '../connection/server-error.ts';
 import type { Session } from './connect.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
@@ -72,6 +73,7 @@ async function send<Message extends { requestId?: string }>(
   try {
     const sent = { workflowId, name: route.name, payload: payloadOf(messages), isAgain };
     const answered = await sendByUpdate(session, sent, timeoutMs);
+    if ('unread' in answered) return messages.map((message) => unreadReceipt(route.what, message, answered.unread));
     if (!('answer' in answered)) return await record(session, workflowId, route, messages, answered);
     const receipts = [answered.answer].flat();
     if (receipts.length !== messages.length) throw unreadable(workflowId);
@@ -79,6 +81,12 @@ async function send<Message extends { requestId?: string }>(
   } catch (error) {
     return messages.map((message) => refusalFor(message, error));
   }
+}
+
+/** The receipt of a message that the run has answered, where only the answer is unknown: it never says that it failed. */
+function unreadReceipt(what: string, { requestId = '' }: { requestId?: string }, why: string): Receipt {
+  const message = `The run has taken the ${what}, but its receipt cannot be read: ${why}. ${readingRemedy}`;
+  return { requestId, accepted: true, recorded: true, message };
 }
 
 /** Records messages in the run's history, to wait for a worker; none about a request that the run denies having. */

@@ -4,7 +4,7 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { knowsRequest } from './knows-request.ts';
 import { lookUp } from './look-up.ts';
-import { memoRows, statusRunning, withMemo } from './memo-rows.ts';
+import { indexedIds, memoRows, statusRunning, withMemo } from './memo-rows.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 /** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
@@ -15,7 +15,10 @@ const claimsAsked = 10;
 /** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
 interface Claim {
   workflowId: string;
-  /** `lists`: its memo lists the request. `cut`: its memo had no room for all. `carries`: it has only the id. */
+  /**
+   * `lists`: its memo lists the request. `cut`: its memo had no room for all, or cannot be read here. `carries`: it has
+   * only the id.
+   */
   memo: 'lists' | 'cut' | 'carries';
   /** True if the row has the id only as that of a settled request. */
   isSettled: boolean;
@@ -85,7 +88,7 @@ async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
   );
   const claims = new Map<string, Claim>();
   for (const row of executions.toSorted((one, other) => rank(one) - rank(other))) {
-    const claim = claimOf(session, row, requestId);
+    const claim = await claimOf(session, row, requestId);
     if (!claims.has(claim.workflowId)) claims.set(claim.workflowId, claim);
   }
   return [...claims.values()];
@@ -98,17 +101,14 @@ function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }
 
-function claimOf(session: Session, row: Row, requestId: string): Claim {
-  const run = withMemo(session, row);
-  const { rows, more } = memoRows(run);
+async function claimOf(session: Session, row: Row, requestId: string): Promise<Claim> {
+  const run = await withMemo(session, row);
+  const { rows, more, unread } = memoRows(run);
   const lists = rows.some((each) => each.requestId === requestId);
-  const { ids } = session.attributes;
-  const carried = row.searchAttributes?.indexedFields?.[ids];
-  const isOpen = carried?.data != null && Buffer.from(carried.data).includes(requestId);
   return {
     workflowId: run.workflowId,
-    memo: lists ? 'lists' : more > 0 ? 'cut' : 'carries',
-    isSettled: !isOpen,
+    memo: lists ? 'lists' : more > 0 || unread !== undefined ? 'cut' : 'carries',
+    isSettled: !indexedIds(session, row).includes(requestId),
   };
 }
 

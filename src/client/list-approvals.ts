@@ -1,9 +1,10 @@
 import { queryNames } from '../contract.ts';
 import type { ApprovalRequest } from '../core/ledger/approval.ts';
 import { type ApprovalSummary, summaryOf } from '../core/ledger/approval-index.ts';
+import { readingRemedy } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { type WithMemo, describeRun, memoRows, withMemo } from './memo-rows.ts';
+import { type DescribedRun, type WithMemo, describeRun, indexedIds, memoRows, withMemo } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 
 /** Which open requests to list. Default: all. */
@@ -18,10 +19,22 @@ export interface ApprovalFilter {
   limit?: number;
 }
 
-/** The inbox, earliest deadline first. `more`: open requests beyond the limit, or not readable without a worker. */
+/** A run whose open requests this client cannot read, because it lacks a codec of the workers or its key. */
+export interface UnreadRun {
+  workflowId: string;
+  /** The ids of its open requests. */
+  requestIds: string[];
+  /** Why they cannot be read, and the remedy. */
+  message: string;
+}
+
+/** The inbox, earliest deadline first. */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
+  /** The number of open requests beyond the limit, or not readable without a worker. */
   more: number;
+  /** The runs whose requests cannot be read here. A filter by tool or agent does not apply to them. */
+  unread: UnreadRun[];
 }
 
 /**
@@ -36,36 +49,51 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
     (filter.tool === undefined || row.toolName === filter.tool) &&
     (filter.agent === undefined || row.agentName === filter.agent);
   const rows: ApprovalSummary[] = [];
-  let unread = 0;
+  const unread: UnreadRun[] = [];
+  let missing = 0;
   await callServer(
     session,
     async () => {
       for await (const run of runs) {
         const found = await rowsOf(session, run);
         rows.push(...found.rows.filter(wanted));
-        unread += found.unread;
+        missing += found.missing;
+        if (found.unread !== undefined) unread.push(found.unread);
       }
     },
     { timeoutMs: 30_000, workflowId },
   );
   rows.sort(byDeadline);
-  return { approvals: rows.slice(0, limit), more: Math.max(0, rows.length - limit) + unread };
+  return { approvals: rows.slice(0, limit), more: Math.max(0, rows.length - limit) + missing, unread };
 }
 
-async function rowsOf(session: Session, run: WithMemo): Promise<{ rows: ApprovalSummary[]; unread: number }> {
-  const { rows, more } = memoRows(run);
-  if (more === 0) return { rows, unread: 0 };
+interface RunRows {
+  rows: ApprovalSummary[];
+  missing: number;
+  unread?: UnreadRun;
+}
+
+async function rowsOf(session: Session, run: ListedRun): Promise<RunRows> {
+  const { workflowId, openIds } = run;
+  const { rows, more, unread } = memoRows(run);
+  if (unread !== undefined) {
+    const message = `The open requests of run '${workflowId}' cannot be read: ${unread}. ${readingRemedy}`;
+    return { rows, missing: 0, unread: { workflowId, requestIds: openIds, message } };
+  }
+  if (more === 0) return { rows, missing: 0 };
   try {
     const open = await queryRun<ApprovalRequest[]>(session, run.workflowId, queryNames.approvals, [], 2_000);
     // As in a memo, drop rows that name another workflow.
     const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
-    return { rows: own.map(summaryOf), unread: 0 };
+    return { rows: own.map(summaryOf), missing: 0 };
   } catch {
-    return { rows, unread: more }; // keep the memo's rows; the count says that there are others
+    return { rows, missing: more }; // keep the memo's rows; the count says that there are others
   }
 }
 
-async function* listRunning(session: Session): AsyncGenerator<WithMemo> {
+type ListedRun = WithMemo & Pick<DescribedRun, 'openIds'>;
+
+async function* listRunning(session: Session): AsyncGenerator<ListedRun> {
   const { connection, namespace, attributes } = session;
   const query = `${attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
   let nextPageToken: Uint8Array | undefined;
@@ -76,12 +104,12 @@ async function* listRunning(session: Session): AsyncGenerator<WithMemo> {
       pageSize: 1_000,
       nextPageToken,
     });
-    yield* page.executions.map((run) => withMemo(session, run));
+    for (const run of page.executions) yield { ...(await withMemo(session, run)), openIds: indexedIds(session, run) };
     nextPageToken = page.nextPageToken;
   } while (nextPageToken.length > 0);
 }
 
-async function* describeOne(session: Session, workflowId: string): AsyncGenerator<WithMemo> {
+async function* describeOne(session: Session, workflowId: string): AsyncGenerator<ListedRun> {
   const run = await describeRun(session, workflowId);
   if (run.isRunning) yield run;
 }

@@ -1,18 +1,31 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { memoName } from '../contract.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { Session } from './connect.ts';
+import { readPayload } from './read-payload.ts';
 
 /** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
 
+/** What a run's memo says about its open requests. */
+export interface MemoRows {
+  rows: ApprovalSummary[];
+  /** The number of rows that did not fit. */
+  more: number;
+  /** Why the memo cannot be read here. */
+  unread?: string;
+}
+
 /**
  * The open requests in a run's memo. The fields that readers use are checked: anyone who can start workflows can write
- * a memo. A row that names another workflow was copied and is left out. `more`: the number of rows that did not fit.
+ * a memo. A row that names another workflow was copied and is left out.
  */
-export function memoRows({ memo, workflowId }: WithMemo): { rows: ApprovalSummary[]; more: number } {
+export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   const approvals = memo?.[memoName];
+  if (isUndecodable(approvals) && approvals.unread) return { rows: [], more: 0, unread: approvals.why };
   if (!isRecord(approvals) || !Array.isArray(approvals['open'])) return { rows: [], more: 0 };
   const { open, more } = approvals;
   return {
@@ -22,22 +35,38 @@ export function memoRows({ memo, workflowId }: WithMemo): { rows: ApprovalSummar
 }
 
 /** A raw row of which only our memo is decoded, so that other data in a stranger's run cannot hide anything (I5). */
-export function withMemo(
-  { client }: Session,
+export async function withMemo(
+  session: Session,
   { execution, memo }: temporal.api.workflow.v1.IWorkflowExecutionInfo,
-): WithMemo {
-  const { payloadConverter } = client.options.loadedDataConverter;
+): Promise<WithMemo> {
   const payload = memo?.fields?.[memoName];
-  const value: unknown = payload == null ? undefined : payloadConverter.fromPayload(payload);
+  const value = payload == null ? undefined : await readPayload(session, payload);
   return { workflowId: execution?.workflowId ?? '', memo: { [memoName]: value } };
 }
 
+/** The ids of the open requests in a raw row. No codec encodes search attributes. */
+export function indexedIds(
+  { attributes }: Session,
+  { searchAttributes }: temporal.api.workflow.v1.IWorkflowExecutionInfo,
+): string[] {
+  const payload = searchAttributes?.indexedFields?.[attributes.ids];
+  const ids: unknown = payload == null ? [] : defaultPayloadConverter.fromPayload(payload);
+  return isTexts(ids) ? ids : [];
+}
+
+export interface DescribedRun extends WithMemo {
+  isRunning: boolean;
+  /** The ids of its open requests, from the index. */
+  openIds: string[];
+}
+
 /** One run as the server knows it, without the delay of visibility. Throws the server's errors unchanged. */
-export async function describeRun(session: Session, workflowId: string): Promise<WithMemo & { isRunning: boolean }> {
+export async function describeRun(session: Session, workflowId: string): Promise<DescribedRun> {
   const { connection, namespace } = session;
   const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
   const run = answer.workflowExecutionInfo ?? {};
-  return { ...withMemo(session, run), isRunning: Number(run.status) === statusRunning };
+  const read = await withMemo(session, run);
+  return { ...read, isRunning: Number(run.status) === statusRunning, openIds: indexedIds(session, run) };
 }
 
 /** `WORKFLOW_EXECUTION_STATUS_RUNNING` of Temporal's API. */
@@ -58,6 +87,6 @@ function isRow(row: unknown): row is ApprovalSummary {
   );
 }
 
-function isTexts(value: unknown): boolean {
+function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }

@@ -4,6 +4,7 @@ import { type ParsedDecision, parseDecision } from '../core/messages/decision.ts
 import { isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { readPayload } from './read-payload.ts';
 
 /** A decision in a run's history that no worker has applied yet. */
 export interface RecordedDecision {
@@ -23,7 +24,8 @@ const pagesRead = 5;
 export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
   try {
     const events = await callServer(session, () => eventsSinceTask(session, workflowId), { workflowId });
-    return events.toReversed().flatMap((event) => decisionsIn(session, event));
+    const decisions = await Promise.all(events.toReversed().map((event) => decisionsIn(session, event)));
+    return decisions.flat();
   } catch (error) {
     if (isProblemError(error)) return [];
     throw error;
@@ -61,18 +63,17 @@ async function eventsSinceTask({ connection, namespace }: Session, workflowId: s
   return since;
 }
 
-function decisionsIn(
+async function decisionsIn(
   session: Session,
   { workflowExecutionSignaledEventAttributes, eventTime }: Event,
-): RecordedDecision[] {
+): Promise<RecordedDecision[]> {
   const { signalName, input } = workflowExecutionSignaledEventAttributes ?? {};
   const [payload] = input?.payloads ?? [];
   if (signalName !== decideName || payload === undefined) return [];
-  const { payloadConverter } = session.client.options.loadedDataConverter;
   const at = new Date(
     Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6),
   ).toISOString();
-  return [payloadConverter.fromPayload<unknown>(payload)].flat().flatMap((value) => {
+  return [await readPayload(session, payload)].flat().flatMap((value) => {
     const parsed = parseDecision(value);
     return 'decision' in parsed ? [{ decision: parsed.decision, at }] : [];
   });

@@ -24,11 +24,13 @@ export async function standingsOf(
 ): Promise<Standing[]> {
   if (requestIds.every((requestId) => requestId === undefined)) return requestIds.map(() => 'known');
   const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
-  const { rows } = memoRows(run);
+  const { rows, unread } = memoRows(run);
+  const isListed = (requestId: string): boolean =>
+    unread === undefined ? rows.some((row) => row.requestId === requestId) : run.openIds.includes(requestId);
   return Promise.all(
     requestIds.map(async (requestId) => {
       // Nothing is recorded in a closed run, and its earlier answers are looked up afterwards.
-      if (requestId === undefined || !run.isRunning || rows.some((row) => row.requestId === requestId)) return 'known';
+      if (requestId === undefined || !run.isRunning || isListed(requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
     }),

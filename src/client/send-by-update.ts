@@ -34,12 +34,17 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
+/** The run has answered, but the answer cannot be read here. A refusal would have been thrown. */
+export interface UnreadAnswer {
+  unread: string;
+}
+
 /** Sends a message by update and waits at most `timeoutMs` for the run's answer. Throws the run's refusal. */
 export async function sendByUpdate(
   session: Session,
   { workflowId, name, payload, isAgain = false }: UpdateRequest,
   timeoutMs: number,
-): Promise<{ answer: Receipt | Receipt[] } | Unanswered> {
+): Promise<{ answer: Receipt | Receipt[] } | UnreadAnswer | Unanswered> {
   try {
     const answer = await askWorker(session, workflowId, timeoutMs, () =>
       session.client.workflow.getHandle(workflowId).executeUpdate<Receipt | Receipt[], [unknown]>(name, {
@@ -47,6 +52,7 @@ export async function sendByUpdate(
         args: [payload],
       }),
     );
+    if (isUndecodable(answer) && answer.unread) return { unread: answer.why };
     const parts: unknown[] = Array.isArray(answer) ? answer : [answer];
     if (parts.some((part) => isUndecodable(part) || typeof part !== 'object' || part === null)) {
       throw unreadable(workflowId);

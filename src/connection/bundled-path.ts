@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /** The path of one of our workflow modules, for code that loads it by path: Temporal's bundler and data converter. */
-export function bundledPath(name: 'index' | 'interceptors' | 'preloaded' | 'sandbox/payload-converter'): string {
+export function bundledPath(
+  name: 'index' | 'interceptors' | 'preloaded' | 'sandbox/failure-converter' | 'sandbox/payload-converter',
+): string {
   return fileURLToPath(new URL(`../workflows/${name}.${extension}`, import.meta.url));
 }

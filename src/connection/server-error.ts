@@ -52,11 +52,15 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
   );
 }
 
-/** The error for a run's answer that its worker keeps in a payload folder which this client does not have. */
+/** What helps against payloads that this client cannot read. */
+export const readingRemedy =
+  'Give this client what its workers have: the payload folder (largePayloads, COUNTERSIGN_PAYLOAD_FOLDER) and the payload codecs (dataConverter, --codec-endpoint).';
+
+/** The error for a run's answer that this client cannot read: it lacks the payload folder or the codec of the worker. */
 export function unreadAnswer(workflowId: string, why: string): ProblemError {
   return new ProblemError({
     code: 'undecodable',
-    message: `The answer of run '${workflowId}' cannot be read: ${why}. Give this client the payload folder of its workers, as largePayloads or COUNTERSIGN_PAYLOAD_FOLDER.`,
+    message: `The answer of run '${workflowId}' cannot be read: ${why}. ${readingRemedy}`,
   });
 }
 

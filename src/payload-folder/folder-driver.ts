@@ -8,7 +8,7 @@ import type {
 import { ApplicationFailure, StorageDriverClaim } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { payloadNotKeptType, payloadUnreadType } from '../core/base/tool-failure.ts';
-import { unreadPayload } from './unread-references.ts';
+import { unreadPayload } from '../connection/unread-payload.ts';
 import { claimOf, fileNameIn } from './claim.ts';
 import type { PayloadFolder } from './open-folder.ts';
 import { keepFile, maxFileBytes, readKept } from './payload-files.ts';

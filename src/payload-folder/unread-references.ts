@@ -1,6 +1,6 @@
-import type { Payload, StorageDriver } from '@temporalio/common';
+import type { StorageDriver } from '@temporalio/common';
 import { ExternalStorage } from '@temporalio/common';
-import { unreadEncoding } from '../core/base/undecodable.ts';
+import { unreadPayload } from '../connection/unread-payload.ts';
 
 /**
  * Used if no external storage is configured. By default Temporal's SDK throws on the first payload that claims to be in
@@ -25,15 +25,5 @@ export const noDriver: StorageDriver = {
   store: () => Promise.reject(new Error('countersign stores no payloads outside of Temporal')),
   retrieve: (_context, claims) => Promise.resolve(claims.map(() => unreadPayload('elsewhere'))),
 };
-
-/**
- * Returns the payload that replaces a reference that is not followed. `elsewhere`: its content is in a store that is
- * not configured here. `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload
- * folder.
- */
-export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged'): Payload {
-  const text = new TextEncoder();
-  return { metadata: { encoding: text.encode(unreadEncoding) }, data: text.encode(why) };
-}
 
 export const unreadReferences: ExternalStorage = new UnreadReferences();

@@ -5,7 +5,7 @@ import type {
   WorkerPlugin,
   WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
-import { IllegalStateError } from '@temporalio/common';
+import { type DataConverter, IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
   NativeConnection,
@@ -119,8 +119,8 @@ function passedOn(options: WorkerOptions): PassedOn {
 
 /**
  * Bundles `agentRun`, or the workflows that the module at `workflowsPath` exports, for the option `workflowBundle` of a
- * worker: so a worker starts without a bundler. `plugins` are those besides ours that change the bundle. Rejects if the
- * module cannot be bundled.
+ * worker: so a worker starts without a bundler. `plugins` are those besides ours that change the bundle; `dataConverter`
+ * is that of the worker, whose failure converter becomes part of the bundle. Rejects if the module cannot be bundled.
  *
  * @example
  * ```ts
@@ -137,9 +137,11 @@ function passedOn(options: WorkerOptions): PassedOn {
 export function bundleWorkflows(
   workflowsPath = bundledPath('index'),
   plugins: readonly WorkerPlugin[] = [],
+  dataConverter?: DataConverter,
 ): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath,
+    failureConverterPath: dataConverter?.failureConverterPath,
     plugins: [new CountersignPlugin({ leanBundle: workflowsPath === bundledPath('index') }), ...plugins],
     logger: new DefaultLogger('ERROR'),
   });

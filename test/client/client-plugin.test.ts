@@ -11,6 +11,7 @@ import { askPast } from '../../src/client/ask-past.ts';
 import { bundledPath } from '../../src/connection/bundled-path.ts';
 import { unreadReferences } from '../../src/payload-folder/unread-references.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
+import { ReadingCodec } from '../../src/client/reading-codec.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /** A Temporal client of somebody else, with our plugin. */
@@ -34,7 +35,11 @@ describe.each([
 ])('%s', (_name, Plugin) => {
   test('sets the payload converter, the external storage and the interceptor', () => {
     expect(new Plugin({ largePayloads: false }).configureClient({})).toEqual({
-      dataConverter: { payloadConverterPath: own, externalStorage: unreadReferences },
+      dataConverter: {
+        payloadConverterPath: own,
+        externalStorage: unreadReferences,
+        payloadCodecs: [expect.any(ReadingCodec)],
+      },
       interceptors: { workflow: [askPast] },
     });
   });
@@ -46,7 +51,7 @@ describe.each([
     expect(configured).toMatchObject({
       identity: 'me',
       interceptors: { ...interceptors, workflow: [interceptors.workflow[0], askPast] },
-      dataConverter: { ...dataConverter, payloadConverterPath: own },
+      dataConverter: { ...dataConverter, payloadConverterPath: own, payloadCodecs: [expect.any(ReadingCodec)] },
     });
     expect(configured.dataConverter!.externalStorage).toBe(unreadReferences);
   });

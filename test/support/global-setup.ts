@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,8 @@ export default async function globalSetup(): Promise<void> {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');
   writeFileSync(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
+  // Also for the process that replays the encrypted histories.
+  process.env.COUNTERSIGN_KEYS = `k1:${randomBytes(32).toString('base64')}`;
   // Node strips and compiles the modules of child processes once, not in each of them.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
   const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });

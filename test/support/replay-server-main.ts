@@ -7,6 +7,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import { connect, type Session } from '../../src/client/connect.ts';
+import { EncryptionCodec } from '../../src/codec.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
 import { nondeterminism } from './nondeterminism.ts';
@@ -27,6 +28,8 @@ interface Execution {
 const options = JSON.parse(process.argv[2]!) as ReplayOptions;
 /** Git ignores the default. */
 const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } = options;
+/** The keys of the tests with encrypted payloads. */
+const dataConverter = { payloadCodecs: [new EncryptionCodec()] };
 const startedMs = performance.now();
 let isLoggerInstalled = false;
 const report: ReplayReport = { listed: 0, replayed: 0, skipped: {}, failed: [], seconds: 0 };
@@ -122,7 +125,7 @@ async function replay({ workflowBundle, plugins }: BuiltBundle, executions: read
     }
   }
   // One at a time: the next history is read only after the result of the previous one.
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle, plugins }, histories())) {
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle, plugins, dataConverter }, histories())) {
     if (error === undefined) report.replayed++;
     else keep(current!.execution, current!.history, error);
   }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { escapeText } from '../../core/base/escape-text.ts';
 import { renderApproval, renderApprovals } from './approval-views.ts';
-import { type CommonOptions, wholeNumber, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
 import { refuseCommands } from './not-built-yet.ts';
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends ClientFlags {
   tool?: string;
   agent?: string;
   run?: string;
@@ -14,7 +15,7 @@ interface ListOptions extends CommonOptions {
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
 
-  withCommonOptions(approvals.command('list', { isDefault: true }))
+  withClientFlags(approvals.command('list', { isDefault: true }))
     .description('list open requests, earliest deadline first')
     .option('--tool <name>', 'only calls of this tool')
     .option('--agent <name>', 'only calls of this agent')
@@ -23,17 +24,22 @@ export function addApprovals(program: Command): void {
     .action((options: ListOptions) =>
       withClient(options, async (client, output) => {
         const { run, ...filter } = options;
-        const { approvals: rows, more } = await client.approvals.list({ ...filter, workflowId: run });
+        const { approvals: rows, more, unread } = await client.approvals.list({ ...filter, workflowId: run });
         if (!output.forPeople) for (const row of rows) output.json(row);
-        else output.line(rows.length === 0 ? 'Nothing waits for approval.' : renderApprovals(output, rows, Date.now()));
+        else if (rows.length > 0) output.line(renderApprovals(output, rows, Date.now()));
+        else if (unread.length === 0) output.line('Nothing waits for approval.');
+        for (const each of unread) {
+          if (output.forPeople) output.line(`${each.requestIds.join(', ')}: ${escapeText(each.message)}`);
+          else output.json(each);
+        }
         if (more > 0) output.note(`${more} more are not shown.`);
       }),
     );
 
-  withCommonOptions(approvals.command('show <id>'))
+  withClientFlags(approvals.command('show <id>'))
     .description('show one request with its full arguments, open or lately settled')
     .option('--run <workflow id>', 'the run that has the request; saves a search')
-    .action((requestId: string, options: CommonOptions & { run?: string }) =>
+    .action((requestId: string, options: ClientFlags & { run?: string }) =>
       withClient(options, async (client, output) => {
         const { run } = options;
         const request = await client.approvals.get(requestId, { workflowId: run });

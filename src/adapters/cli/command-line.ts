@@ -11,12 +11,29 @@ export interface CommonOptions {
   debug?: boolean;
 }
 
+/** The options of every command that reads runs or sends messages to them. */
+export interface ClientFlags extends CommonOptions {
+  config?: string;
+  codecEndpoint?: string;
+  codecAuth?: string;
+}
+
 export function withCommonOptions(command: Command): Command {
   return command
     .option('--json', 'print JSON, one value per line, also on a terminal')
     .option('--address <host:port>', 'the Temporal server (default: TEMPORAL_ADDRESS, else 127.0.0.1:7233)')
     .option('--namespace <name>', 'its namespace (default: TEMPORAL_NAMESPACE, else default)')
     .option('--debug', 'show the stack of an error');
+}
+
+export function withClientFlags(command: Command): Command {
+  return withCommonOptions(command)
+    .option('--config <module>', 'the module with the options of the workers (default: countersign.config.ts or .js)')
+    .option(
+      '--codec-endpoint <url>',
+      'a codec server (default: TEMPORAL_CODEC_ENDPOINT, else the codecs of the module)',
+    )
+    .option('--codec-auth <text>', 'its Authorization header (default: TEMPORAL_CODEC_AUTH)');
 }
 
 /** A parser for commander: a whole number in a range. */
@@ -30,11 +47,15 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
 
 /** Connects, runs `use`, and always closes the connection. */
 export async function withClient(
-  options: CommonOptions & { taskQueue?: string },
+  options: ClientFlags & { taskQueue?: string },
   use: (client: CountersignClient, output: Output) => Promise<void>,
 ): Promise<void> {
-  const { createClient } = await import('../../client/client.ts'); // 0.2 s that --help need not wait for
-  const client = await createClient(options);
+  // 0.2 s that --help need not wait for
+  const [{ createClient }, { clientOptions }] = await Promise.all([
+    import('../../client/client.ts'),
+    import('./client-options.ts'),
+  ]);
+  const client = await createClient(await clientOptions(options));
   try {
     await use(client, processOutput(options));
   } finally {
@@ -43,11 +64,16 @@ export async function withClient(
 }
 
 /** A command for the person to type next, with the flags that lead to the same server. */
-export function nextCommand(options: CommonOptions, ...words: string[]): string {
-  const server = [
-    ...(options.address === undefined ? [] : ['--address', options.address]),
-    ...(options.namespace === undefined ? [] : ['--namespace', options.namespace]),
-  ];
+export function nextCommand(options: ClientFlags, ...words: string[]): string {
+  const { address, namespace, config, codecEndpoint } = options;
+  // Not --codec-auth: a secret is not printed.
+  const flags = {
+    '--address': address,
+    '--namespace': namespace,
+    '--config': config,
+    '--codec-endpoint': codecEndpoint,
+  };
+  const server = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
   return ['countersign', ...words, ...server].map(quoteWord).join(' ');
 }
 

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
-interface DelegateOptions extends CommonOptions, ReviewerOptions, SignerOptions {
+interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;
   to: string;
 }
 
 /** `countersign delegate ID --to NAME`: lets somebody else decide in your place. */
 export function addDelegate(program: Command): void {
-  const command = withCommonOptions(program.command('delegate <id>'))
+  const command = withClientFlags(program.command('delegate <id>'))
     .description('let somebody else decide in your place')
     .requiredOption('--to <name>', 'who')
     .option('--run <workflow id>', 'the run that has the request; saves a search');

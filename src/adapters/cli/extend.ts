@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
 import { parseDuration } from '../../core/base/parse-duration.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { UsageError } from './report-error.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
-interface ExtendOptions extends CommonOptions, ReviewerOptions, SignerOptions {
+interface ExtendOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;
   until?: string;
   for?: string;
@@ -16,7 +16,7 @@ interface ExtendOptions extends CommonOptions, ReviewerOptions, SignerOptions {
 
 /** `countersign extend ID`: moves a request's deadline. */
 export function addExtend(program: Command): void {
-  const command = withCommonOptions(program.command('extend <id>'))
+  const command = withClientFlags(program.command('extend <id>'))
     .description('give a waiting call more time')
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
     .option('--for <duration>', 'how much later than its present deadline, such as 30m')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Grant } from '../../contract.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
@@ -10,7 +10,7 @@ import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 import { renderTable } from './table.ts';
 
-interface RevokeOptions extends CommonOptions, ReviewerOptions, SignerOptions {
+interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   all?: boolean;
 }
 
@@ -18,9 +18,9 @@ interface RevokeOptions extends CommonOptions, ReviewerOptions, SignerOptions {
 export function addGrants(program: Command): void {
   const grants = program.command('grants').description('the grants that "always" left in a run');
 
-  withCommonOptions(grants.command('list <run>', { isDefault: true }))
+  withClientFlags(grants.command('list <run>', { isDefault: true }))
     .description('list the grants and standing denials of a run')
-    .action((workflowId: string, options: CommonOptions) =>
+    .action((workflowId: string, options: ClientFlags) =>
       withClient(options, async (client, output) => {
         const all = await client.grants(workflowId);
         if (!output.forPeople) for (const grant of all) output.json(grant);
@@ -28,7 +28,7 @@ export function addGrants(program: Command): void {
       }),
     );
 
-  const revoke = withCommonOptions(grants.command('revoke <run> [ids...]'))
+  const revoke = withClientFlags(grants.command('revoke <run> [ids...]'))
     .description('revoke grants of a run; calls that they answered stay answered')
     .option('--all', 'all of them');
   withSigner(withReviewer(revoke, 'why; the audit keeps it')).action(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { ClientOptions } from '../../client.ts';
 import type { WorkerOptions } from '../../worker.ts';
 import { UsageError } from './report-error.ts';
 
@@ -11,11 +12,10 @@ const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
  * in the current folder. A policy given as a file name is resolved relative to the module. Throws `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
-  const file = resolve(path ?? defaultFiles.find((each) => existsSync(each)) ?? '');
-  if (path === undefined && !defaultFiles.some((each) => existsSync(each))) {
+  const file = configFile(path);
+  if (file === undefined) {
     throw new UsageError(`There is no ${defaultFiles.join(' or ')} here: name the module that exports your agents.`);
   }
-  if (!existsSync(file)) throw new UsageError(`There is no module ${file}.`);
   const config = await load(file);
   if (typeof config !== 'object' || config === null || !Array.isArray((config as { agents?: unknown }).agents)) {
     throw new UsageError(`${file} must export default { agents: […], tools?, policy? }.`);
@@ -24,6 +24,22 @@ export async function loadConfig(path: string | undefined): Promise<WorkerOption
   const { policy } = options;
   const besideIt = typeof policy === 'string' && !policy.includes('\n') ? resolve(dirname(file), policy) : undefined;
   return besideIt !== undefined && existsSync(besideIt) ? { ...options, policy: besideIt } : options;
+}
+
+/** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */
+export async function loadClientConfig(path: string | undefined): Promise<ClientOptions> {
+  const file = configFile(path);
+  const config = file === undefined ? undefined : await load(file);
+  const { address, namespace, taskQueue, dataConverter, largePayloads, attributes } = (config ?? {}) as WorkerOptions;
+  return { address, namespace, taskQueue, dataConverter, largePayloads, attributes };
+}
+
+/** Undefined if none is named and there is none in the current folder. */
+function configFile(path: string | undefined): string | undefined {
+  const file = path ?? defaultFiles.find((each) => existsSync(each));
+  if (file === undefined) return undefined;
+  if (!existsSync(file)) throw new UsageError(`There is no module ${resolve(file)}.`);
+  return resolve(file);
 }
 
 async function load(file: string): Promise<unknown> {

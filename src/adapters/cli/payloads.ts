@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../core/base/parse-duration.ts';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 
-interface CleanOptions extends CommonOptions {
+interface CleanOptions extends ClientFlags {
   folder?: string;
   olderThan?: number;
   dryRun?: boolean;
@@ -12,7 +12,7 @@ interface CleanOptions extends CommonOptions {
 /** `countersign payloads clean`: removes files of large payloads that no history references any more. */
 export function addPayloads(program: Command): void {
   const payloads = program.command('payloads').description('the folder of large payloads');
-  withCommonOptions(payloads.command('clean'))
+  withClientFlags(payloads.command('clean'))
     .description('remove files that no run of the namespace names any more, open or closed')
     .option('--folder <path>', 'the payload folder (default: COUNTERSIGN_PAYLOAD_FOLDER)')
     .option('--older-than <duration>', 'only files that are at least this old, 1h or more (default: 24h)', duration)

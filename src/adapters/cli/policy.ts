@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { modes, type Mode } from '../../core/policy/modes.ts';
 import { risks, type Risk } from '../../core/base/tool-call.ts';
-import { type CommonOptions, withCommonOptions } from './command-line.ts';
+import { type CommonOptions, withClientFlags, withCommonOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import type { ApplyOptions } from './policy-apply.ts';
 import { withReviewer } from './reviewer.ts';
@@ -84,7 +84,7 @@ export function addPolicy(program: Command): void {
       await initPolicy(file, options, processOutput(options));
     });
 
-  const apply = withCommonOptions(policy.command('apply <run> [file]'))
+  const apply = withClientFlags(policy.command('apply <run> [file]'))
     .description("change the policy of a running run, below the operator's")
     .addOption(new Option('--mode <mode>', 'a mode that changes its answers').choices(modes));
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(

@@ -4,6 +4,7 @@ import { addApprovals } from './approvals.ts';
 import { addAnswers } from './approve.ts';
 import { addClose } from './close.ts';
 import { addDelegate } from './delegate.ts';
+import { addDoctor } from './doctor.ts';
 import { addEdit } from './edit.ts';
 import { addExtend } from './extend.ts';
 import { addGrants } from './grants.ts';
@@ -30,6 +31,7 @@ export function createProgram(): Command {
     .exitOverride();
   addServer(program);
   addSetup(program);
+  addDoctor(program);
   addWorker(program);
   addRun(program);
   addShow(program);

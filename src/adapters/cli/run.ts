@@ -8,13 +8,13 @@ import { type Mode, modes } from '../../core/policy/modes.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { renderWaiting } from './approval-views.ts';
-import { type CommonOptions, nextCommand, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, nextCommand, withClient, withClientFlags } from './command-line.ts';
 import type { Output } from './output.ts';
 import { UsageError } from './report-error.ts';
 import { renderResult } from './run-views.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
-interface RunOptions extends CommonOptions {
+interface RunOptions extends ClientFlags {
   input?: string;
   id?: string;
   policy?: string;
@@ -31,7 +31,7 @@ const lookEveryMs = 1_000;
 
 /** `countersign run AGENT`: starts a run, shows its requests as they open, and prints the result. */
 export function addRun(program: Command): void {
-  const command = withCommonOptions(program.command('run <agent>'))
+  const command = withClientFlags(program.command('run <agent>'))
     .description('start a run of an agent and wait for its result')
     .option('--input <text>', 'what the agent is asked; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
 import type { Decision } from '../../contract.ts';
-import { type CommonOptions, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClientFlags } from './command-line.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
 import { type ReviewerOptions, reviewerOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
-export interface DecisionOptions extends CommonOptions, ReviewerOptions, SignerOptions {
+export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;
   digest?: string;
 }
 
 /** Adds the flags of every command that decides one request. */
 export function withDecision(command: Command): Command {
-  const located = withCommonOptions(command).option(
+  const located = withClientFlags(command).option(
     '--run <workflow id>',
     'the run that has the request; saves a search',
   );

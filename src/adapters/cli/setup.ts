@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 
 /** `countersign setup`: registers the inbox's search attributes on an existing Temporal cluster. */
 export function addSetup(program: Command): void {
-  withCommonOptions(program.command('setup'))
+  withClientFlags(program.command('setup'))
     .description('register the search attributes of the inbox on a cluster of your own')
-    .action((options: CommonOptions) =>
+    .action((options: ClientFlags) =>
       withClient(options, async (client, output) => {
         const { address, namespace } = client.session;
         const { added, freeSlots, retentionDays } = await client.setUp();

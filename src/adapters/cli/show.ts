@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { type CommonOptions, withClient, withCommonOptions } from './command-line.ts';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { renderRun } from './run-views.ts';
 
 /** `countersign show RUN`: the current state of a run, with or without a worker. */
 export function addShow(program: Command): void {
-  withCommonOptions(program.command('show <run>'))
+  withClientFlags(program.command('show <run>'))
     .description('show a run: its status, its calls, what it waits for, its result')
-    .action((workflowId: string, options: CommonOptions) =>
+    .action((workflowId: string, options: ClientFlags) =>
       withClient(options, async (client, output) => {
         const view = await client.show(workflowId);
         if (output.forPeople) output.line(renderRun(output, view, Date.now()));

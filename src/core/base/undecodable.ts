@@ -13,7 +13,7 @@ export class Undecodable {
   readonly why: string;
   /** The problem code of the refusal: `arguments_invalid` if only edited arguments are at fault. */
   readonly code: UndecodableCode;
-  /** True if the payload is in external storage that this process cannot read; another process may be able to. */
+  /** True if this process lacks the external storage or the codec of the payload; another process may have it. */
   readonly unread: boolean;
 
   constructor(
@@ -28,7 +28,7 @@ export class Undecodable {
   }
 }
 
-/** The encoding of a reference to external storage that could not be followed; its data says why. */
+/** The encoding of what stands for a payload that could not be read here; its data says why. */
 export const unreadEncoding = 'countersign/unread-reference';
 
 /** Recognises the brand across realms (sandbox, jest, Node), where `instanceof` does not. */

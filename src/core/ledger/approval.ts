@@ -125,7 +125,10 @@ export interface Receipt {
   settled?: { requestId: string; outcome: OutcomeName }[];
   /** After an edit: the request that continues the question about the call. */
   successor?: string;
-  /** The server recorded the message as a signal, and no worker has applied it in time. Only clients set this. */
+  /**
+   * The server has the message, and the client does not know how it was applied: no worker applied it in time, or the
+   * receipt cannot be read. Only clients set this.
+   */
   recorded?: true;
   /** The reviewer who settled the request, if it was settled already. */
   settledBy?: string;

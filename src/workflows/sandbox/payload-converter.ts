@@ -46,11 +46,12 @@ class BrandingPayloadConverter implements PayloadConverter {
   }
 }
 
-/** Reasons for unread payloads, by the codes of `src/payload-folder/unread-references.ts`. */
+/** Reasons for unread payloads, by the codes of `src/connection/unread-payload.ts`. */
 const notRead: Readonly<Record<string, string>> = {
   elsewhere: 'it is kept in external storage that is not configured here',
   gone: 'it is kept in the payload folder, and its file is missing or damaged',
   forged: 'it claims to be in the payload folder, and was never written there',
+  encoded: 'it is encoded, and the codecs here do not decode it',
 };
 
 function isUnread(payload: Payload): boolean {

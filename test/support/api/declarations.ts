@@ -9,6 +9,7 @@ export const entries = {
   'countersign/workflow': 'workflow',
   'countersign/worker': 'worker',
   'countersign/client': 'client',
+  'countersign/codec': 'codec',
 } as const;
 
 export type Entry = keyof typeof entries;

@@ -1,0 +1,20 @@
+import type { ClientOptions } from '../../client.ts';
+import { connectionSettings } from '../../connection/connection-settings.ts';
+import type { ClientFlags } from './command-line.ts';
+import { loadClientConfig } from './load-config.ts';
+
+/**
+ * The options of a client: flags over the module `countersign.config`, and that over the environment. A codec server
+ * replaces the codecs of the module.
+ */
+export async function clientOptions(options: ClientFlags & { taskQueue?: string }): Promise<ClientOptions> {
+  const config = await loadClientConfig(options.config);
+  const { address = config.address, namespace = config.namespace, taskQueue = config.taskQueue } = options;
+  const { TEMPORAL_CODEC_ENDPOINT, TEMPORAL_CODEC_AUTH } = process.env;
+  const { codecEndpoint: endpoint = TEMPORAL_CODEC_ENDPOINT, codecAuth: authorization = TEMPORAL_CODEC_AUTH } = options;
+  if (endpoint === undefined) return { ...config, address, namespace, taskQueue };
+  const { RemoteCodec } = await import('../../codec/remote-codec.ts');
+  const { namespace: used } = connectionSettings({ address, namespace });
+  const payloadCodecs = [new RemoteCodec({ endpoint, namespace: used, authorization })];
+  return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { ProblemError } from '../core/base/problem.ts';
+
+/** A key of AES-256, known by an id that stands in clear text beside what it encrypts. */
+export interface EncryptionKey {
+  /** 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Never reuse an id for another key. */
+  id: string;
+  /** 32 bytes. `null`: this key is gone for ever, so what it encrypted counts as damaged instead of being retried. */
+  key: Uint8Array | null;
+}
+
+/**
+ * The keys, from a list, a file or a function. The first encrypts, and all decrypt. A file and a function are read again
+ * when a payload names an unknown key, at most every 5 seconds: a new key needs no restart.
+ */
+export type KeySource = readonly EncryptionKey[] | { file: string } | (() => KeyList | Promise<KeyList>);
+type KeyList = readonly EncryptionKey[];
+
+const keyBytes = 32;
+const idShape = /^[\w.-]{1,64}$/;
+const rereadMs = 5_000;
+
+/** `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS`, which holds the text of such a file. Throws `internal` without both. */
+export function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env): KeySource {
+  const { COUNTERSIGN_KEY_FILE: file = '', COUNTERSIGN_KEYS: text = '' } = environment;
+  if (file !== '') return { file };
+  if (text !== '') return parseKeys(text, 'COUNTERSIGN_KEYS');
+  throw invalid('There are no encryption keys: set COUNTERSIGN_KEY_FILE or COUNTERSIGN_KEYS, or pass keys.');
+}
+
+/**
+ * Reads `id:key` pairs, one a line or separated by commas; the key is 32 bytes in Base64, or the word `gone`. Empty
+ * lines and lines that begin with `#` are skipped. Throws `internal` with the place; it never quotes a key.
+ */
+export function parseKeys(text: string, place: string): KeyList {
+  const entries = text.split(/[\n,]/).map((entry) => entry.trim());
+  const keys = entries.flatMap((entry, index): EncryptionKey[] => {
+    if (entry === '' || entry.startsWith('#')) return [];
+    const [id = '', written = ''] = entry.split(':').map((part) => part.trim());
+    if (written === 'gone') return [{ id, key: null }];
+    const key = /^[A-Za-z0-9+/]{43}=?$/.test(written) ? Buffer.from(written, 'base64') : undefined;
+    if (key !== undefined) return [{ id, key }];
+    throw invalid(`${place}, entry ${index + 1}: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`);
+  });
+  return checkKeys(keys, place);
+}
+
+function checkKeys(keys: KeyList, place: string): KeyList {
+  for (const { id, key } of keys) {
+    if (!idShape.test(id)) throw invalid(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
+    if (key !== null && key.length !== keyBytes)
+      throw invalid(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
+    if (keys.filter((each) => each.id === id).length > 1) throw invalid(`${place}: two keys have the id '${id}'.`);
+  }
+  if ((keys[0]?.key ?? null) === null) throw invalid(`${place}: the first key encrypts, so it must be there.`);
+  return keys;
+}
+
+/** The keys of a source, read when they are first needed. */
+export class KeyRing {
+  readonly #source: KeySource;
+  #keys: KeyList | undefined;
+  #readAtMs = 0;
+
+  constructor(source: KeySource) {
+    this.#source = source;
+    // Report what can be known before the first payload.
+    if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
+    else if ('file' in source) this.#keys = readFile(source.file);
+  }
+
+  /** The key that encrypts. */
+  async first(): Promise<{ id: string; key: Uint8Array }> {
+    const [first] = await this.#all();
+    return first as { id: string; key: Uint8Array };
+  }
+
+  /** The key with this id; undefined if nobody knows it, also after the source was read again. */
+  async find(id: string): Promise<EncryptionKey | undefined> {
+    const found = (await this.#all()).find((each) => each.id === id);
+    if (found !== undefined || Array.isArray(this.#source) || Date.now() - this.#readAtMs < rereadMs) return found;
+    this.#keys = undefined;
+    return (await this.#all()).find((each) => each.id === id);
+  }
+
+  async #all(): Promise<KeyList> {
+    if (this.#keys !== undefined) return this.#keys;
+    const source = this.#source;
+    this.#readAtMs = Date.now();
+    if (typeof source === 'function') this.#keys = checkKeys(await source(), 'the function that gives the keys');
+    else this.#keys = 'file' in source ? readFile(source.file) : checkKeys(source, 'keys');
+    return this.#keys;
+  }
+}
+
+function readFile(file: string): KeyList {
+  try {
+    return parseKeys(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    throw invalid(`The encryption keys cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** Tells two keys under one id apart, without telling anything about a random key. */
+export function fingerprintOf(key: Uint8Array): string {
+  return createHash('sha256').update('countersign key').update(key).digest('hex').slice(0, 16);
+}
+
+function invalid(message: string): ProblemError {
+  return new ProblemError({ code: 'internal', message });
+}
