@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { Assessor } from '../agents/assessor.ts';
+import { settingsOf } from '../agents/model-call.ts';
 import type { Registry } from '../agents/registry.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { askModel } from '../models/ask-model.ts';
@@ -46,10 +47,12 @@ export function createCallModel(
     try {
       const prompt = toPrompt(input.instructions, input.messages);
       const tools = input.tools.map(toProviderTool);
+      const { modelCall = {} } = agent;
       const turn = await askModel(
         agent.model,
-        tools.length > 0 ? { prompt, tools } : { prompt },
+        { ...settingsOf(modelCall), prompt, ...(tools.length > 0 && { tools }) },
         context.cancellationSignal,
+        modelCall.stream,
       );
       // Only tools that the run recorded for its agent: the agent may not call another agent's tools.
       const toolNamed = (name: string) => (offered.has(name) ? registry.tool(name) : undefined);

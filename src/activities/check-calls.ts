@@ -2,7 +2,7 @@ import type { Tool } from '../agents/definitions.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { splitShell } from '../core/shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import type { RawCall, RawTurn } from '../models/ask-model.ts';
+import type { RawCall, RawTurn } from '../models/turn-builder.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Agent } from '../agents/definitions.ts';
+import { limitsOf } from '../agents/model-call.ts';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
@@ -95,7 +96,7 @@ export function createLoadAgent({
         instructions,
         tools,
         maxTurns,
-        modelCall,
+        modelCall: modelCall && limitsOf(modelCall),
         run,
         policyDigest: policyDigest({ ...above, run }),
       };

@@ -1,8 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { ModelCallOptions } from '../core/policy/run-config.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Agent, agentMark, isAgent, isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
+import { checkModelCall, type ModelCallOptions } from './model-call.ts';
 
 /** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
 export interface AgentOptions {
@@ -28,14 +28,12 @@ export interface AgentOptions {
   policy?: string | object;
   /** The most model calls in a run that starts with this agent. Default 50. */
   maxTurns?: number;
-  /** Timeouts and attempts of each model call; recorded in a run at its start. */
+  /** How the model is called: streaming, settings such as `temperature`, time-outs and attempts. */
   modelCall?: ModelCallOptions;
 }
 
 export const defaultMaxTurns = 50;
 const mostTurns = 100_000;
-const mostAttempts = 1_000;
-const longestMs = 24 * 3_600_000;
 
 const optionNames = [
   'name',
@@ -74,7 +72,7 @@ export function defineAgent(options: AgentOptions): Agent {
   checkAgentName(name);
   const place = `agent '${name}'`;
   if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
-  checkModel(place, model);
+  checkModel(place, model, modelCall?.stream);
   if (!Array.isArray(tools) || !tools.every(isTool)) {
     throw new DefinitionError(`${place}: tools must be a list of what defineTool or agentTool returned`);
   }
@@ -115,15 +113,7 @@ function checkAgentName(name: unknown): void {
   }
 }
 
-function checkModelCall(place: string, modelCall: ModelCallOptions): void {
-  const bounds = { timeoutMs: longestMs, heartbeatTimeoutMs: longestMs, maxAttempts: mostAttempts };
-  checkOptions(place, modelCall, Object.keys(bounds));
-  for (const [name, value] of Object.entries(modelCall)) {
-    if (value !== undefined) checkPositiveInteger(`${place}.${name}`, value, bounds[name as keyof typeof bounds]);
-  }
-}
-
-function checkModel(place: string, model: unknown): void {
+function checkModel(place: string, model: unknown, stream: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
   if (shape.specificationVersion !== 'v4') {
     const found = typeof shape.specificationVersion === 'string' ? ` (found '${shape.specificationVersion}')` : '';
@@ -133,5 +123,9 @@ function checkModel(place: string, model: unknown): void {
   }
   if (typeof shape.doStream !== 'function' && typeof shape.doGenerate !== 'function') {
     throw new DefinitionError(`${place}: model has neither doStream nor doGenerate`);
+  }
+  const needed = stream === 'on' ? 'doStream' : stream === 'off' ? 'doGenerate' : undefined;
+  if (needed !== undefined && typeof shape[needed] !== 'function') {
+    throw new DefinitionError(`${place}: modelCall.stream is '${stream}', and model has no ${needed}`);
   }
 }

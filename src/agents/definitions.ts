@@ -7,7 +7,7 @@ import type { Logger } from '@temporalio/common';
 import type { z } from 'zod';
 import type { Caller } from '../contract.ts';
 import type { JsonObject, Risk } from '../core/base/tool-call.ts';
-import type { ModelCallOptions } from '../core/policy/run-config.ts';
+import type { ModelCallOptions } from './model-call.ts';
 import type { ToolSchema } from './tool-schema.ts';
 
 export const agentMark = Symbol.for('countersign.agent');

@@ -59,6 +59,25 @@ describe('defineAgent', () => {
     [{ modelCall: { timeoutMs: 0 } }, /^agent 'tidy': modelCall.timeoutMs: expected a whole number from 1/],
     [{ modelCall: { maxAttempts: 0.5 } }, /^agent 'tidy': modelCall.maxAttempts: expected a whole number from 1/],
     [{ modelCall: { timeout: 5 } as object }, /^agent 'tidy': modelCall: unknown option 'timeout'/],
+    [{ modelCall: { stream: true } }, "agent 'tidy': modelCall.stream: expected 'auto', 'on' or 'off'"],
+    [{ modelCall: { temperature: '0' } }, "agent 'tidy': modelCall.temperature: expected a number"],
+    [{ modelCall: { maxOutputTokens: 0 } }, "agent 'tidy': modelCall.maxOutputTokens: expected a whole number from 1"],
+    [{ modelCall: { stopSequences: 'END' } }, "agent 'tidy': modelCall.stopSequences: expected a list of texts"],
+    [{ modelCall: { headers: { 'x-key': 7 } } }, "agent 'tidy': modelCall.headers: expected names and values of"],
+    [{ modelCall: { headers: { 'x-key': 'a\nb' } } }, "agent 'tidy': modelCall.headers: expected names and values of"],
+    [{ modelCall: { headers: { 'x key': 'a' } } }, "agent 'tidy': modelCall.headers: expected names and values of"],
+    [
+      { modelCall: { providerOptions: { user: 'ann' } } },
+      "agent 'tidy': modelCall.providerOptions: expected an object",
+    ],
+    [
+      { model: { ...scriptedModel([]), doStream: undefined }, modelCall: { stream: 'on' } },
+      "agent 'tidy': modelCall.stream is 'on', and model has no doStream",
+    ],
+    [
+      { model: { ...scriptedModel([]), doGenerate: undefined }, modelCall: { stream: 'off' } },
+      "agent 'tidy': modelCall.stream is 'off', and model has no doGenerate",
+    ],
   ])('refuses %p', (overrides, sentence) => {
     expect(() => define(overrides)).toThrow(sentence);
   });

@@ -4,7 +4,7 @@ import type { SizeLimits } from '../base/size-limits.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
 
 /** How long and how often one model call is tried. Times in milliseconds, of at most 24 hours. */
-export interface ModelCallOptions {
+export interface ModelCallLimits {
   /** The longest time of one attempt. Default 10 minutes. */
   timeoutMs?: number;
   /** How soon a killed worker is noticed. Default 30 seconds. */
@@ -19,7 +19,7 @@ export interface AgentConfig {
   instructions: string;
   tools: ToolDefinition[];
   maxTurns: number;
-  modelCall?: ModelCallOptions;
+  modelCall?: ModelCallLimits;
   /** The agent's policy and `RunInput.policy`, merged. */
   run?: Policy;
   /** SHA-256 of the canonical JSON of all policies that bind this agent. */

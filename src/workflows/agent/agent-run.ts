@@ -18,7 +18,7 @@ import type { CallModelInput, CallModelResult, JournalCarrier } from '../../acti
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
 import { activityNames, queryNames } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
-import type { AgentConfig, ModelCallOptions } from '../../core/policy/run-config.ts';
+import type { AgentConfig, ModelCallLimits } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
@@ -284,7 +284,7 @@ class AgentRun {
   }
 }
 
-function modelActivityOptions({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions = {}): ActivityOptions {
+function modelActivityOptions({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {}): ActivityOptions {
   // Temporal merges these into the defaults above, and an undefined option would replace a default.
   return {
     ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs }),

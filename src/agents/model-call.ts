@@ -1,0 +1,97 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { ModelCallLimits } from '../core/policy/run-config.ts';
+import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import { DefinitionError } from './definition-error.ts';
+
+/**
+ * How the model of an agent is called. A run records the time-outs and attempts at its start. The other options belong
+ * to the model: like the model itself, they are those of the worker that makes the call. Which of them have an effect
+ * is up to the provider.
+ */
+export interface ModelCallOptions extends ModelCallLimits {
+  /**
+   * Whether answers are streamed. Default `auto`: yes, unless the server turns out not to stream; it is then asked
+   * again without, and for as long as the worker lives.
+   */
+  stream?: 'auto' | 'on' | 'off';
+  temperature?: number;
+  topP?: number;
+  /** The most tokens of one answer. */
+  maxOutputTokens?: number;
+  stopSequences?: string[];
+  seed?: number;
+  /** How much the model reasons before it answers, such as `low`. */
+  reasoning?: LanguageModelV4CallOptions['reasoning'];
+  /** Sent with each request. Never written to history. */
+  headers?: Record<string, string>;
+  /** Options of one provider, under its name, as its documentation lists them. */
+  providerOptions?: LanguageModelV4CallOptions['providerOptions'];
+}
+
+const mostAttempts = 1_000;
+const longestMs = 24 * 3_600_000;
+const limits = {
+  timeoutMs: longestMs,
+  heartbeatTimeoutMs: longestMs,
+  maxAttempts: mostAttempts,
+} as const satisfies Record<keyof ModelCallLimits, number>;
+
+const streamings: unknown[] = ['auto', 'on', 'off'];
+
+/** Of each option that is no limit: what is expected, and whether a value is that. */
+const settings = {
+  stream: ["'auto', 'on' or 'off'", (value) => streamings.includes(value)],
+  temperature: ['a number', Number.isFinite],
+  topP: ['a number', Number.isFinite],
+  maxOutputTokens: ['a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) >= 1],
+  stopSequences: [
+    'a list of texts',
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  ],
+  seed: ['a whole number', Number.isSafeInteger],
+  reasoning: ['a text', (value) => typeof value === 'string'],
+  headers: ['names and values of HTTP headers', areHeaders],
+  providerOptions: [
+    'an object of options by provider',
+    (value) => isRecord(value) && Object.values(value).every(isRecord),
+  ],
+} satisfies Record<Exclude<keyof ModelCallOptions, keyof ModelCallLimits>, [string, (value: unknown) => boolean]>;
+
+/** Throws a `DefinitionError`, one sentence, for options that are unknown or have a wrong value. */
+export function checkModelCall(place: string, options: ModelCallOptions): void {
+  checkOptions(place, options, [...Object.keys(limits), ...Object.keys(settings)]);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (name in limits) checkPositiveInteger(`${place}.${name}`, value, limits[name as keyof typeof limits]);
+    else {
+      const [expected, fits] = settings[name as keyof typeof settings];
+      if (!fits(value)) throw new DefinitionError(`${place}.${name}: expected ${expected}`);
+    }
+  }
+}
+
+/** What a run records; the rest may hold secrets. */
+export function limitsOf({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions): ModelCallLimits {
+  return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
+}
+
+/** What goes to the provider with each call. */
+export function settingsOf(options: ModelCallOptions): Omit<ModelCallOptions, keyof ModelCallLimits | 'stream'> {
+  const { timeoutMs: _t, heartbeatTimeoutMs: _h, maxAttempts: _m, stream: _s, ...rest } = options;
+  return rest;
+}
+
+/** A header that `fetch` refuses would make each request fail, with a message that quotes the header. */
+function areHeaders(value: unknown): boolean {
+  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string')) return false;
+  try {
+    void new Headers(value as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
