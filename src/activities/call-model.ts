@@ -7,6 +7,7 @@ import type { Registry } from '../agents/registry.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { askModel } from '../models/ask-model.ts';
 import { ModelFailure, toModelFailure } from '../models/model-failure.ts';
+import { keepSecret } from '../models/quote.ts';
 import { toPrompt } from '../models/to-prompt.ts';
 import { assessCalls } from './assess-calls.ts';
 import { boundCalls } from './bound-calls.ts';
@@ -48,6 +49,7 @@ export function createCallModel(
       const prompt = toPrompt(input.instructions, input.messages);
       const tools = input.tools.map(toProviderTool);
       const { modelCall = {} } = agent;
+      Object.values(modelCall.headers ?? {}).forEach(keepSecret);
       const turn = await askModel(
         agent.model,
         { ...settingsOf(modelCall), prompt, ...(tools.length > 0 && { tools }) },

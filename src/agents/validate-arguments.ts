@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { jsonPlace } from '../core/base/json-place.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { Tool } from './definitions.ts';
+import { describeIssues } from './describe-issues.ts';
 
 /** `problem` names a place and what was expected there, in at most 1,000 characters. */
 export type ValidatedArguments = { args: JsonObject } | { problem: string };
 
-const mostIssues = 5;
 const longestProblem = 1_000;
 
 /**
@@ -19,25 +18,11 @@ export async function validateArguments(tool: Tool, args: JsonObject): Promise<V
     // Only JSON reaches the run. An undefined or a Date from a default must become JSON before hashing; otherwise the
     // approved arguments would differ from those that the tool receives.
     if (parsed.success) return { args: JSON.parse(JSON.stringify(parsed.data)) as JsonObject };
-    return { problem: bounded(describe(parsed.error.issues, [])) };
+    return { problem: bounded(describeIssues('arguments', parsed.error.issues)) };
   } catch {
     // A custom check threw. Its message is for the author, not for a model.
     return { problem: `arguments: a check of tool '${tool.name}' failed on them` };
   }
-}
-
-function describe(issues: readonly z.core.$ZodIssue[], above: readonly PropertyKey[]): string {
-  const shown = issues.slice(0, mostIssues).map((issue) => describeOne(issue, [...above, ...issue.path]));
-  if (issues.length > mostIssues) shown.push(`and ${issues.length - mostIssues} more`);
-  return shown.join('; ');
-}
-
-function describeOne(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): string {
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    return [...new Set(issue.errors.map((branch) => describe(branch.slice(0, 1), path)))].join(', or ');
-  }
-  const message = issue.message.replace(/^Invalid input: /, '').replace(/\s+/g, ' ');
-  return `${jsonPlace('arguments', path)}: ${message}`;
 }
 
 function bounded(text: string): string {

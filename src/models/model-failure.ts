@@ -1,9 +1,10 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { retryAfterMs } from './retry-after.ts';
+import { unreadableAnswer } from './unreadable-answer.ts';
 
 export type ModelFailureKind = 'model_rate_limited' | 'model_unavailable' | 'model_refused' | 'model_output_invalid';
 
-/** Why a model gave no turn. `message` is one sentence without any part of the request's headers or bodies (I13). */
+/** Why a model gave no turn. `message` is one sentence without any part of the request's headers or body (I13). */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure' as const;
   readonly kind: ModelFailureKind;
@@ -20,8 +21,9 @@ export class ModelFailure extends Error {
 /**
  * Classifies any error that a provider throws or streams.
  *
- * A provider's own text is never passed on, because some repeat the API key in it. Its error code is passed on if it is
- * a known word. `nowMs` is milliseconds since the epoch, for a Retry-After header with a date.
+ * A provider's own words are never passed on, because some repeat the API key in them. Its error code is passed on if
+ * it is a known word, and the start of an answer that cannot be read without what looks like a secret. `nowMs` is
+ * milliseconds since the epoch, for a Retry-After header with a date.
  */
 export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -29,7 +31,7 @@ export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (AISDKError.isInstance(error)) {
     return refusedBeforeSending.has(error.name)
       ? new ModelFailure('model_refused', `The model cannot be asked this (${error.name}): check the model's options.`)
-      : new ModelFailure('model_output_invalid', `The model's answer was malformed or cut off (${error.name}).`);
+      : unreadable('model', error, error.name);
   }
   const code = knownCode(error);
   if (code === 'rate_limit_exceeded' || code === 'rate_limit_error') {
@@ -62,10 +64,13 @@ function fromHttp(error: APICallError, nowMs: number): ModelFailure {
     const wait = retryAfterMs(error.responseHeaders, nowMs);
     return new ModelFailure('model_unavailable', `The ${where} is unavailable (${what}).`, wait);
   }
-  if (status < 300) {
-    return new ModelFailure('model_output_invalid', `The answer of the ${where} cannot be read (${what}).`);
-  }
+  if (status < 300) return unreadable(where, error, what);
   return new ModelFailure('model_refused', `The ${where} refused the request (${what}): ${remedy(status)}.`);
+}
+
+function unreadable(where: string, error: unknown, otherwise: string): ModelFailure {
+  const what = unreadableAnswer(error) ?? otherwise;
+  return new ModelFailure('model_output_invalid', `The answer of the ${where} cannot be read (${what}).`);
 }
 
 const unreachable = new Set([

@@ -2,6 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { checkOptions } from '../agents/check-options.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
+import { keepSecret } from './quote.ts';
 
 /** Options of `openAICompatible`. */
 export interface OpenAICompatibleOptions {
@@ -36,6 +37,7 @@ export function openAICompatible(options: OpenAICompatibleOptions): LanguageMode
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new DefinitionError('openAICompatible: apiKey must be visible ASCII characters without blanks');
   }
+  if (apiKey !== undefined) keepSecret(apiKey);
   const provider = createOpenAICompatible({ name, baseURL, includeUsage: true, apiKey });
   return provider.chatModel(model);
 }

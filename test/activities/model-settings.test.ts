@@ -83,4 +83,12 @@ describe('the settings of an agent', () => {
     expect(JSON.parse(JSON.stringify(config.modelCall))).toEqual({ timeoutMs: 1_000, maxAttempts: 2 });
     expect(JSON.stringify(config)).not.toContain('acme');
   });
+
+  test('have headers that no failure repeats', async () => {
+    server.answer((response, { headers }) => reply(response, 200, `tenant ${String(headers['x-tenant'])} is unknown`));
+    await expect(call()).rejects.toMatchObject({
+      type: 'model_output_invalid',
+      message: expect.stringContaining('it begins tenant [redacted] is unknown'),
+    });
+  });
 });

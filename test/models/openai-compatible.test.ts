@@ -232,7 +232,7 @@ describe('a failure', () => {
       },
       {
         kind: 'model_output_invalid',
-        message: "The model's answer was malformed or cut off (AI_InvalidResponseDataError).",
+        message: 'The answer of the model cannot be read (Response stream ended without a finish reason).',
       },
     ],
     [
@@ -242,7 +242,10 @@ describe('a failure', () => {
         stream.send('{"choices": [', chunk({}, 'stop'));
         stream.done();
       },
-      { kind: 'model_output_invalid', message: "The model's answer was malformed or cut off (AI_JSONParseError)." },
+      {
+        kind: 'model_output_invalid',
+        message: `The answer of the model cannot be read (answer: Array item or end of array ']' expected but reached end of input at position 13; it begins {"choices": [).`,
+      },
     ],
     [
       'an error in the stream',

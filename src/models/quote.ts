@@ -1,0 +1,42 @@
+/** Quotes what a model's server sent, without the secrets that such text may repeat (I13). */
+
+const secrets = new Set<string>();
+/** A shorter text is no secret, and replacing it would deface what is quoted. */
+const shortestSecret = 6;
+
+/** From now on, `quote` leaves a key or the value of a header out, in this process. */
+export function keepSecret(value: string): void {
+  // A server may repeat the value without a scheme such as `Bearer`, or inside JSON.
+  for (const secret of [value, ...value.split(' ')]) {
+    if (secret.length < shortestSecret) continue;
+    secrets.add(secret);
+    secrets.add(JSON.stringify(secret).slice(1, -1));
+  }
+}
+
+const longestQuote = 200;
+/** Redacted before the cut: a secret that the cut divides would not be recognized. */
+const readCharacters = 100_000;
+const redacted = '[redacted]';
+
+/** The first 200 characters of `text` on one line. What is a secret, or looks like one, is replaced. */
+export function quote(text: string): string {
+  const line = redact(text.slice(0, readCharacters))
+    .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return line.length <= longestQuote ? line : `${line.slice(0, longestQuote).replace(/\p{Surrogate}$/u, '')}…`;
+}
+
+function redact(text: string): string {
+  let clean = text;
+  for (const secret of [...secrets].toSorted((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, redacted);
+  return clean
+    .replace(/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${redacted}`)
+    .replace(/\bsk-[\w-]+/g, redacted)
+    .replace(named, `$1${redacted}`)
+    .replace(/[\w+/=-]{16,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? redacted : word));
+}
+
+/** What stands after the name of a secret, such as `"api_key": "…"` or `API key provided: …`. */
+const named =
+  /((?:api[-_ ]?key|authorization|credential|password|secret|token)\b[^:=\n]{0,20}[:=]\s*["']?)[^\s"',;}]+/gi;
