@@ -73,6 +73,11 @@ export function defineAgent(options: AgentOptions): Agent {
   const place = `agent '${name}'`;
   if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
   checkModel(place, model, modelCall?.stream);
+  if (Object.values(tools ?? {}).some(isAiSdkTool)) {
+    throw new DefinitionError(
+      `${place}: tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input`,
+    );
+  }
   if (!Array.isArray(tools) || !tools.every(isTool)) {
     throw new DefinitionError(`${place}: tools must be a list of what defineTool or agentTool returned`);
   }
@@ -103,6 +108,11 @@ export function defineAgent(options: AgentOptions): Agent {
     maxTurns,
     ...(modelCall === undefined ? {} : { modelCall: Object.freeze({ ...modelCall }) }),
   });
+}
+
+/** True for what `tool` of the AI SDK returns. */
+function isAiSdkTool(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'inputSchema' in value;
 }
 
 function checkAgentName(name: unknown): void {

@@ -1,11 +1,11 @@
-import type { z } from 'zod';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { risks, type JsonObject, type Risk } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Tool, type ToolContext, toolMark } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 
-type ArgumentName<Schema extends ToolSchema> = Extract<keyof z.output<Schema>, string>;
+type ArgumentName<Schema extends ToolSchema> = Extract<keyof StandardSchemaV1.InferOutput<Schema>, string>;
 
 /** Options of `defineTool`. `name`, `description`, `input` and `execute` are required. */
 export interface ToolOptions<Schema extends ToolSchema> {
@@ -13,7 +13,7 @@ export interface ToolOptions<Schema extends ToolSchema> {
   name: string;
   /** Shown to the model. */
   description: string;
-  /** A zod schema of an object: the arguments that the model gives. Its JSON Schema is shown to the model. */
+  /** The schema of an object: the arguments that the model gives. Its JSON Schema is shown to the model. */
   input: Schema;
   /** The effect that a call can have: `read_only`, `write` or `destructive`. Rules read it. Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
@@ -32,7 +32,7 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** Start-to-close timeout of one attempt, in milliseconds. Default 10 minutes. */
   timeoutMs?: number;
   /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
-  execute: (args: z.output<Schema>, context: ToolContext) => unknown;
+  execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
 }
 
 export const defaultHeartbeatTimeoutMs = 30_000;
@@ -72,6 +72,9 @@ const optionNames = [
  * ```
  */
 export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schema>): Tool<Schema> {
+  if (Object.hasOwn(options ?? {}, 'inputSchema')) {
+    throw new DefinitionError("defineTool: 'inputSchema' is the AI SDK's name for the schema: give it as input");
+  }
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);
   const { name, description, input, risk = 'write', subject, idempotent = false, heartbeat, execute } = options;

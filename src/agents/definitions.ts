@@ -3,8 +3,8 @@
  * agent.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Logger } from '@temporalio/common';
-import type { z } from 'zod';
 import type { Caller } from '../contract.ts';
 import type { JsonObject, Risk } from '../core/base/tool-call.ts';
 import type { ModelCallOptions } from './model-call.ts';
@@ -71,7 +71,7 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   /** Only for a handoff tool: the agent that takes over. */
   readonly handoff?: Agent;
   // A method rather than a property, so that tools with different arguments fit into a `Tool[]`.
-  execute(args: z.output<Schema>, context: ToolContext): unknown;
+  execute(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): unknown;
 }
 
 /**

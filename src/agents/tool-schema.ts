@@ -1,34 +1,62 @@
 // oxlint-disable no-underscore-dangle -- `_zod` is the property that zod documents for libraries
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { z } from 'zod';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
 
-/** A zod object schema, from `zod` or `zod/mini`. */
-export type ToolSchema = z.core.$ZodObject;
+/**
+ * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a Standard
+ * JSON Schema.
+ */
+export type ToolSchema =
+  z.core.$ZodObject | (StandardSchemaV1<unknown, object> & StandardJSONSchemaV1<unknown, object>);
+
+type Standard = StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
 
 /**
  * The JSON Schema (2020-12) of the input that a model must send for `schema`.
  *
  * The parsed arguments are shown, hashed, approved and executed, and a reviewer's edit of them is parsed again. So the
  * output of the schema must be JSON, and must be valid as its input. Defaults and stripped keys are allowed;
- * transforms, codecs, dates and similar types are refused with a `DefinitionError`.
+ * transforms, codecs, dates and similar types are refused with a `DefinitionError`. What a library other than zod does
+ * not tell here, `validateArguments` finds out.
  */
 export function jsonSchemaOf(place: string, schema: unknown): JsonObject {
-  if (!isSchema(schema) || schema._zod.def.type !== 'object') {
-    throw new DefinitionError(`${place}: expected a zod object schema, such as z.object({ path: z.string() })`);
-  }
+  const standard = standardOf(place, schema);
+  const convert = (io: 'input' | 'output') =>
+    standard.jsonSchema === undefined
+      ? z.toJSONSchema(schema as z.core.$ZodType, { io })
+      : standard.jsonSchema[io]({ target: 'draft-2020-12' });
+  let json: object;
   try {
-    const json = z.toJSONSchema(schema, { io: 'input' });
-    z.toJSONSchema(schema, { io: 'output' });
-    const unfit = findUnfit(schema, new Set());
+    json = convert('input');
+    convert('output');
+    const unfit = isZod(schema) ? findUnfit(schema, new Set()) : undefined;
     if (unfit !== undefined) throw new Error(`${unfit} is not supported`);
-    return JSON.parse(JSON.stringify(json)) as JsonObject;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new DefinitionError(
       `${place}: ${why}: a tool receives exactly the arguments that were approved, as JSON, so its schema takes and gives plain JSON`,
     );
   }
+  if ('type' in json && json.type === 'object') return JSON.parse(JSON.stringify(json)) as JsonObject;
+  throw new DefinitionError(`${place}: expected the schema of an object, such as z.object({ path: z.string() })`);
+}
+
+/** What `schema` offers by the Standard Schema interface. Throws a `DefinitionError` that says what to use instead. */
+function standardOf(place: string, schema: unknown): Standard {
+  const { '~standard': standard } = (schema ?? {}) as { '~standard'?: Standard };
+  if (typeof standard?.validate !== 'function') {
+    throw new DefinitionError(
+      `${place}: expected a schema of zod 4, or of another library with Standard Schema and Standard JSON Schema, such as z.object({ path: z.string() })`,
+    );
+  }
+  if (standard.jsonSchema !== undefined || isZod(schema)) return standard;
+  throw new DefinitionError(
+    standard.vendor === 'zod'
+      ? `${place}: expected a schema of zod 4, and this one is of zod 3: import z from zod 4, or from 'zod/v4' of zod 3.25`
+      : `${place}: this schema of ${standard.vendor} gives no JSON Schema for the model: make it a Standard JSON Schema (for valibot, by toStandardJsonSchema of @valibot/to-json-schema), or use zod 4`,
+  );
 }
 
 const unfitTypes = new Set(['transform', 'promise', 'success', 'file', 'function']);
@@ -51,12 +79,13 @@ function findUnfit(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): string 
 /** The schemas inside a definition: directly, in a list (union, tuple) or by name (object). */
 function innerSchemas(definition: z.core.$ZodTypeDef): z.core.$ZodType[] {
   return Object.values(definition).flatMap((value: unknown) => {
-    if (isSchema(value)) return [value];
-    return typeof value === 'object' && value !== null ? Object.values(value).filter(isSchema) : [];
+    if (isZod(value)) return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).filter(isZod) : [];
   });
 }
 
-function isSchema(value: unknown): value is z.core.$ZodType {
+/** True for a schema of zod 4 or `zod/mini`. */
+function isZod(value: unknown): value is z.core.$ZodType {
   if (typeof value !== 'object' || value === null || !('_zod' in value)) return false;
   const internals = value._zod as { def?: { type?: unknown } } | undefined;
   return typeof internals?.def?.type === 'string';

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { tool } from 'ai';
 import { z } from 'zod';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
 const toolNamed = (name: string) => defineTool({ name, description: '', input: z.object({}), execute: () => null });
+const fromAiSdk = tool({ description: '', inputSchema: z.object({}), execute: () => null });
 const options: AgentOptions = { name: 'tidy', instructions: 'Tidy up.', model: scriptedModel([]) };
 const define = (overrides: object): unknown => defineAgent({ ...options, ...overrides });
 
@@ -48,6 +50,9 @@ describe('defineAgent', () => {
       "agent 'tidy': tools must be a list of what defineTool or agentTool returned",
     ],
     [{ tools: toolNamed('a') }, "agent 'tidy': tools must be a list of what defineTool or agentTool returned"],
+    [{ tools: { look: fromAiSdk } }, /^agent 'tidy': tools of the AI SDK pass no gate: declare each with defineTool/],
+    [{ tools: [toolNamed('a'), fromAiSdk] }, /^agent 'tidy': tools of the AI SDK pass no gate/],
+    [{ tools: null }, "agent 'tidy': tools must be a list of what defineTool or agentTool returned"],
     [{ tools: [toolNamed('a'), toolNamed('a')] }, "agent 'tidy': tool name 'a' is used twice"],
     [{ description: 7 }, "agent 'tidy': description must be text"],
     [{ handoffs: defineAgent(options) }, "agent 'tidy': handoffs must be a list of what defineAgent returned"],

@@ -1,4 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { tool as aiSdkTool } from 'ai';
+import { type } from 'arktype';
+import * as v from 'valibot';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { defineTool, type ToolOptions } from '../../src/agents/define-tool.ts';
@@ -61,6 +65,18 @@ describe('defineTool', () => {
     expect(tool.schema['type']).toBe('object');
   });
 
+  test('accepts schemas of other libraries, with the types of their arguments', () => {
+    const base = { name: 'a', description: '' };
+    const ark = type({ path: 'string', 'times?': 'number' });
+    const valibot = toStandardJsonSchema(v.object({ path: v.string(), times: v.optional(v.number()) }));
+    const tools = [
+      defineTool({ ...base, input: ark, subject: 'path', execute: ({ path, times = 1 }) => path.repeat(times) }),
+      defineTool({ ...base, input: valibot, subject: 'path', execute: ({ path, times = 1 }) => path.repeat(times) }),
+    ];
+    expect(tools.map(({ schema }) => schema['required'])).toEqual([['path'], ['path']]);
+    expect(() => define({ input: ark, subject: 'pat' })).toThrow('an argument of its input (path, times)');
+  });
+
   test.each([['a'], ['read_file'], ['A-1'], ['x'.repeat(64)], ['Default'], ['prototype']])(
     'accepts the name %p',
     (name) => {
@@ -91,6 +107,10 @@ describe('defineTool', () => {
 
   test.each([
     [{ risky: true }, /^defineTool: unknown option 'risky'; known are name, description/],
+    [
+      aiSdkTool({ description: '', inputSchema: z.object({}), execute: () => null }),
+      /^defineTool: 'inputSchema' is the AI SDK's name for the schema: give it as input$/,
+    ],
     [{ risk: 'unknown' }, /^tool 'move_file': risk must be one of read_only, write, destructive$/],
     [{ description: 1 }, /^tool 'move_file': description must be text$/],
     [{ idempotent: 'no' }, /^tool 'move_file': idempotent must be true or false$/],

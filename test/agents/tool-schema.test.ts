@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { jsonSchema } from 'ai';
+import { type } from 'arktype';
+import * as v from 'valibot';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { z as z3 } from 'zod/v3';
 import { jsonSchemaOf } from '../../src/agents/tool-schema.ts';
 
 interface Folder {
@@ -25,6 +31,8 @@ describe('jsonSchemaOf', () => {
     const json = jsonSchemaOf('x', schema);
     expect(json).toMatchObject({ type: 'object' });
     expect(JSON.parse(JSON.stringify(json))).toEqual(json);
+    // What a run has recorded stays comparable.
+    expect(json).toEqual(z.toJSONSchema(schema, { io: 'input' }));
   });
 
   // JSON Schema shows only one side of the last four; without a check of the steps between, they would pass.
@@ -61,11 +69,51 @@ describe('jsonSchemaOf', () => {
   test.each([
     ['a string', z.string()],
     ['a union', z.union([z.object({}), z.object({})])],
-    ['a transformed object', z.object({}).transform((value) => value)],
-    ['JSON Schema', { type: 'object' }],
-    ['nothing', undefined],
-    ['something odd', { _zod: null }],
+    ['an ArkType string', type('string')],
   ])('refuses %s instead of an object schema', (_case, schema) => {
-    expect(() => jsonSchemaOf('x', schema)).toThrow('x: expected a zod object schema');
+    expect(() => jsonSchemaOf('x', schema)).toThrow('x: expected the schema of an object');
+  });
+
+  test.each<[string, unknown, string]>([
+    ['JSON Schema', { type: 'object' }, 'expected a schema of zod 4, or of another library'],
+    ['jsonSchema() of the AI SDK', jsonSchema({ type: 'object' }), 'expected a schema of zod 4, or of another library'],
+    ['nothing', undefined, 'expected a schema of zod 4, or of another library'],
+    ['something odd', { _zod: null }, 'expected a schema of zod 4, or of another library'],
+    ['something odder', { '~standard': { validate: 1 } }, 'expected a schema of zod 4, or of another library'],
+    ['zod 3', z3.object({ a: z3.string() }), "this one is of zod 3: import z from zod 4, or from 'zod/v4' of zod 3.25"],
+    [
+      'Valibot alone',
+      v.object({ a: v.string() }),
+      'this schema of valibot gives no JSON Schema for the model: make it',
+    ],
+  ])('refuses %s', (_case, schema, sentence) => {
+    expect(() => jsonSchemaOf('x', schema)).toThrow(sentence);
+  });
+});
+
+describe('other libraries', () => {
+  const expected = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: { path: { type: 'string', minLength: 1 }, times: { type: 'number' } },
+    required: ['path'],
+  };
+
+  test.each<[string, unknown]>([
+    ['zod/mini', mini.object({ path: mini.string().check(mini.minLength(1)), times: mini.optional(mini.number()) })],
+    ['ArkType', type({ path: 'string > 0', 'times?': 'number' })],
+    [
+      'Valibot',
+      toStandardJsonSchema(v.object({ path: v.pipe(v.string(), v.minLength(1)), times: v.optional(v.number()) })),
+    ],
+  ])('%s gives the same JSON Schema', (_case, schema) => {
+    expect(jsonSchemaOf('x', schema)).toEqual(expected);
+  });
+
+  test.each<[string, unknown]>([
+    ['a transform of Valibot', toStandardJsonSchema(v.object({ a: v.pipe(v.string(), v.transform(Number)) }))],
+    ['a transform of zod/mini', mini.object({ a: mini.pipe(mini.string(), mini.transform(Number)) })],
+  ])('refuses %s', (_case, schema) => {
+    expect(() => jsonSchemaOf('x', schema)).toThrow(/^x: .+: a tool receives exactly the arguments that were approved/);
   });
 });

@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
 import { defineTool } from '../../src/agents/define-tool.ts';
+import type { ToolSchema } from '../../src/agents/tool-schema.ts';
 import { validateArguments } from '../../src/agents/validate-arguments.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
-const toolOf = (input: z.ZodObject) => defineTool({ name: 'a', description: '', input, execute: () => null });
+const toolOf = (input: ToolSchema) => defineTool({ name: 'a', description: '', input, execute: () => null });
 
 const tool = toolOf(
   z.object({
@@ -80,5 +85,40 @@ describe('validateArguments', () => {
     expect(many).toEqual({ problem: expect.stringMatching(/^arguments\.list\[0\].*\[4\].*; and 95 more$/) });
     const wide = await validateArguments(strict, { list: [], ['x'.repeat(5_000)]: 1 });
     expect('problem' in wide && wide.problem.length).toBeLessThanOrEqual(1_001);
+  });
+});
+
+describe('with other libraries', () => {
+  const mode = { path: 'a', mode: 'keep' };
+  test.each<[string, ToolSchema, string]>([
+    [
+      'zod/mini',
+      mini.object({ path: mini.string(), mode: mini.prefault(mini.string(), 'keep') }),
+      'arguments.path: expected string, received number',
+    ],
+    [
+      'ArkType',
+      type({ path: 'string', mode: "string = 'keep'" }),
+      'arguments.path: path must be a string (was a number)',
+    ],
+    [
+      'Valibot',
+      toStandardJsonSchema(v.object({ path: v.string(), mode: v.optional(v.string(), 'keep') })),
+      'arguments.path: Invalid type: Expected string but received 7',
+    ],
+  ])('%s fills defaults, and tells what is wrong', async (_case, input, problem) => {
+    expect(await validateArguments(toolOf(input), { path: 'a' })).toEqual({ args: mode });
+    expect(await validateArguments(toolOf(input), { path: 7 })).toEqual({ problem });
+  });
+
+  // What their JSON Schemas do not show.
+  test.each<[string, ToolSchema, JsonObject]>([
+    ['doubles a number', type({ amount: type('number').pipe((amount) => amount * 2) }), { amount: 5 }],
+    ['reads a number from a text', type({ amount: 'string.numeric.parse' }), { amount: '5' }],
+    ['adds to a text', z.object({ amount: z.string().overwrite((text) => `${text}!`) }), { amount: '5' }],
+  ])('a schema that %s runs nothing', async (_case, input, args) => {
+    expect(await validateArguments(toolOf(input), args)).toEqual({
+      problem: "arguments: the schema of tool 'a' changes or refuses what it has given itself",
+    });
   });
 });
