@@ -14,6 +14,7 @@ export type { ApprovalFilter, ApprovalList, UnreadRun } from './client/list-appr
 export type { Check } from './client/check-codec.ts';
 export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';
 export type { ReviewerKey } from './client/reviewer-key.ts';
+export type { Retry } from './client/retries.ts';
 export type { RunView } from './client/show-run.ts';
 export { signDecision, signMessage } from './client/sign-message.ts';
 export type { Signed, Signer, SigningOptions } from './client/sign-message.ts';

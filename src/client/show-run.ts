@@ -5,6 +5,7 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
+import { type Retry, retriesOf } from './retries.ts';
 import { runResult } from './run-result.ts';
 
 /** The present state of a run. Without a worker `run` is absent and `note` says why; the rest comes from the server. */
@@ -19,6 +20,8 @@ export interface RunView {
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
+  /** Activities that have failed and are tried again; absent if there are none. The query `run` does not show them. */
+  retrying?: Retry[];
   /** The run's own report: counts, outcomes, refused decisions. */
   run?: RunStatus;
   /** Present if the run has completed. */
@@ -41,6 +44,8 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   });
   const [answer, ending] = await Promise.all([asked, isOpen ? {} : endingOf(session, workflowId)]);
   const { rows, more } = isOpen ? memoRows(described) : { rows: [], more: 0 };
+  // The server still lists the activities of a run that was terminated.
+  const retrying = isOpen ? retriesOf(described) : [];
   const run = isProblemError(answer) ? undefined : answer;
   return {
     workflowId,
@@ -50,6 +55,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
     ...(described.closeTime === undefined ? {} : { closedAt: described.closeTime.toISOString() }),
     open: rows,
     more,
+    ...(retrying.length > 0 && { retrying }),
     ...(run === undefined ? {} : { run }),
     ...ending,
     ...(isProblemError(answer) ? { note: answer.message } : {}),

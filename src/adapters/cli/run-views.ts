@@ -1,4 +1,5 @@
 import type { CallOutcome, RunResult } from '../../contract.ts';
+import type { Retry } from '../../client/retries.ts';
 import type { RunView } from '../../client/show-run.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { renderApprovals } from './approval-views.ts';
@@ -20,6 +21,10 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
       ['calls', run === undefined ? undefined : countsOf(run.counts)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
+      ...(view.retrying ?? []).map((each): [string, string] => [
+        'retrying',
+        output.style('yellow', describeRetry(each)),
+      ]),
       ['failed', failure === undefined ? undefined : output.style('red', escapeText(failure.message))],
       ['note', view.note === undefined ? undefined : escapeText(view.note)],
     ]),
@@ -30,6 +35,12 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
   if (view.more > 0) parts.push(`and ${view.more} more`);
   if (result !== undefined) parts.push('', escapeLines(result.output));
   return parts.join('\n');
+}
+
+function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt }: Retry): string {
+  const of = maxAttempts === undefined ? '' : ` of ${maxAttempts}`;
+  const at = nextAttemptAt === undefined ? ' (running)' : ` at ${nextAttemptAt}`;
+  return `${escapeText(activity)}, attempt ${attempt}${of}${at}; the last one: ${escapeText(message)}`;
 }
 
 /** The result of a run that the command waited for. */

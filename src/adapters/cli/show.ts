@@ -5,7 +5,7 @@ import { renderRun } from './run-views.ts';
 /** `countersign show RUN`: the current state of a run, with or without a worker. */
 export function addShow(program: Command): void {
   withClientFlags(program.command('show <run>'))
-    .description('show a run: its status, its calls, what it waits for, its result')
+    .description('show a run: its status, its calls, what it waits for, what is tried again, its result')
     .action((workflowId: string, options: ClientFlags) =>
       withClient(options, async (client, output) => {
         const view = await client.show(workflowId);

@@ -287,6 +287,33 @@ describe('renderRun', () => {
     expect(renderRun(output, view, nowMs)).toMatch(/\nand 2 more$/);
   });
 
+  test('a run whose activities are tried again', () => {
+    const view = {
+      workflowId: 'run-1',
+      status: 'running' as const,
+      taskQueue: 'countersign',
+      startedAt: '2026-01-02T02:00:00.000Z',
+      open: [],
+      more: 0,
+      retrying: [
+        {
+          activity: 'countersign.callModel',
+          attempt: 2,
+          maxAttempts: 10,
+          message: 'The model is rate limited.',
+          type: 'model_rate_limited',
+          nextAttemptAt: '2026-01-02T02:01:00.000Z',
+        },
+        { activity: hostile, attempt: 7, message: hostile },
+      ],
+    };
+    const lines = renderRun(output, view, nowMs).split('\n');
+    expect(lines[4]).toBe(
+      'retrying    countersign.callModel, attempt 2 of 10 at 2026-01-02T02:01:00.000Z; the last one: The model is rate limited.',
+    );
+    expect(lines[5]).toMatch(/^retrying {4}x[\x20-\x7e]+, attempt 7 \(running\); the last one: x[\x20-\x7e]+$/);
+  });
+
   test('a run that cannot be queried and a failed run give the reason', () => {
     const view = { workflowId: hostile, taskQueue: hostile, startedAt: '2026', open: [], more: 0 };
     const alone = renderRun(output, { ...view, status: 'running', note: `No worker ${hostile}` }, nowMs);
