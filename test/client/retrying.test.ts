@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { defineAgent, openAICompatible } from '../../src/index.ts';
+import { defineAgent, type ModelCallOptions, openAICompatible } from '../../src/index.ts';
 import type { Retry } from '../../src/client.ts';
 import {
   answerText,
@@ -21,9 +21,13 @@ let world: World;
 beforeAll(async () => {
   server = await startChatServer();
   const model = openAICompatible({ baseURL: server.baseURL, apiKey: 'hunting-horse', model: 'm' });
-  const modelCall = { maxAttempts: 4 };
+  const agentNamed = (name: string, modelCall: ModelCallOptions) =>
+    defineAgent({ name, instructions: '', model, modelCall });
   world = await openWorld({
-    agentsIn: () => [defineAgent({ name: 'tester', instructions: '', model, modelCall })],
+    agentsIn: () => [
+      agentNamed('tester', { maxAttempts: 4 }),
+      agentNamed('hasty', { timeoutMs: 300, maxAttempts: 2, stream: 'off' }),
+    ],
   });
 });
 afterAll(async () => {
@@ -104,4 +108,19 @@ test('a first attempt in progress is no retry', async () => {
   expect(await world.client.show(run.workflowId)).not.toHaveProperty('retrying');
   release();
   await run.result();
+});
+
+test('a server that does not answer in time is asked again, and no more than the agent says', async () => {
+  let asked = 0;
+  let closed = 0;
+  server.answer((response) => {
+    asked += 1;
+    response.on('close', () => (closed += 1));
+  });
+  const run = await world.start([], { agent: 'hasty' });
+  const [retry] = await eventually('a retry', async () => (await world.client.show(run.workflowId)).retrying);
+  expect(retry).toMatchObject({ attempt: 2, maxAttempts: 2, message: 'activity StartToClose timeout' });
+  await expect(run.result()).rejects.toMatchObject({ message: expect.stringContaining('timeout') });
+  await eventually('both requests end', () => closed === 2);
+  expect(asked).toBe(2);
 });
