@@ -15,6 +15,7 @@ import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
+import { engine } from '../core/policy/ruling.ts';
 import { parentOfRun } from './parent-of-run.ts';
 
 export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
@@ -106,6 +107,7 @@ export function createLoadAgent({
       ...configOf(agent),
       ...above,
       ...(handoffs.length > 0 && { handoffs }),
+      engine,
       continueAsNewAfter,
       attributes,
       sizeLimits,

@@ -4,6 +4,7 @@ import { policyDigest } from '../core/policy/policy-digest.ts';
 import type { GateConfig, RequestedGateConfig } from '../core/policy/gate-config.ts';
 import { type GatedDefinition, withGreaterRisk } from '../core/policy/gated-activity.ts';
 import { modes } from '../core/policy/modes.ts';
+import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { runPolicy } from './load-agent.ts';
@@ -49,7 +50,7 @@ export function createLoadGate({
       mode,
     );
     const digest = policyDigest({ ceiling, run });
-    return { agent, ceiling, run, policyDigest: digest, continueAsNewAfter, gated: recorded, attributes };
+    return { agent, ceiling, run, policyDigest: digest, engine, continueAsNewAfter, gated: recorded, attributes };
   };
 }
 

@@ -117,10 +117,10 @@ export function secondGate({
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
-      const { risk, subject, shellSubject } = called;
+      const { risk, subject, shellSubject, beside } = called;
       const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
       const shell = typeof command === 'string' ? splitShell(command) : notSplit;
-      const call = { tool: called.name, args, risk, subject, ...(shellSubject === true ? { shell } : {}) };
+      const call = { tool: called.name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
       const ruling = evaluate(layers, call, { agent, caller, assessment: assessRecorded(call, assessRules) });
       if (ruling.action === 'deny' && ceiling !== undefined) {
         throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${called.name}'`);

@@ -4,6 +4,7 @@ import { risks } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { checkToolName, longestMs } from './define-tool.ts';
 import { DefinitionError } from './definition-error.ts';
+import { checkBeside, shellSubjectOptions } from './read-subject.ts';
 
 const optionNames = ['risk', 'description', 'arguments', 'subject', 'idempotent', 'heartbeat', 'about'];
 
@@ -52,14 +53,15 @@ function checkNames(place: string, names: unknown): void {
 
 function checkSubject(place: string, subject: unknown, names: readonly string[] | undefined): void {
   if (subject === undefined) return;
-  if (typeof subject === 'object') {
-    checkOptions(`${place}: subject`, subject, ['argument', 'shell']);
-    if ((subject as { shell?: unknown }).shell !== true) {
-      throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
-    }
+  const isShell = typeof subject === 'object';
+  if (isShell) checkOptions(`${place}: subject`, subject, shellSubjectOptions);
+  const { argument, shell, beside } = isShell ? (subject as Record<string, unknown>) : { argument: subject };
+  if (isShell && shell !== true) {
+    throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
   }
-  const argument =
-    typeof subject === 'object' && subject !== null && 'argument' in subject ? subject.argument : subject;
-  if (typeof argument === 'string' && (names === undefined || names.includes(argument))) return;
-  throw new DefinitionError(`${place}: subject must name one of its arguments (${names?.join(', ') ?? 'none named'})`);
+  if (typeof argument !== 'string' || names?.includes(argument) === false) {
+    const known = names?.join(', ') ?? 'none named';
+    throw new DefinitionError(`${place}: subject must name one of its arguments (${known})`);
+  }
+  if (beside !== undefined) checkBeside(place, beside, argument, names);
 }

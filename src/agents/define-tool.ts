@@ -1,8 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { risks, type JsonObject, type Risk } from '../core/base/tool-call.ts';
+import { risks, type Risk } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Tool, type ToolContext, toolMark } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
+import { readSubject } from './read-subject.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 
 type ArgumentName<Schema extends ToolSchema> = Extract<keyof StandardSchemaV1.InferOutput<Schema>, string>;
@@ -19,9 +20,12 @@ export interface ToolOptions<Schema extends ToolSchema> {
   risk?: Exclude<Risk, 'unknown'>;
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. With `{ argument,
-   * shell: true }`, the text is a shell command, and each simple command in it must be allowed.
+   * shell: true }`, the text is a shell command, and each simple command in it must be allowed. `beside` lists the
+   * arguments that are harmless beside any command, such as `description`: a rule that matches the command allows no
+   * others, such as `env` or `cwd`, unless it names them.
    */
-  subject?: ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true };
+  subject?:
+    ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
   /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
   /**
@@ -119,27 +123,6 @@ export function checkToolName(name: unknown): void {
   if (reservedNames.has(name)) {
     throw new DefinitionError(`tool name '${name}' is taken by a property of every object; choose another name`);
   }
-}
-
-function readSubject(place: string, subject: unknown, schema: JsonObject): Pick<Tool, 'subject' | 'shellSubject'> {
-  if (subject === undefined) return {};
-  const properties = (schema['properties'] ?? {}) as JsonObject;
-  const known = Object.keys(properties).join(', ') || 'none';
-  if (typeof subject !== 'object') {
-    if (typeof subject === 'string' && Object.hasOwn(properties, subject)) return { subject };
-    throw new DefinitionError(`${place}: subject must name an argument of its input (${known})`);
-  }
-  checkOptions(`${place}: subject`, subject, ['argument', 'shell']);
-  const { argument, shell } = subject as { argument?: unknown; shell?: unknown };
-  if (shell !== true) {
-    throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
-  }
-  if (typeof argument !== 'string' || !Object.hasOwn(properties, argument)) {
-    throw new DefinitionError(`${place}: subject.argument must name an argument of its input (${known})`);
-  }
-  const { type = 'string' } = properties[argument] as JsonObject;
-  if (type !== 'string') throw new DefinitionError(`${place}: subject.argument must name an argument that is text`);
-  return { subject: argument, shellSubject: true };
 }
 
 function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['heartbeat']): number | null {

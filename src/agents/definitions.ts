@@ -61,6 +61,8 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly subject?: string;
   /** True: the subject is shell text. */
   readonly shellSubject?: true;
+  /** For a shell subject: the arguments that are harmless beside any command. */
+  readonly beside?: readonly string[];
   readonly idempotent: boolean;
   /** Milliseconds; null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;

@@ -85,8 +85,8 @@ function isSameAgent(one: Tool, other: Tool): boolean {
 
 /** The tool definition that a run records at its start (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
-  const { name, description, schema, risk, subject, shellSubject, idempotent, heartbeatTimeoutMs, timeoutMs } = tool;
-  const { agent, handoff } = tool;
+  const { name, description, schema, risk, subject, shellSubject, beside } = tool;
+  const { idempotent, heartbeatTimeoutMs, timeoutMs, agent, handoff } = tool;
   return {
     name,
     description,
@@ -94,6 +94,7 @@ export function definitionOf(tool: Tool): ToolDefinition {
     risk,
     subject,
     shellSubject,
+    beside,
     idempotent,
     heartbeatTimeoutMs,
     timeoutMs,

@@ -7,6 +7,7 @@ import { createRegistry } from '../../src/agents/registry.ts';
 import type { RunInput } from '../../src/contract.ts';
 import { policyDigest } from '../../src/core/policy/policy-digest.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
+import { engine } from '../../src/core/policy/ruling.ts';
 import type { RunConfig } from '../../src/core/policy/run-config.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
@@ -36,6 +37,10 @@ function load(
   return loadAgent({ agent: agents[0]!.name, input: 'go', ...input });
 }
 const ids = (policies: readonly Policy[]): (string | undefined)[] => policies.map(({ rules }) => rules[0]?.id);
+
+test('records the engine that rules on the calls of the run', async () => {
+  expect(await load([agentNamed('a')], {})).toMatchObject({ engine });
+});
 
 describe('a nested run', () => {
   const parent = (...policies: Policy[]) => ({ parent: { lineage: ['above'], policies } });

@@ -7,6 +7,17 @@ test('returns the declarations by name', () => {
   expect(gated.get('refund')).toMatchObject({ risk: 'destructive', argumentNames: ['orderId'], subject: 'orderId' });
 });
 
+test('accepts arguments that are harmless beside a command, named or by position', () => {
+  const named = {
+    arguments: ['command', 'note'],
+    subject: { argument: 'command', shell: true, beside: ['note'] },
+  } as const;
+  const unnamed = { subject: { argument: '$1', shell: true, beside: ['$2'] } } as const;
+  const gated = checkGated({ named, unnamed });
+  expect(gated.get('named')).toMatchObject({ subject: 'command', shellSubject: true, beside: ['note'] });
+  expect(gated.get('unnamed')).toMatchObject({ subject: '$1', shellSubject: true, beside: ['$2'] });
+});
+
 test.each<[string, unknown, RegExp]>([
   ['no object', ['refund'], /^gated must be an object/],
   ['a name that no pattern could match', { 're fund': {} }, /^tool name "re fund"/],
@@ -23,6 +34,16 @@ test.each<[string, unknown, RegExp]>([
     /subject must name one of its arguments \(a\)/,
   ],
   ['a shell subject without shell', { refund: { subject: { argument: 'a' } } }, /subject\.shell must be true/],
+  [
+    'an unknown argument beside a command',
+    { sh: { arguments: ['command', 'note'], subject: { argument: 'command', shell: true, beside: ['env'] } } },
+    /subject\.beside must list arguments beside 'command' \(note\)$/,
+  ],
+  [
+    'a list that is none beside a command',
+    { sh: { subject: { argument: '$1', shell: true, beside: '$2' } } },
+    /subject\.beside must list arguments beside '\$1' \(none\)$/,
+  ],
   ['a subject that is nothing', { refund: { subject: null } }, /subject: expected an object/],
   ['idempotent, perhaps', { refund: { idempotent: 'yes' } }, /idempotent must be true or false/],
   [

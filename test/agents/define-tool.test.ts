@@ -46,7 +46,16 @@ describe('defineTool', () => {
   test('accepts a shell subject', () => {
     const tool = defineTool({ ...options, subject: { argument: 'from', shell: true } });
     expect(tool).toMatchObject({ subject: 'from', shellSubject: true });
+    expect(tool).not.toHaveProperty('beside');
     expect(defineTool({ ...options, subject: 'from' })).not.toHaveProperty('shellSubject');
+  });
+
+  test('accepts arguments that are harmless beside a command, and keeps a copy', () => {
+    const beside: ('to' | 'mode')[] = ['to'];
+    const tool = defineTool({ ...options, subject: { argument: 'from', shell: true, beside } });
+    beside.push('mode');
+    expect(tool.beside).toEqual(['to']);
+    expect(Object.isFrozen(tool.beside)).toBe(true);
   });
 
   test('gives the model the JSON Schema of the input', () => {
@@ -124,8 +133,8 @@ describe('defineTool', () => {
     [{ subject: 'path' }, /^tool 'move_file': subject must name an argument of its input \(from, to, mode\)$/],
     [{ subject: 'toString' }, /^tool 'move_file': subject must name an argument/],
     [{ subject: 1 }, /^tool 'move_file': subject must name an argument of its input \(from, to, mode\)$/],
-    [{ subject: null }, /^tool 'move_file': subject: expected an object with argument, shell$/],
-    [{ subject: ['from'] }, /^tool 'move_file': subject: expected an object with argument, shell$/],
+    [{ subject: null }, /^tool 'move_file': subject: expected an object with argument, shell, beside$/],
+    [{ subject: ['from'] }, /^tool 'move_file': subject: expected an object with argument, shell, beside$/],
     [{ subject: { argument: 'from', shel: true } }, /^tool 'move_file': subject: unknown option 'shel'/],
     [
       { subject: { argument: 'from' } },
@@ -142,6 +151,11 @@ describe('defineTool', () => {
       { input: z.object({ argv: z.array(z.string()) }), subject: { argument: 'argv', shell: true } },
       /^tool 'move_file': subject.argument must name an argument that is text$/,
     ],
+    ...[['path'], ['from'], [1], ['toString'], 'to', null].map((beside): [object, RegExp] => [
+      { subject: { argument: 'from', shell: true, beside } },
+      /^tool 'move_file': subject.beside must list arguments beside 'from' \(to, mode\)$/,
+    ]),
+    [{ subject: { argument: 'from', beside: ['to'] } }, /^tool 'move_file': subject.shell must be true/],
   ])('refuses %p', (overrides, sentence) => {
     expect(() => define(overrides)).toThrow(sentence);
   });

@@ -84,11 +84,11 @@ describe('definitionOf', () => {
     const tool = defineTool({
       name: 'bash',
       description: '',
-      input: z.object({ command: z.string() }),
-      subject: { argument: 'command', shell: true },
+      input: z.object({ command: z.string(), note: z.string() }),
+      subject: { argument: 'command', shell: true, beside: ['note'] },
       execute: () => null,
     });
-    expect(definitionOf(tool)).toMatchObject({ subject: 'command', shellSubject: true });
+    expect(definitionOf(tool)).toMatchObject({ subject: 'command', shellSubject: true, beside: ['note'] });
   });
 
   test('differs by description', () => {

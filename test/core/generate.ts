@@ -5,6 +5,7 @@ import { grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src
 import { actions } from '../../src/core/policy/action.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 import { risks } from '../../src/core/base/tool-call.ts';
+import { splitShell } from '../../src/core/shell/split.ts';
 
 const action = fc.constantFrom(...actions);
 const name = fc.constantFrom('read', 'send', 'send_mail', 'drop', '*', 'send*', '*_mail', 'd*p', 'se*d*');
@@ -78,5 +79,20 @@ export const call: fc.Arbitrary<RuledCall> = fc.record(
   },
   { requiredKeys: ['tool', 'args', 'risk'] },
 );
+
+/** A call of a shell tool. Its command is nothing but words, so the split is certain and has one part. */
+export const shellCall: fc.Arbitrary<RuledCall> = fc
+  .record({
+    call,
+    command: fc.constantFrom('a', 'ab', 'b', 'a b', 'true'),
+    beside: fc.subarray(['x', 'y']),
+  })
+  .map(({ call: { args, ...others }, command, beside }) => ({
+    ...others,
+    args: { ...args, to: command },
+    subject: 'to',
+    shell: splitShell(command),
+    beside,
+  }));
 
 export const agent = fc.constantFrom('ops', 'web', 'other');

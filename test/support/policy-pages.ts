@@ -36,11 +36,12 @@ export function rowsOf(text: string): Row[] {
   return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])));
 }
 
-/** The call in a row: `tool`, `arguments`, `risk`, and `subject`, such as `command (shell)`. */
+/** The call in a row: `tool`, `arguments`, `risk`, and `subject`, such as `command (shell)`; `beside` and a name may follow. */
 export function callOf({ tool = '', arguments: args = '', subject = '', risk }: Row): RuledCall {
-  const [, name = '', shell] = /^(\w*)( \(shell\))?$/.exec(subject) ?? [];
+  const [, name = '', shell, beside] = /^(\w*)( \(shell(?: beside (\w+))?\))?$/.exec(subject) ?? [];
   const call: RuledCall = { tool, args: JSON.parse(args) as JsonObject, risk: risk as Risk };
   if (name !== '') call.subject = name;
   if (shell !== undefined) call.shell = splitShell(call.args[name] as string);
+  if (beside !== undefined) call.beside = [beside];
   return call;
 }

@@ -119,6 +119,16 @@ export const recordedRuns: RecordedRun[] = [
     },
   },
   {
+    name: 'env-beside-a-command',
+    play: async (world) => {
+      const policy = { version: 1, rules: [{ pattern: 'bash:git status*', action: 'allow' }] };
+      const bash = (others: object) => ({ tool: 'bash', args: { command: 'git status', ...others } });
+      const run = await world.start(once(bash({ note: 'Look' }), bash({ env: { GIT_PAGER: 'less' } })), { policy });
+      await run.handle.signal('decide', yes((await run.open())[0]!));
+      return finished(run);
+    },
+  },
+  {
     name: 'eight-decided-apart',
     play: async (world) => {
       const run = await world.start(once(...times(8, (index) => pay(index))));

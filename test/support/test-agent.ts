@@ -61,8 +61,12 @@ export function testAgent(folder: string, policy?: object) {
     defineTool({
       name: 'bash',
       description: 'Says that it ran a command.',
-      input: z.object({ command: z.string() }),
-      subject: { argument: 'command', shell: true },
+      input: z.object({
+        command: z.string(),
+        env: z.record(z.string(), z.string()).optional(),
+        note: z.string().optional(),
+      }),
+      subject: { argument: 'command', shell: true, beside: ['note'] },
       execute: ({ command }) => {
         note(`bash ${command}`);
         return `ran ${command}`;

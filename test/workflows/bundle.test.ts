@@ -53,7 +53,7 @@ test('comments are removed, ours and those of libraries', () => {
 
 test.each([
   ['src/workflows/sandbox/payload-converter.ts', 'Cannot write a payload: '],
-  ['src/core/policy/ruling.ts', 'function evaluateByEngine1('],
+  ['src/core/policy/ruling.ts', 'function readyCall('],
   ['node_modules/canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
 ])('a stack trace through %s names its line', (file, words) => {
   const lines = code.split('\n');

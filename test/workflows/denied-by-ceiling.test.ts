@@ -47,6 +47,17 @@ rules:
     expect(await forge(policy, 'pay', pay)).toEqual(denied);
   });
 
+  test('also if only an argument beside the command takes it from the rule that allows', async () => {
+    const policy = `version: 1
+rules:
+  - { pattern: bash, action: deny }
+  - { pattern: "bash:git status*", action: allow }
+`;
+    const status = { command: 'git status' };
+    expect(await forge(policy, 'bash', { ...status, env: { GIT_PAGER: 'less' } })).toEqual(denied);
+    expect(await forge(policy, 'bash', { ...status, note: 'Look' })).toMatchObject({ ran: ['bash git status'] });
+  }, 60_000);
+
   test('also if an argument is named severity', async () => {
     const policy = `version: 1
 rules:

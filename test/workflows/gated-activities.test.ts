@@ -6,6 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectHistories } from '../../src/client/journal-of.ts';
+import { engine } from '../../src/core/policy/ruling.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import { callDigest } from '../../src/core/base/digest.ts';
 import { gatedDefinition } from '../../src/core/policy/gated-activity.ts';
@@ -307,6 +308,13 @@ test('arguments and results of an activity are never read as journal entries', a
     outcomes: [{ toolName: 'look', outcome: 'allowed', ran: 'yes' }],
     gaps: [],
   });
+});
+
+test('a workflow rules with the engine that it recorded at its start', async () => {
+  const handle = await world.start('calls', [{ name: 'look', args: ['a'] }]);
+  await handle.result();
+  const { entries } = projectHistories([await handle.fetchHistory()]);
+  expect(entries.filter(({ kind }) => kind === 'ruling').map((entry) => entry.engine)).toEqual([engine]);
 });
 
 test('misuse is reported in one sentence', async () => {

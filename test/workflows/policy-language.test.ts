@@ -29,7 +29,7 @@ const told = async (call: ScriptedCall, input: Partial<RunInput> = {}): Promise<
   return (await run.result()).output;
 };
 const pay = (to: string, amount: number) => ({ tool: 'pay', args: { to, amount } });
-const bash = (command: string) => ({ tool: 'bash', args: { command } });
+const bash = (command: string, others: JsonObject = {}) => ({ tool: 'bash', args: { command, ...others } });
 const rules = (...each: JsonObject[]): Partial<RunInput> => ({ policy: { version: 1, rules: each } });
 
 describe('each rule of the language decides a call', () => {
@@ -83,6 +83,38 @@ test('a command that is only partly allowed is asked about, and runs when approv
   const [request] = await run.open();
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
   expect((await run.result()).output).toBe('ran git status | tee log');
+});
+
+describe('what stands beside a command', () => {
+  const status = rules({ id: 'status', pattern: 'bash:git status*', action: 'allow' });
+  const env = { env: { GIT_PAGER: 'less' } };
+  const refusal = "rule status allows the command, not 'env' beside it";
+
+  test('an argument that the tool declared harmless changes nothing', async () => {
+    expect(await told(bash('git status', { note: 'Look' }), status)).toBe('ran git status');
+  });
+
+  test('any other argument is asked about, and the request says which', async () => {
+    const run = await world.start([{ calls: [bash('git status', env)] }, { text: '{{lastResult}}' }], status);
+    const [request] = await run.open();
+    expect(request).toMatchObject({ rule: 'status', reason: refusal, arguments: { command: 'git status', ...env } });
+    await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+    expect((await run.result()).output).toBe('ran git status');
+  });
+
+  test('so it is when the policy of the run changes', async () => {
+    const calls = [bash('git status', { note: 'Look' }), bash('git status', env)];
+    const run = await world.start([{ calls }, { text: 'done' }], rules({ pattern: 'bash', action: 'ask' }));
+    const [harmless, other] = await run.open(2);
+    const settled = { requestId: harmless!.requestId, outcome: 'superseded' };
+    expect(await run.handle.executeUpdate('setPolicy', { args: [{ policy: status.policy }] })).toMatchObject({
+      accepted: true,
+      settled: [settled],
+    });
+    expect(await run.open()).toMatchObject([{ requestId: other!.requestId, reason: refusal }]);
+    await run.handle.signal('decide', { requestId: other!.requestId, approved: false });
+    await run.result();
+  });
 });
 
 test('a request states the severity of the call, and waits as long as its own rule says', async () => {

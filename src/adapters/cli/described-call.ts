@@ -23,6 +23,7 @@ export interface DescribedCall {
 export interface Subject {
   argument: string;
   shell: boolean;
+  beside?: string[];
 }
 
 /** The arguments of `evaluate` and `explain`. */
@@ -46,6 +47,7 @@ export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
     const call: RuledCall = { tool, args, risk };
     if (subject !== undefined) call.subject = subject.argument;
     if (subject?.shell === true) call.shell = splitOf(args, subject.argument);
+    call.beside = subject?.beside;
     const assessment = assess(call, assessRules);
     return [layersOf(mode), call, { assessment, agent }];
   };
@@ -55,12 +57,14 @@ export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
 export function readSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;
-  const { argument, shell = false, ...others } = value as Record<string, unknown>;
+  const { argument, shell = false, beside, ...others } = value as Record<string, unknown>;
   if (typeof argument !== 'string' || typeof shell !== 'boolean' || Object.keys(others).length > 0) return undefined;
-  return { argument, shell };
+  if (beside === undefined) return { argument, shell };
+  if (!shell || !Array.isArray(beside) || !beside.every((name) => typeof name === 'string')) return undefined;
+  return { argument, shell, beside };
 }
 
-export const subjectWanted = `an argument's name, or {"argument":NAME,"shell":true}`;
+export const subjectWanted = `an argument's name, or {"argument":NAME,"shell":true,"beside":[NAME,…]}`;
 
 function splitOf(args: JsonObject, argument: string) {
   const command = Object.hasOwn(args, argument) ? args[argument] : undefined;

@@ -55,7 +55,10 @@ export function addPolicy(program: Command): void {
     .requiredOption('--tool <name>', 'the tool that is called')
     .option('--args <json>', 'its arguments', '{}')
     .addOption(new Option('--risk <risk>', "the tool's risk").choices([...risks, 'unknown']).default('write'))
-    .option('--subject <subject>', `the argument that patterns match: its name, or '{"argument":NAME,"shell":true}'`)
+    .option(
+      '--subject <subject>',
+      `the argument that patterns match: its name, or '{"argument":NAME,"shell":true,"beside":[NAME,…]}'`,
+    )
     .option('--agent <name>', 'the agent that calls (default: one that the policy does not name)')
     .addOption(new Option('--mode <mode>', "the run's mode").choices(modes))
     .action(async (file: string, options: ExplainOptions) => {

@@ -32,6 +32,8 @@ export interface ToolDefinition {
   subject?: string;
   /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent in runs of older versions. */
   shellSubject?: true;
+  /** For a shell subject: the other arguments that are harmless beside any command. Default: none. */
+  beside?: readonly string[];
   /** True: may be retried after an unknown outcome. */
   idempotent: boolean;
   /** Milliseconds; null for tools that block and cannot heartbeat. */

@@ -36,7 +36,13 @@ export interface RequestRecord {
   /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
   hidden?: true;
   /** Further inputs of a ruling, for the case that the policy changes. */
-  ruled: { definition: string; subject?: string; shell?: ShellSplit; assessment?: Assessment };
+  ruled: {
+    definition: string;
+    subject?: string;
+    shell?: ShellSplit;
+    beside?: readonly string[];
+    assessment?: Assessment;
+  };
   /** For a request that replaces others: the one in which its call was first asked about. */
   origin?: { requestId: string; digest: string; requestedAt: string };
 }

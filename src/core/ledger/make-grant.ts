@@ -8,6 +8,7 @@ import {
   grantFor,
   isOfDefinition,
   standingDenial,
+  unmatched,
   type Grant,
   type GrantScope,
 } from '../policy/grants.ts';
@@ -17,6 +18,7 @@ import { callSubjects } from '../match/matching.ts';
 import { panelOf, type Asked } from './panel.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
+import { undeclaredArguments } from '../policy/whole-call.ts';
 import { settle } from './settle.ts';
 
 /** The result of an "always", for the receipt; `note` continues the receipt's message. */
@@ -45,7 +47,7 @@ export function makeGrant(
     return { ...nothing, note: '; no grant: not every approving reviewer asked for one' };
   }
   const approved = votes[0]!.approved;
-  const scope = scopeOf(wishes, record);
+  const scope = scopeOf(wishes, record, reduction.ledger.engine);
   if (typeof scope === 'string') return { ...nothing, note: `; no grant: ${scope}` };
   const { ledger } = reduction;
   if (ledger.grants.length >= maxGrants) {
@@ -92,7 +94,8 @@ export function grantOver(
 ): Grant | undefined {
   const { toolName, arguments: args, digest } = record.request;
   const subjects = callSubjects({ tool: toolName, args });
-  const call = { tool: toolName, digest, atMs, subjects };
+  const undeclared = undeclaredArguments({ args, ...record.ruled }, ledger.engine);
+  const call = { tool: toolName, digest, atMs, subjects, undeclared };
   const answering = ledger.grants.filter(
     (grant) =>
       grant.tool === toolName &&
@@ -134,6 +137,7 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
 function scopeOf(
   wishes: readonly (boolean | RequestedScope | undefined)[],
   record: RequestRecord,
+  engine: number,
 ): { scope: GrantScope; narrowed: boolean } | string {
   const { request, terms, ruled } = record;
   const { riskLevel: risk, toolName: tool, arguments: args, digest } = request;
@@ -150,7 +154,10 @@ function scopeOf(
   const scope = { kind: 'arguments', match } as const;
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
   const fitting = [{ grantId: '', tool, approved: true, scope }];
-  const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }) };
+  const undeclared = undeclaredArguments({ args, ...ruled }, engine);
+  const [missing] = unmatched(scope, undeclared);
+  if (missing !== undefined) return `'always.match' must name '${missing}' too`;
+  const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }), undeclared };
   if (!merged || grantFor(fitting, call, 'arguments') === undefined) {
     return `'always.match' does not fit the call that was asked about`;
   }

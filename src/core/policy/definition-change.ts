@@ -3,6 +3,7 @@
  * another definition than the one in the permit. Safe in the workflow sandbox.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
+import { shortened } from '../base/shortened.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';
 
 /** How often one call may pass the gate again because its tool's definition changed; then it is refused. */
@@ -53,8 +54,4 @@ function memberOf(properties: JsonObject, name: string): string | undefined {
 
 function quoted(text: string): string {
   return `'${shortened(text, longestText)}'`;
-}
-
-function shortened(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
 }

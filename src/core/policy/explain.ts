@@ -4,6 +4,7 @@ import type { LayerCall } from './layer-answer.ts';
 import { affordable, type CallSubjects } from '../match/matching.ts';
 import { partMatchers } from './part-matchers.ts';
 import type { Action } from './action.ts';
+import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from './ruling.ts';
 
 /** The result of one rule for a call. */
@@ -57,14 +58,15 @@ export function explain(layers: CompiledLayers, call: RuledCall, context: Ruling
       const found = candidate === undefined ? [] : parts.map((part) => part(candidate));
       const problem = found.find((each) => typeof each === 'object');
       const counted = found.filter((each) => each === true).length;
-      const matched = counted > 0 ? true : problem === undefined ? false : 'error';
-      const why =
-        matched === true && parts.length > 1
-          ? `it counts for ${counted} of ${parts.length} parts of the command`
-          : matched === 'error' && problem !== undefined
-            ? `it cannot be evaluated: ${problem.problem}`
-            : whyNot(rule, ready);
-      return { rule: id, layer, action, matched, why: matched === true && parts.length === 1 ? 'it matches' : why };
+      if (counted > 0) {
+        const leftOut = leftOutBy(rule, ready);
+        if (leftOut.length > 0)
+          return { rule: id, layer, action, matched: false, why: `it ${allowsOnlyCommand(leftOut)}` };
+        const ofParts = `it counts for ${counted} of ${parts.length} parts of the command`;
+        return { rule: id, layer, action, matched: true, why: parts.length > 1 ? ofParts : 'it matches' };
+      }
+      if (problem === undefined) return { rule: id, layer, action, matched: false, why: whyNot(rule, ready) };
+      return { rule: id, layer, action, matched: 'error', why: `it cannot be evaluated: ${problem.problem}` };
     });
   });
   return { ruling: evaluate(layers, call, context), matches };

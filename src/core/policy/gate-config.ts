@@ -24,6 +24,8 @@ export interface GateConfig {
   run?: Policy;
   /** SHA-256 of the canonical JSON of both policies. */
   policyDigest: string;
+  /** The engine that rules on the calls of the workflow. Absent in runs of older versions: 1. */
+  engine?: number;
   continueAsNewAfter: ContinueAsNewAfter;
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */

@@ -19,9 +19,10 @@ export interface GatedActivity {
   /**
    * The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. `{ argument, shell:
    * true }`: a shell runs its text. A workflow cannot split shell text, so no `allow` rule with an args pattern
-   * matches, and the call is asked about unless another rule answers.
+   * matches, and the call is asked about unless another rule answers. `beside`: the other arguments that are harmless
+   * beside any command, which a grant that matches the command need not match.
    */
-  subject?: string | { argument: string; shell: true };
+  subject?: string | { argument: string; shell: true; beside?: readonly string[] };
   /** True: may be retried after an unknown outcome, by its own retry options. Default false: one attempt. */
   idempotent?: boolean;
   /**
@@ -113,8 +114,9 @@ function schemaOf(names: readonly string[] | undefined): JsonObject {
 
 function subjectOf(
   subject: NonNullable<GatedActivity['subject']>,
-): Pick<ToolDefinition, 'subject'> & Pick<ToolDefinition, 'shellSubject'> {
-  return typeof subject === 'string' ? { subject } : { subject: subject.argument, shellSubject: true };
+): Pick<ToolDefinition, 'subject' | 'shellSubject' | 'beside'> {
+  if (typeof subject === 'string') return { subject };
+  return { subject: subject.argument, shellSubject: true, beside: subject.beside };
 }
 
 function asObject(names: readonly string[] | undefined, values: readonly (Json | undefined)[]): JsonObject {

@@ -29,7 +29,10 @@ export interface Grant {
   grantedAt?: string;
 }
 
-/** The calls that a grant answers. `call`: the same digest. `arguments`: every glob matches, at least one exists. `tool`: any call of the tool. */
+/**
+ * The calls that a grant answers. `call`: the same digest. `arguments`: every glob matches, at least one exists, and for
+ * a shell command each undeclared argument has one. `tool`: any call of the tool.
+ */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
 
@@ -54,15 +57,28 @@ export function narrowest(admitted: readonly Always[]): Always {
   return grantKinds.find((kind) => admitted.includes(kind)) ?? 'tool';
 }
 
-/** The first grant that fits the call and is no wider than `widest`. */
-export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Always): Grant | undefined {
+/**
+ * The first grant that fits the call and is no wider than `widest`. `undeclared`: arguments beside a command that its
+ * tool did not declare harmless.
+ */
+export function grantFor(
+  grants: readonly Grant[],
+  call: GrantedCall & { undeclared: readonly string[] },
+  widest: Always,
+): Grant | undefined {
   return grants.find(
     (grant) =>
       grant.approved &&
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
-      fits(grant, call),
+      fits(grant, call) &&
+      unmatched(grant.scope, call.undeclared).length === 0,
   );
+}
+
+/** The undeclared arguments that a grant of kind `arguments` does not match. It answers no call that has any. */
+export function unmatched(scope: GrantScope, undeclared: readonly string[]): string[] {
+  return scope.kind === 'arguments' ? undeclared.filter((name) => !Object.hasOwn(scope.match, name)) : [];
 }
 
 /** The first standing denial that fits the call; the caller denies the call with it. */

@@ -1,5 +1,5 @@
 /** How rules apply to the parts of a split command: points 1 to 4 in shell/parts.ts. */
-import { ruleMatches, type Candidate, type RuleFacts } from './compiled-policy.ts';
+import { ruleMatches, type Candidate, type CompiledRule, type RuleFacts } from './compiled-policy.ts';
 import { separator } from '../match/glob-syntax.ts';
 import type { Glob } from '../match/glob.ts';
 import { boundedSubjects, partSubjects, type CallSubjects } from '../match/matching.ts';
@@ -43,7 +43,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     const way = wayOf(part, parts);
     return (candidate) => {
       if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
-      const globs = subjectGlobs(candidate, subject);
+      const globs = subjectGlobs(candidate.rule, subject);
       if (globs.length === 0 || uncertain.length === 0) return textMatch(candidate, part.text);
       if (!onlyWrapped || !writesOut(globs, wrappersOf(way))) return false;
       return first(
@@ -57,7 +57,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   });
   if (uncertain.length === 0 && ofParts.length > 0) return ofParts;
   const ofRawText: PartMatcher = (candidate) => {
-    const globs = candidate.rule.action === 'allow' ? subjectGlobs(candidate, subject) : [];
+    const globs = candidate.rule.action === 'allow' ? subjectGlobs(candidate.rule, subject) : [];
     return globs.length === 0 || (onlyWrapped && writesOut(globs, wrappersOf(parts))) ? whole(candidate) : false;
   };
   return [...ofParts, ofRawText];
@@ -80,7 +80,7 @@ function wrappersOf(parts: readonly ShellPart[]): string[] {
 }
 
 /** Every glob of a rule that is matched against the command. */
-function subjectGlobs({ rule: { pattern, fields } }: Candidate, subject: string | undefined): Glob[] {
+export function subjectGlobs({ pattern, fields }: CompiledRule, subject: string | undefined): Glob[] {
   const own = pattern.args === undefined ? [] : [pattern.args];
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
 }

@@ -10,6 +10,7 @@ import { celArguments, maxConditionWork, type ConditionVariables } from '../matc
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 import { callSubjects } from '../match/matching.ts';
+import { undeclaredArguments } from './whole-call.ts';
 import type { Mode } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
 import type { Action } from './action.ts';
@@ -18,12 +19,15 @@ import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
 
-/** The version of the engine below; a run keeps the one it started with. */
-export const engine = 1;
+/**
+ * The version of the engine below; a run keeps the one it started with. Engine 2 looks at the whole call of a shell
+ * tool (whole-call.ts); engine 1 looks at the command alone.
+ */
+export const engine = 2;
 
 /**
  * The answer of `evaluate` to one call, such as `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity:
- * 'medium', engine: 1 }`.
+ * 'medium', engine: 2 }`.
  */
 export interface Ruling {
   action: Action;
@@ -63,6 +67,8 @@ export interface RuledCall {
   subject?: string;
   /** Present if the subject is a shell command, even if it could not be split. */
   shell?: ShellSplit;
+  /** For a shell command: the other arguments that the tool declares harmless. Default: none. */
+  beside?: readonly string[];
 }
 
 /**
@@ -121,15 +127,11 @@ export interface RunCounts {
  */
 export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
   const number = context.engine ?? engine;
-  if (number !== 1) {
+  if (number !== 1 && number !== engine) {
     throw new Error(
       `ruling engine ${number} is not in this version: start a worker of the version that began this run`,
     );
   }
-  return evaluateByEngine1(layers, call, context);
-}
-
-function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: RulingContext): Ruling {
   const ready = readyCall(call, context);
   const { ceiling, parents = [], run } = layers;
   const ofCeiling = ceiling === undefined ? [] : layerAnswers(ceiling, ready);
@@ -139,11 +141,12 @@ function evaluateByEngine1(layers: CompiledLayers, call: RuledCall, context: Rul
   if (answers.length === 0) answers.push({ action: riskDefault({}, call.risk), rule: null, layer: 'default' });
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
-  const common = { severity: ready.mode.severity, engine: 1 };
+  const common = { severity: ready.mode.severity, engine: number };
   if (action === 'ask') {
     const always = narrowest(decisive.map((answer) => admittedBy(answer, call)));
     const { digest, atMs, grants = [] } = context;
-    const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects: ready.subjects }, always);
+    const { subjects, undeclared } = ready;
+    const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects, undeclared }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
     if (decisive.some(saysHow)) {
       const by = decisive.map((answer) => {
@@ -169,6 +172,7 @@ export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
     shell: call.shell,
     subjects: callSubjects(call),
     mode: { risk: call.risk, severity, requiresApproval },
+    undeclared: undeclaredArguments(call, context.engine ?? engine),
     facts: {
       agent,
       budget: { left: maxConditionWork },

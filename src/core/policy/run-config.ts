@@ -37,6 +37,8 @@ export interface RunConfig extends AgentConfig {
   parents?: Policy[];
   /** The other agents that this run may be handed to, directly or through one another. */
   handoffs?: AgentConfig[];
+  /** The engine that rules on the calls of the run. Absent in runs of older versions: 1. */
+  engine?: number;
   continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;

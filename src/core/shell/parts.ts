@@ -14,7 +14,9 @@
  *    wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule counts
  *    for a part if it matches the `text` of the part or of one around it. It counts for the raw text if it matches the
  *    raw text and holds the names of all `wrapper`s of the command.
- * 5. A part for which no rule counts is at least `ask`, whatever the risk default or the mode says; only the modes
+ * 5. An allow rule that matches the command does not count if the call brings arguments beside it that the
+ *    tool did not declare harmless and the rule does not name. The part is then at least `ask`.
+ * 6. A part for which no rule counts is at least `ask`, whatever the risk default or the mode says; only the modes
  *    `bypassPermissions` and `auto_approve` allow it.
  */
 export interface ShellSplit {

@@ -128,7 +128,7 @@ class AgentRun {
 
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
-    const { ceiling, parents, continueAsNewAfter, attributes } = this.#state.config;
+    const { ceiling, parents, engine, continueAsNewAfter, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     this.#gate.setPolicies({
@@ -140,6 +140,7 @@ class AgentRun {
       onParents: (changed) => {
         this.#state.config = { ...this.#state.config, parents: changed };
       },
+      engine,
       continueAsNewAfter,
       attributes,
     });

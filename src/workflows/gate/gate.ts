@@ -77,7 +77,7 @@ export class Gate {
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     this.#change = change;
     this.#active = new ActivePolicies(options, change);
-    this.#state.begin();
+    this.#state.begin(options.engine ?? 1);
     this.#state.directories = this.#active.directories;
     this.#state.agent = options.agent;
     this.#state.showsArguments = this.limits.includeArguments;

@@ -60,10 +60,11 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, run, continueAsNewAfter, attributes } = config;
+  const { ceiling, run, engine, continueAsNewAfter, attributes } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
+    engine,
     continueAsNewAfter,
     attributes,
     ...(caller && { caller }),

@@ -30,6 +30,8 @@ export interface GateOptions {
   lineage?: string[];
   /** Called with the parents' policies that replaced those in `policies`; the next execution begins with them (I11). */
   onParents?: (parents: Policy[]) => void;
+  /** The engine that the run recorded at its start. Default: 1, for runs of versions that recorded none. */
+  engine?: number;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;

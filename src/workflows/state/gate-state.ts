@@ -62,8 +62,12 @@ export class GateState {
     this.closing = closing;
   }
 
-  /** Marks the past as known. Call it once the policies are known, after `restore` if there is carried state. */
-  begin(): void {
+  /**
+   * Marks the past as known, and fixes the engine that rules. Call it once the policies are known, after `restore` if
+   * there is carried state.
+   */
+  begin(engineOfRun: number): void {
+    this.#ledger = { ...this.#ledger, engine: engineOfRun };
     this.#knowsPast = true;
   }
 

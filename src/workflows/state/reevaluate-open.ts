@@ -34,8 +34,8 @@ export function reevaluateOpen(
 function reevaluate(state: GateState, rules: ActivePolicies, record: RequestRecord, atMs: number): void {
   const { request, ruled, terms: before } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
-  const { assessment: assessed, definition, subject, shell } = ruled;
-  const call = { tool, args, risk, digest, assessed, definition, subject, shell };
+  const { assessment: assessed, ...declared } = ruled;
+  const call = { tool, args, risk, digest, assessed, ...declared };
   const { ruling, terms, assessment } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });

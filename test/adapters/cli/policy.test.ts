@@ -102,6 +102,8 @@ describe('check', () => {
 
 describe('explain', () => {
   const shell = ['--subject', '{"argument":"command","shell":true}'];
+  const withTimeout = ['--subject', '{"argument":"command","shell":true,"beside":["timeout"]}'];
+  const timed = ['--tool', 'bash', '--args', '{"command":"git log","timeout":5}'];
   test.concurrent.each<[string[], object]>([
     [
       ['--tool', 'bash', '--args', '{"command":"git log"}', '--subject', 'command'],
@@ -115,6 +117,18 @@ describe('explain', () => {
       ['--tool', 'bash', '--args', '{"command":"git log; rm x"}', ...shell],
       { action: 'deny', rule: 'rm', reason: 'Nothing is removed' },
     ],
+    [
+      [...timed, ...shell],
+      {
+        action: 'ask',
+        rule: 'git',
+        reason: "rule git allows the command, not 'timeout' beside it",
+        matches: expect.arrayContaining([
+          { rule: 'git', action: 'allow', matched: false, why: "it allows the command, not 'timeout' beside it" },
+        ]),
+      },
+    ],
+    [[...timed, ...withTimeout], { action: 'allow', rule: 'git', reason: null }],
     [['--tool', 'send_mail'], { action: 'ask', rule: 'run#3', reason: 'Mail \u202eneeds a person', layer: 'run' }],
     [['--tool', 'send_mail', '--agent', 'intern'], { action: 'deny', rule: 'run.intern#1' }],
     [['--tool', 'send_mail', '--mode', 'headless'], { action: 'deny', rule: null, layer: 'default' }],
@@ -210,6 +224,19 @@ describe('eval', () => {
     ['{"id":7,"tool":"x","args":{},"risk":"constructor"}', { id: 7, error: expect.stringContaining("'risk'") }],
     ['{"id":7,"tool":"x","args":{},"mode":"toString"}', { id: 7, error: expect.stringContaining("'mode'") }],
     ['{"id":7,"tool":"x","args":{},"subject":{"shell":true}}', { id: 7, error: expect.stringContaining("'subject'") }],
+    [
+      '{"id":7,"tool":"bash","args":{"command":"git log","env":{}},"subject":{"argument":"command","shell":true}}',
+      { id: 7, action: 'ask', rule: 'git', reason: "rule git allows the command, not 'env' beside it" },
+    ],
+    [
+      '{"id":7,"tool":"bash","args":{"command":"git log","env":{}},"subject":{"argument":"command","shell":true,"beside":["env"]}}',
+      { id: 7, action: 'allow', rule: 'git', reason: null },
+    ],
+    ...['"env"', '[1]', 'null'].map((beside): [string, object] => [
+      `{"id":7,"tool":"x","args":{},"subject":{"argument":"a","shell":true,"beside":${beside}}}`,
+      { id: 7, error: expect.stringContaining("'subject'") },
+    ]),
+    ['{"id":7,"tool":"x","args":{},"subject":{"argument":"a","beside":[]}}', { id: 7, error: expect.any(String) }],
     ['{"id":7,"tool":"x","args":{},"subject":null}', { id: 7, error: expect.stringContaining("'subject'") }],
     ['{"id":7,"tool":"x","args":{},"agent":1}', { id: 7, error: "'agent' must be a text" }],
   ];
@@ -391,7 +418,7 @@ describe('wrong use: one sentence, exit 2', () => {
     ],
     [
       ['explain', 'good.yaml', '--tool', 'x', '--subject', '{"shell":true}'],
-      `error: --subject must be an argument's name, or {"argument":NAME,"shell":true}.`,
+      `error: --subject must be an argument's name, or {"argument":NAME,"shell":true,"beside":[NAME,…]}.`,
     ],
     [
       ['explain', 'good.yaml', '--tool', 'x', '--risk', 'bad'],

@@ -6,17 +6,19 @@ import {
   narrowest,
   standingDenial,
   type Grant,
-  type GrantedCall,
 } from '../../../src/core/policy/grants.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
 import type { Always } from '../../../src/core/policy/policy.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 
-const call = (args: JsonObject = {}, atMs: number | undefined = 1_000): GrantedCall => ({
+type Call = Parameters<typeof grantFor>[1];
+
+const call = (args: JsonObject = {}, atMs: number | undefined = 1_000, undeclared: string[] = []): Call => ({
   tool: 'pay',
   digest: 'd1',
   atMs,
   subjects: callSubjects({ tool: 'pay', args }),
+  undeclared,
 });
 const grant = (scope: Grant['scope'], more: Partial<Grant> = {}): Grant => ({
   grantId: 'g',
@@ -26,9 +28,11 @@ const grant = (scope: Grant['scope'], more: Partial<Grant> = {}): Grant => ({
   ...more,
 });
 const tool = { kind: 'tool' } as const;
+const ofCommand = (match: Record<string, string>): Grant => grant({ kind: 'arguments', match });
+const withEnv = call({ command: 'ls -l', env: {} }, 1_000, ['env']);
 
 describe('whether a grant fits', () => {
-  test.each<[string, Grant, GrantedCall, boolean]>([
+  test.each<[string, Grant, Call, boolean]>([
     ['any call of the tool', grant(tool), call(), true],
     ['another tool', grant(tool, { tool: 'Pay' }), call(), false],
     ['the same call', grant({ kind: 'call', digest: 'd1' }), call(), true],
@@ -46,6 +50,12 @@ describe('whether a grant fits', () => {
     ['a use left', grant(tool, { usesLeft: 1 }), call(), true],
     ['used up', grant(tool, { usesLeft: 0 }), call(), false],
     ['a standing denial', grant(tool, { approved: false }), call(), false],
+    ['an undeclared argument that no glob matches', ofCommand({ command: 'ls*' }), withEnv, false],
+    ['an undeclared argument with a glob', ofCommand({ command: 'ls*', env: '{}' }), withEnv, true],
+    ['an undeclared argument with a glob that does not match', ofCommand({ command: 'ls*', env: 'x' }), withEnv, false],
+    ['an undeclared argument, but a glob for it alone', ofCommand({ env: '*' }), withEnv, true],
+    ['an undeclared argument in the same call', grant({ kind: 'call', digest: 'd1' }), withEnv, true],
+    ['an undeclared argument, but any call of the tool', grant(tool), withEnv, true],
   ])('%s', (_, theGrant, theCall, expected) => {
     expect(grantFor([theGrant], theCall, 'tool') === theGrant).toBe(expected);
   });
@@ -55,6 +65,11 @@ describe('whether a grant fits', () => {
     expect(standingDenial([yes, no], call())).toBe(no);
     expect(standingDenial([yes], call())).toBeUndefined();
     expect(grantFor([no, yes], call(), 'tool')).toBe(yes);
+  });
+
+  test('a standing denial of a command denies it beside any arguments', () => {
+    const denial = { ...ofCommand({ command: 'ls*' }), approved: false };
+    expect(standingDenial([denial], withEnv)).toBe(denial);
   });
 });
 

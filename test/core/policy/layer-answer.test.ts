@@ -4,6 +4,7 @@ import { applyMode, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
 import {
   compileLayers,
+  engine,
   evaluate,
   type RuledCall,
   type Ruling,
@@ -77,19 +78,19 @@ test('a condition can read the calling agent', () => {
 });
 
 test('a ruling has no keys without a value', () => {
-  expect(ruled({})).toStrictEqual({ action: 'ask', rule: null, layer: 'default', severity: 'medium', engine: 1 });
+  expect(ruled({})).toStrictEqual({ action: 'ask', rule: null, layer: 'default', severity: 'medium', engine });
   expect(ruled({ run: policy([rule('allow')]) })).toStrictEqual({
     action: 'allow',
     rule: 'run#1',
     layer: 'run',
     severity: 'medium',
-    engine: 1,
+    engine,
   });
 });
 
 test.each<Mode>(['plan', 'headless', 'confirm_all'])('mode %s: no reason if it decided nothing', (mode) => {
   const run = policy([rule('deny')], { mode });
-  expect(ruled({ run })).toStrictEqual({ action: 'deny', rule: 'run#1', layer: 'run', severity: 'medium', engine: 1 });
+  expect(ruled({ run })).toStrictEqual({ action: 'deny', rule: 'run#1', layer: 'run', severity: 'medium', engine });
   expect(applyMode(mode, 'ask', 'ask', { risk: 'read_only', severity: 'safe', requiresApproval: false }).action).toBe(
     mode === 'headless' ? 'deny' : 'ask',
   );

@@ -1,4 +1,4 @@
-/** The rules of docs/policy.md written a second time, to compare `evaluate` with: slow, short, plain. No commands. */
+/** The rules of docs/policy.md written a second time, to compare `evaluate` with: slow, short, plain. */
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
 import { applyMode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
@@ -9,7 +9,7 @@ import { conditions } from '../generate.ts';
 const unwritten = { read_only: 'allow', write: 'ask', destructive: 'deny', unknown: 'ask' } as const;
 const strictest = (all: Action[]): Action => (['deny', 'ask', 'allow'] as const).find((each) => all.includes(each))!;
 
-/** The action for one call, if patterns use no wildcard except `*`. */
+/** The action for one call, if patterns use no wildcard except `*`, and a command is nothing but words. */
 export function referenceAction({ ceiling, parents = [], run }: PolicyLayers, call: RuledCall, agent: string): Action {
   const written = [ceiling, ...parents, run].filter((policy) => policy !== undefined);
   return written.length === 0 ? unwritten[call.risk] : strictest(written.map((each) => layer(each, call, agent)));
@@ -17,11 +17,22 @@ export function referenceAction({ ceiling, parents = [], run }: PolicyLayers, ca
 function layer({ rules, riskDefaults, mode = 'default' }: Policy, call: RuledCall, agent: string): Action {
   const facts = { ...defaultAssessment(call.risk), risk: call.risk };
   const paint = (by: 'allow' | 'ask' | 'none', action: Action): Action => applyMode(mode, by, action, facts).action;
-  const matched = rules.filter((rule) => matches(rule, call, agent) === true).map(({ action }) => action);
-  const last = matched.at(-1);
+  const matched = rules.filter((rule) => matches(rule, call, agent) === true);
+  const last = matched.findLast((rule) => isWhole(rule, call))?.action;
+  const isOpen = call.shell === undefined || mode === 'bypassPermissions' || mode === 'auto_approve';
   const own = last === 'deny' ? last : paint(last ?? 'none', last ?? { ...unwritten, ...riskDefaults }[call.risk]);
-  if (!rules.some((rule) => matches(rule, call, agent) === undefined)) return own;
-  return strictest([own, 'ask', paint('ask', 'ask'), ...matched.filter((action) => action === 'deny')]);
+  const all = last === undefined && !isOpen ? [own, 'ask' as const] : [own];
+  if (matched.slice(-1).some((rule) => !isWhole(rule, call))) all.push(paint('ask', 'ask'));
+  if (!rules.some((rule) => matches(rule, call, agent) === undefined)) return strictest(all);
+  const denied = matched.map(({ action }) => action).filter((action) => action === 'deny');
+  return strictest([...all, 'ask', paint('ask', 'ask'), ...denied]);
+}
+/** False if a rule allows a command, but not every argument beside it. */
+function isWhole({ action, pattern, args = {} }: Rule, call: RuledCall): boolean {
+  const known = [call.subject!, ...(call.beside ?? []), ...Object.keys(args)];
+  const isOfCommand = pattern.includes(':') || Object.hasOwn(args, call.subject!);
+  if (call.shell === undefined || action !== 'allow' || !isOfCommand) return true;
+  return Object.keys(call.args).every((name) => known.includes(name));
 }
 function matches(rule: Rule, call: RuledCall, agent: string): boolean | undefined {
   const [name, ...rest] = rule.pattern.split(':');

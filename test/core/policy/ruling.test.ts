@@ -34,7 +34,7 @@ describe('without any policy: the standard risk defaults', () => {
     ['destructive', { action: 'deny', severity: 'high' }],
     ['unknown', { action: 'ask', severity: 'high' }],
   ])('%s', (risk, expected) => {
-    expect(rule({}, { risk })).toEqual({ ...expected, rule: null, layer: 'default', engine: 1 });
+    expect(rule({}, { risk })).toEqual({ ...expected, rule: null, layer: 'default', engine });
   });
 });
 
@@ -133,31 +133,41 @@ describe('a rule that cannot be evaluated asks, and never hides a deny', () => {
 });
 
 describe('the engine (I12)', () => {
-  const stored = JSON.parse(readFileSync(new URL('rulings.json', import.meta.url), 'utf8')) as {
-    engine: number;
-    rulings: {
-      name: string;
-      ceiling?: object;
-      run?: object;
-      call: RuledCall;
-      context?: RulingContext;
-      ruling: Ruling;
-    }[];
-  };
-
-  // Open runs rule with this engine. If a ruling here changes, add a new engine instead of changing the expectation.
-  test.each(stored.rulings.map((each) => [each.name, each] as const))('a stored ruling: %s', (_, each) => {
+  interface Stored {
+    name: string;
+    ceiling?: object;
+    run?: object;
+    call: RuledCall;
+    context?: RulingContext;
+    ruling: Ruling;
+  }
+  const storedIn = (file: string): Stored[] =>
+    (JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { rulings: Stored[] }).rulings;
+  const again = ({ ceiling, run, call, context }: Stored, number: number): Ruling => {
     const layers = {
-      ...(each.ceiling && { ceiling: compiled(each.ceiling, 'ceiling') }),
-      ...(each.run && { run: compiled(each.run, 'run') }),
+      ...(ceiling && { ceiling: compiled(ceiling, 'ceiling') }),
+      ...(run && { run: compiled(run, 'run') }),
     };
-    expect(evaluate(layers, each.call, { ...each.context, engine: stored.engine })).toStrictEqual(each.ruling);
+    return evaluate(layers, call, { ...context, engine: number });
+  };
+  const common = storedIn('rulings.json');
+  const ofEngine2 = storedIn('rulings-2.json');
+
+  // Open runs rule with these engines. If a ruling changes, add a new engine instead of changing the expectation.
+  test.each([1, 2].flatMap((number) => common.map((each) => [number, each.name, each] as const)))(
+    'a ruling that the engines share, by engine %i: %s',
+    (number, _, each) => expect(again(each, number)).toStrictEqual({ ...each.ruling, engine: number }),
+  );
+  test.each(ofEngine2.map((each) => [each.name, each] as const))('a ruling of engine 2: %s', (_, each) => {
+    expect(again(each, 2)).toStrictEqual(each.ruling);
   });
 
   test('a run that started with an engine that this version lacks is not ruled on by another', () => {
     const call: RuledCall = { tool: 't', args: {}, risk: 'write' };
-    expect(() => evaluate({}, call, { engine: 2 })).toThrow('ruling engine 2 is not in this version');
-    expect(evaluate({}, call, { engine: 1 })).toEqual(evaluate({}, call));
-    expect(engine).toBe(1);
+    for (const number of [0, 3]) {
+      expect(() => evaluate({}, call, { engine: number })).toThrow(`ruling engine ${number} is not in this version`);
+    }
+    expect(engine).toBe(2);
+    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 2 }));
   });
 });

@@ -1,0 +1,49 @@
+/**
+ * Shell rules look at the whole call. Another argument may change what an allowed command does: `env`, `cwd`, another
+ * `shell`, a sandbox that is switched off. So a rule that matches the command allows it only beside arguments that the
+ * tool declared harmless or that the rule names. The same holds for a grant that matches arguments.
+ */
+import type { JsonObject } from '../base/tool-call.ts';
+import { shortened } from '../base/shortened.ts';
+import type { CompiledRule } from './compiled-policy.ts';
+import { subjectGlobs } from './part-matchers.ts';
+
+/** A call, and what its tool declares. `shell` is present if the subject is a shell command. */
+interface DeclaredCall {
+  args: JsonObject;
+  subject?: string;
+  shell?: unknown;
+  beside?: readonly string[];
+}
+
+const mostNamed = 3;
+const longestName = 40;
+
+/**
+ * The names of the arguments beside a shell command that the tool did not declare harmless, sorted. Empty for every
+ * other call, and for engine 1, which does not look at them.
+ */
+export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCall, engine: number): string[] {
+  if (shell === undefined || engine === 1) return [];
+  const isUndeclared = (name: string): boolean =>
+    args[name] !== undefined && name !== subject && beside?.includes(name) !== true;
+  return Object.keys(args).filter(isUndeclared).toSorted();
+}
+
+/** The undeclared arguments that an allow rule for the command leaves out. It does not count if there are any. */
+export function leftOutBy(
+  rule: CompiledRule,
+  { subject, undeclared }: { subject: string | undefined; undeclared: readonly string[] },
+): string[] {
+  // Most calls have none, and a ruling may ask for a thousand rules.
+  if (undeclared.length === 0) return [];
+  if (rule.action !== 'allow' || subjectGlobs(rule, subject).length === 0) return [];
+  return undeclared.filter((name) => !rule.fields.some((field) => field.name === name));
+}
+
+/** Says which arguments a rule leaves out, as a clause. A model may choose their names, so its length is bounded. */
+export function allowsOnlyCommand(leftOut: readonly string[]): string {
+  const names = leftOut.slice(0, mostNamed).map((name) => `'${shortened(name, longestName)}'`);
+  const more = leftOut.length > mostNamed ? ` and ${leftOut.length - mostNamed} more` : '';
+  return `allows the command, not ${names.join(', ')}${more} beside it`;
+}

@@ -1,0 +1,51 @@
+/** Grants for a shell command look at the whole call, where they are made and where they answer open requests. */
+import { expect, test } from '@jest/globals';
+import type { RequestedScope } from '../../../src/core/messages/decision.ts';
+import type { ReviewerVote } from '../../../src/core/ledger/approval.ts';
+import { emptyLedger, iso, type RequestRecord } from '../../../src/core/ledger/ledger.ts';
+import { makeGrant } from '../../../src/core/ledger/make-grant.ts';
+import { splitShell } from '../../../src/core/shell/split.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { requestIdOf, requestRecord } from '../../support/record-request.ts';
+
+const command = (number: number, others: JsonObject = {}, beside?: string[]): RequestRecord => {
+  const record = requestRecord(number, null, { toolName: 'bash', arguments: { command: `ls ${number}`, ...others } });
+  return { ...record, ruled: { ...record.ruled, subject: 'command', shell: splitShell(`ls ${number}`), beside } };
+};
+const env = { env: { LS_COLORS: 'x' } };
+
+function granted(first: RequestRecord, others: RequestRecord[], match: Record<string, string>, engine = 2) {
+  const reduction = { ledger: { ...emptyLedger(engine), open: others }, entries: [] };
+  const always: RequestedScope = { kind: 'arguments', match };
+  const vote: ReviewerVote = { approved: true, always, identity: 'anonymous', at: iso(0), contentDigest: '' };
+  const { note, settled } = makeGrant(reduction, first, [vote], 0, {});
+  return { note, settled: settled.map(({ requestId }) => requestId) };
+}
+
+const made = '; grant-1 (arguments)';
+test.each<[string, RequestRecord, Record<string, string>, string]>([
+  ['the command alone', command(1), { command: 'ls*' }, made],
+  [
+    'an argument that it leaves out',
+    command(1, env),
+    { command: 'ls*' },
+    "; no grant: 'always.match' must name 'env' too",
+  ],
+  ['an argument that it names', command(1, env), { command: 'ls*', env: '*' }, made],
+  ['a declared argument', command(1, { note: 'Look' }, ['note']), { command: 'ls*' }, made],
+])('a grant for %s', (_, record, match, note) => {
+  expect(granted(record, [], match).note).toBe(note);
+});
+
+test('a grant for the command answers no open request that brings another argument', () => {
+  const [plain, declared, other] = [command(2), command(3, { note: 'Look' }, ['note']), command(4, env)];
+  const { settled } = granted(command(1), [plain, declared, other], { command: 'ls*' });
+  expect(settled).toEqual([requestIdOf(2), requestIdOf(3)]);
+});
+
+test('in a run of engine 1 it does', () => {
+  expect(granted(command(1, env), [command(2, env)], { command: 'ls*' }, 1)).toEqual({
+    note: made,
+    settled: [requestIdOf(2)],
+  });
+});
