@@ -1,5 +1,10 @@
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
+import type { Session } from './connect.ts';
+import { readPayload } from './read-payload.ts';
+
+type Failure = temporal.api.failure.v1.IFailure;
 
 /** An activity of a run, such as a model call, that has failed and is tried again. */
 export interface Retry {
@@ -21,19 +26,28 @@ export interface Retry {
  * The retries of a run, from the server's description of it: workflow code sees an activity end, and nothing of its
  * attempts.
  */
-export function retriesOf({ raw }: WorkflowExecutionDescription): Retry[] {
-  return (raw.pendingActivities ?? []).flatMap((pending) => {
+export async function retriesOf(session: Session, { raw }: WorkflowExecutionDescription): Promise<Retry[]> {
+  const retries = (raw.pendingActivities ?? []).map(async (pending): Promise<Retry[]> => {
     const { activityType, attempt, maximumAttempts, lastFailure, nextAttemptScheduleTime } = pending;
     if (lastFailure == null) return [];
     const type = lastFailure.applicationFailureInfo?.type;
     const nextAttemptAt = optionalTsToDate(nextAttemptScheduleTime)?.toISOString();
-    return {
+    const retry = {
       activity: activityType?.name ?? '',
       attempt: attempt ?? 1,
       ...(maximumAttempts ? { maxAttempts: maximumAttempts } : {}),
-      message: lastFailure.message ?? '',
+      message: await messageOf(session, lastFailure),
       ...(type ? { type } : {}),
       ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
     };
+    return [retry];
   });
+  return (await Promise.all(retries)).flat();
+}
+
+/** The message of a failure, which a codec may have encrypted. */
+async function messageOf(session: Session, { message, encodedAttributes }: Failure): Promise<string> {
+  const read = encodedAttributes == null ? undefined : await readPayload(session, encodedAttributes);
+  const { message: encoded } = (read ?? {}) as { message?: unknown };
+  return typeof encoded === 'string' ? encoded : (message ?? '');
 }

@@ -45,7 +45,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   const [answer, ending] = await Promise.all([asked, isOpen ? {} : endingOf(session, workflowId)]);
   const { rows, more } = isOpen ? memoRows(described) : { rows: [], more: 0 };
   // The server still lists the activities of a run that was terminated.
-  const retrying = isOpen ? retriesOf(described) : [];
+  const retrying = isOpen ? await retriesOf(session, described) : [];
   const run = isProblemError(answer) ? undefined : answer;
   return {
     workflowId,
