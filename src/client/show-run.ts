@@ -1,16 +1,30 @@
-import { type RunResult, type RunStatus, type RunStatusName, queryNames } from '../contract.ts';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  type CallOutcome,
+  type RunResult,
+  type RunStatus,
+  type RunStatusName,
+  queryNames,
+  workflowType,
+} from '../contract.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import { type Problem, isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { fetchJournal } from './fetch-journal.ts';
 import { memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 import { type Retry, retriesOf } from './retries.ts';
-import { runResult } from './run-result.ts';
+import { endOfWorkflow, runResult } from './run-result.ts';
 
-/** The present state of a run. Without a worker `run` is absent and `note` says why; the rest comes from the server. */
+/**
+ * The present state of a run, or of a workflow of one's own with a gate. Without a worker `run` is absent and `note` says
+ * why; the rest comes from the server.
+ */
 export interface RunView {
   workflowId: string;
+  /** `agentRun`, or the type of a workflow of one's own. */
+  workflowType: string;
   status: RunStatusName;
   taskQueue: string;
   /** ISO 8601. */
@@ -20,13 +34,17 @@ export interface RunView {
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
+  /** How the gated calls were settled: the last 200 as the run reports them, else all that history has. */
+  outcomes: CallOutcome[];
   /** Activities that have failed and are tried again; absent if there are none. The query `run` does not show them. */
   retrying?: Retry[];
-  /** The run's own report: counts, outcomes, refused decisions. */
+  /** The run's own report: counts, outcomes, refused decisions. Only `agentRun` reports. */
   run?: RunStatus;
-  /** Present if the run has completed. */
+  /** Present if a run of `agentRun` has completed. */
   result?: RunResult;
-  /** Why the run failed. */
+  /** What a workflow of one's own returned. */
+  returned?: unknown;
+  /** Why the run failed, or why its result cannot be read. */
   failure?: Problem;
   /** Why `run` is absent. */
   note?: string;
@@ -38,42 +56,55 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
     workflowId,
   });
   const isOpen = described.status.name === 'RUNNING';
-  const asked = queryRun<RunStatus>(session, workflowId, queryNames.run).catch((error: unknown) => {
-    if (isProblemError(error)) return error;
-    throw error;
-  });
-  const [answer, ending] = await Promise.all([asked, isOpen ? {} : endingOf(session, workflowId)]);
+  const [report, ending] = await Promise.all<[Report | Promise<Report>, Ending | Promise<Ending>]>([
+    described.type === workflowType ? reportOf(session, workflowId) : {},
+    isOpen ? {} : endingOf(session, described),
+  ]);
   const { rows, more } = isOpen ? memoRows(described) : { rows: [], more: 0 };
   // The server still lists the activities of a run that was terminated.
   const retrying = isOpen ? await retriesOf(session, described) : [];
-  const run = isProblemError(answer) ? undefined : answer;
+  const { run } = report;
+  const outcomes = run?.outcomes ?? ending.result?.outcomes ?? (await fetchJournal(session, workflowId)).outcomes;
   return {
     workflowId,
-    status: statusOf(isOpen, rows.length, run, ending),
+    workflowType: described.type,
+    status: isOpen ? (run?.status ?? (rows.length > 0 ? 'waiting' : 'running')) : 'failed',
     taskQueue: described.taskQueue,
     startedAt: described.startTime.toISOString(),
-    ...(described.closeTime === undefined ? {} : { closedAt: described.closeTime.toISOString() }),
+    ...(described.closeTime !== undefined && { closedAt: described.closeTime.toISOString() }),
     open: rows,
     more,
+    outcomes,
     ...(retrying.length > 0 && { retrying }),
-    ...(run === undefined ? {} : { run }),
+    ...report,
     ...ending,
-    ...(isProblemError(answer) ? { note: answer.message } : {}),
   };
 }
 
-type Ending = Pick<RunView, 'result' | 'failure'>;
+type Report = Pick<RunView, 'run' | 'note'>;
 
-async function endingOf(session: Session, workflowId: string): Promise<Ending> {
+async function reportOf(session: Session, workflowId: string): Promise<Report> {
   try {
-    return { result: await runResult(session, workflowId, { timeoutMs: 5_000 }) };
+    return { run: await queryRun<RunStatus>(session, workflowId, queryNames.run) };
   } catch (error) {
-    if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
-    return { failure: { code: error.code, message: error.message } };
+    if (isProblemError(error)) return { note: error.message };
+    throw error;
   }
 }
 
-function statusOf(isOpen: boolean, rows: number, run: RunStatus | undefined, ending: Ending): RunStatusName {
-  if (isOpen) return run?.status ?? (rows > 0 ? 'waiting' : 'running');
-  return ending.result?.status ?? 'failed';
+type Ending = Pick<RunView, 'result' | 'returned' | 'failure'> & { status?: RunStatusName };
+
+async function endingOf(session: Session, { workflowId, type, status }: WorkflowExecutionDescription): Promise<Ending> {
+  const ended: Ending = status.name === 'COMPLETED' ? { status: 'completed' } : {};
+  try {
+    if (type === workflowType) {
+      const result = await runResult(session, workflowId, { timeoutMs: 5_000 });
+      return { status: result.status, result };
+    }
+    const ending = await endOfWorkflow(session, workflowId, { timeoutMs: 5_000 });
+    return 'isCancelled' in ending ? { status: 'cancelled' } : { ...ended, returned: ending.returned };
+  } catch (error) {
+    if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
+    return { ...ended, failure: { code: error.code, message: error.message } };
+  }
 }

@@ -33,7 +33,6 @@ test.each(ofKind('server').map((each) => [each.title, each] as const))(
     expect(said).not.toEqual([]);
     expect(await printsOf(join(path, file))).toEqual(said);
   },
-  60_000,
 );
 
 type Expected = [

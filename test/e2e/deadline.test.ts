@@ -83,36 +83,32 @@ describe('the server is down at the deadline', () => {
   test.each([
     ['and so is the worker', true],
     ['and the worker waits for it', false],
-  ])(
-    '%s: a decision recorded before the deadline counts, one after it does not',
-    async (_name, stopWorker) => {
-      const world = await openWorld({ address: server.address });
-      const [before, after] = await Promise.all([
-        world.start(turns('before'), { policy: brief }),
-        world.start(turns('after'), { policy: brief }),
-      ]);
-      const [first, second] = await Promise.all([before.open(), after.open()]);
-      if (stopWorker) {
-        await world.stopWorker();
-        await before.handle.signal('decide', { requestId: first[0]!.requestId, approved: true });
-      }
-      server.kill();
-      await server.ended;
-      await passed(second[0]!.deadline);
-      const port = Number(server.address.split(':')[1]);
-      server = await startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db') });
-      await eventually('the server takes signals again', () =>
-        after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
-          () => true,
-          // A worker that waited for the server may have completed the run already.
-          (error: Error) => /already completed/.test(error.message),
-        ),
-      );
-      if (stopWorker) await world.startWorker();
-      expect((await after.result()).output).toBe(expired);
-      expect((await before.result()).output).toBe(stopWorker ? 'paid 1 to before' : expired);
-      await world.close();
-    },
-    90_000,
-  );
+  ])('%s: a decision recorded before the deadline counts, one after it does not', async (_name, stopWorker) => {
+    const world = await openWorld({ address: server.address });
+    const [before, after] = await Promise.all([
+      world.start(turns('before'), { policy: brief }),
+      world.start(turns('after'), { policy: brief }),
+    ]);
+    const [first, second] = await Promise.all([before.open(), after.open()]);
+    if (stopWorker) {
+      await world.stopWorker();
+      await before.handle.signal('decide', { requestId: first[0]!.requestId, approved: true });
+    }
+    server.kill();
+    await server.ended;
+    await passed(second[0]!.deadline);
+    const port = Number(server.address.split(':')[1]);
+    server = await startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db') });
+    await eventually('the server takes signals again', () =>
+      after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
+        () => true,
+        // A worker that waited for the server may have completed the run already.
+        (error: Error) => /already completed/.test(error.message),
+      ),
+    );
+    if (stopWorker) await world.startWorker();
+    expect((await after.result()).output).toBe(expired);
+    expect((await before.result()).output).toBe(stopWorker ? 'paid 1 to before' : expired);
+    await world.close();
+  });
 });

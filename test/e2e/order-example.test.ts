@@ -58,6 +58,27 @@ test('allowed: it runs at once', async () => {
   expect(ran()).toEqual(['refund o-17 20', 'mail ann: We refunded 20.']);
 });
 
+test('show says what is gated while it waits, and in the end what was and what the workflow returned', async () => {
+  const { workflowId, request, result } = await startReturn();
+  const { requestId } = await request();
+  const waiting = await client.show(workflowId);
+  expect(waiting).toMatchObject({
+    workflowType: 'returnOrder',
+    status: 'waiting',
+    open: [{ requestId }],
+    outcomes: [],
+  });
+  await client.decide({ requestId, approved: false, reason: 'Ask her first' });
+  const returned = await result();
+  const { note, ...ended } = await client.show(workflowId);
+  expect(note).toBeUndefined();
+  expect(ended).toMatchObject({
+    status: 'completed',
+    returned,
+    outcomes: [{ toolName: 'refund', requestId, outcome: 'denied', ran: 'no' }],
+  });
+});
+
 test('asked and approved: the reviewer sees the call with argument names, and exactly this call runs', async () => {
   const { workflowId, request, result } = await startReturn();
   const { requestId } = await request();

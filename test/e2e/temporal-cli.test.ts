@@ -57,24 +57,20 @@ describe('a run started and approved without Countersign code', () => {
   test.each<[string, (to: string) => Promise<string>]>([
     ['temporal workflow start', (to) => startByCommand(JSON.stringify({ agent: 'tester', input: script(to) }))],
     ['the plain client', (to) => startByClient({ agent: 'tester', input: script(to) })],
-  ])(
-    'by %s, approved by temporal workflow signal',
-    async (name, start) => {
-      const to = name.replaceAll(' ', '-');
-      const workflowId = await start(to);
-      const requestId = await findOpen(workflowId);
-      expect(world.ran()).not.toContain(`pay ${to} 5`);
-      const { exitCode } = await signal(workflowId, '--input', JSON.stringify({ requestId, approved: true }));
-      expect(exitCode).toBe(0);
-      expect(await plain.workflow.result(workflowId)).toMatchObject({
-        status: 'completed',
-        output: `told: paid 5 to ${to}`,
-        outcomes: [{ outcome: 'approved', ran: 'yes' }],
-      });
-      expect(world.ran().filter((line) => line === `pay ${to} 5`)).toHaveLength(1);
-    },
-    60_000,
-  );
+  ])('by %s, approved by temporal workflow signal', async (name, start) => {
+    const to = name.replaceAll(' ', '-');
+    const workflowId = await start(to);
+    const requestId = await findOpen(workflowId);
+    expect(world.ran()).not.toContain(`pay ${to} 5`);
+    const { exitCode } = await signal(workflowId, '--input', JSON.stringify({ requestId, approved: true }));
+    expect(exitCode).toBe(0);
+    expect(await plain.workflow.result(workflowId)).toMatchObject({
+      status: 'completed',
+      output: `told: paid 5 to ${to}`,
+      outcomes: [{ outcome: 'approved', ran: 'yes' }],
+    });
+    expect(world.ran().filter((line) => line === `pay ${to} 5`)).toHaveLength(1);
+  });
 
   test('denied by temporal workflow update, which returns the receipt', async () => {
     const workflowId = await startByClient({ agent: 'tester', input: script('nobody') });
@@ -145,7 +141,6 @@ describe('a bad start fails with one sentence', () => {
       if (typeof sentence === 'string') expect(message).toBe(sentence);
       expect(message).not.toContain('\n');
     },
-    30_000,
   );
 
   test('the command line itself refuses what is not JSON', async () => {
@@ -188,7 +183,6 @@ describe('a bad start fails with one sentence', () => {
       const failed = await plain.workflow.result(workflowId).catch((error: unknown) => error);
       expect(failed).toMatchObject({ cause: { type, message: expect.stringMatching(sentence) } });
     },
-    30_000,
   );
 });
 

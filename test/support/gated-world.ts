@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { CountersignClient } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';
-import { bundleWorkflows, createWorker } from '../../src/worker.ts';
+import { createWorker } from '../../src/worker.ts';
 import { eventually } from './eventually.ts';
 import { gatedTestActivities } from './gated-activities.ts';
 import { testCache } from './world.ts';
 import { gated } from './gated-declarations.ts';
+import { sharedBundle } from './shared-bundle.ts';
 import { sharedAddress } from './shared-server.ts';
 
 /** A worker with the workflows of `gated-workflows.ts` on its own task queue. */
@@ -37,7 +37,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
   const taskQueue = `gated-${randomUUID()}`;
   const address = sharedAddress();
   const client = await createClient({ address, taskQueue });
-  const { code } = await bundleWorkflows(fileURLToPath(new URL('./gated-workflows.ts', import.meta.url)));
+  const workflowBundle = await sharedBundle('gated-workflows.ts');
   let running: { worker: CountersignWorker; done: Promise<void> } | undefined;
   const { workflow } = client.session.client;
   const start = (type: string, ...args: unknown[]): Promise<WorkflowHandle> =>
@@ -66,7 +66,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'handsOn',
         'rollsLate',
       ],
-      workflowBundle: { code },
+      workflowBundle,
       shutdownGraceTime: 500,
       logLevel: 'ERROR',
       ...testCache(),

@@ -15,31 +15,27 @@ afterAll(() => world.close());
 test.each([
   ['decide', [1_900_000]],
   ['noise', [950_000, 950_000]],
-])(
-  'twenty simultaneous signals %s with megabytes of bytes delay nothing',
-  async (signalName, sizes) => {
-    const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
-    const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'done' }];
-    const run = await world.start(turns, { policy });
-    const [request] = await run.open();
-    await world.stopWorker();
-    const metadata = { encoding: Buffer.from('binary/plain') };
-    for (let count = 0; count < 20; count++) {
-      await world.client.session.connection.workflowService.signalWorkflowExecution({
-        namespace: 'default',
-        workflowExecution: { workflowId: run.workflowId },
-        signalName,
-        requestId: randomUUID(),
-        input: { payloads: sizes.map((size) => ({ metadata, data: Buffer.alloc(size, 7) })) },
-      });
-    }
-    await world.startWorker();
-    await eventually('all are refused', async () => (await run.status()).refused.total === 20);
-    await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
-    expect(await run.result()).toMatchObject({ status: 'completed' });
-  },
-  120_000,
-);
+])('twenty simultaneous signals %s with megabytes of bytes delay nothing', async (signalName, sizes) => {
+  const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
+  const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'done' }];
+  const run = await world.start(turns, { policy });
+  const [request] = await run.open();
+  await world.stopWorker();
+  const metadata = { encoding: Buffer.from('binary/plain') };
+  for (let count = 0; count < 20; count++) {
+    await world.client.session.connection.workflowService.signalWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: run.workflowId },
+      signalName,
+      requestId: randomUUID(),
+      input: { payloads: sizes.map((size) => ({ metadata, data: Buffer.alloc(size, 7) })) },
+    });
+  }
+  await world.startWorker();
+  await eventually('all are refused', async () => (await run.status()).refused.total === 20);
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
+  expect(await run.result()).toMatchObject({ status: 'completed' });
+});
 
 test('36 simultaneous signals with megabytes of JSON: the first are read, and all are refused', async () => {
   const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };

@@ -19,25 +19,21 @@ afterAll(() => world.close());
 /** Stops the worker when an execution has ended and the next has done nothing yet. */
 async function stopBetweenExecutions(run: RunInTest): Promise<void> {
   let known = 1;
-  await eventually(
-    'an execution that has not begun',
-    async () => {
-      if (known > 1) await world.startWorker();
-      // The stray signal after this length makes the execution continue as new: the worker takes that task and no
-      // other.
-      while ((await run.handle.describe()).historyLength < 37) await run.handle.signal('stray');
-      await run.handle.signal('stray');
-      // That moment is not observable from outside, and a busy machine reaches it later, so each attempt stops a little
-      // later.
-      await sleep(((known - 1) * 8) % 120);
-      await world.stopWorker();
-      const { executions } = await world.client.historyChain(run.workflowId);
-      known++;
-      return executions.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
-      // A task that a stopping worker takes and drops is retried after ten seconds.
-    },
-    120_000,
-  );
+  await eventually('an execution that has not begun', async () => {
+    if (known > 1) await world.startWorker();
+    // The stray signal after this length makes the execution continue as new: the worker takes that task and no
+    // other.
+    while ((await run.handle.describe()).historyLength < 37) await run.handle.signal('stray');
+    await run.handle.signal('stray');
+    // That moment is not observable from outside, and a busy machine reaches it later, so each attempt stops a little
+    // later.
+    await sleep(((known - 1) * 8) % 120);
+    await world.stopWorker();
+    const { executions } = await world.client.historyChain(run.workflowId);
+    known++;
+    return executions.at(-1)!.events.every((event) => event.workflowTaskCompletedEventAttributes == null);
+    // A task that a stopping worker takes and drops is retried after ten seconds.
+  });
 }
 
 test('a decision by signal and one by update, before the first task of an execution', async () => {

@@ -204,6 +204,10 @@ describe('a workflow that ends while a call waits', () => {
     const { requests, gaps } = projectHistories([await handle.fetchHistory()]);
     expect(gaps).toEqual([]);
     expect(requests).toMatchObject([{ outcome: 'cancelled', reason }]);
+    const { status: shown, failure } = await world.client.show(handle.workflowId);
+    expect(shown).toBe(status.toLowerCase());
+    const message = `Run '${handle.workflowId}' failed: gave up`;
+    expect(failure).toEqual(how === 'fails' ? { code: 'internal', message } : undefined);
   });
 });
 

@@ -25,18 +25,14 @@ test.each<[string, string, (requestId: string) => object]>([
   ['a policy that has one long word', 'setPolicy', () => ({ policy: { [large]: 1 } })],
   ['a grant’s name', 'revoke', () => ({ grants: [large] })],
   ['a person’s name', 'delegate', (requestId) => ({ requestId, to: large })],
-])(
-  '%s, by signal and by update',
-  async (_, name, message) => {
-    const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'large', amount: 1 } }] }, { text: 'done' }]);
-    const [request] = await run.open();
-    await run.handle.signal(name, message(request!.requestId));
-    await eventually('it is refused', async () => (await run.status()).refused.total === 1);
-    await expect(run.handle.executeUpdate(name, { args: [message(request!.requestId)] })).rejects.toThrow();
-    await stillDecides(run);
-  },
-  60_000,
-);
+])('%s, by signal and by update', async (_, name, message) => {
+  const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'large', amount: 1 } }] }, { text: 'done' }]);
+  const [request] = await run.open();
+  await run.handle.signal(name, message(request!.requestId));
+  await eventually('it is refused', async () => (await run.status()).refused.total === 1);
+  await expect(run.handle.executeUpdate(name, { args: [message(request!.requestId)] })).rejects.toThrow();
+  await stillDecides(run);
+});
 
 test('an extension to the last representable day', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'far', amount: 1 } }] }, { text: 'done' }]);

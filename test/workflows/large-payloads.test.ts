@@ -171,30 +171,26 @@ describe('with a payload folder', () => {
   test.each<[string, (file: string) => void, string]>([
     ['missing', (file) => rmSync(file), 'is not there'],
     ['damaged', (file) => writeFileSync(file, 'x'), 'holds something else than its name says'],
-  ])(
-    'while files are %s the run waits; once they are restored, it continues',
-    async (_name, harm, why) => {
-      const before = published.length;
-      const run = await start('some');
-      const [request] = await run.open();
-      await world.stopWorker();
-      const kept = join(scratch, randomUUID());
-      cpSync(folder, kept, { recursive: true });
-      for (const file of payloadFiles()) harm(file);
-      await world.startWorker();
-      await run.handle.signal('decide', approve(request!));
-      await eventually('the task fails', async () => (await failedTasks(run)).length > 0);
-      expect((await failedTasks(run))[0]).toMatch(
-        new RegExp(`cannot be read from the payload folder: file [0-9a-f]{64} ${why}; bring the original back$`),
-      );
-      expect((await run.handle.describe()).status.name).toBe('RUNNING');
-      rmSync(folder, { recursive: true });
-      renameSync(kept, folder);
-      expect((await run.result()).output).toBe('published 300000');
-      expect(published).toHaveLength(before + 1);
-    },
-    60_000,
-  );
+  ])('while files are %s the run waits; once they are restored, it continues', async (_name, harm, why) => {
+    const before = published.length;
+    const run = await start('some');
+    const [request] = await run.open();
+    await world.stopWorker();
+    const kept = join(scratch, randomUUID());
+    cpSync(folder, kept, { recursive: true });
+    for (const file of payloadFiles()) harm(file);
+    await world.startWorker();
+    await run.handle.signal('decide', approve(request!));
+    await eventually('the task fails', async () => (await failedTasks(run)).length > 0);
+    expect((await failedTasks(run))[0]).toMatch(
+      new RegExp(`cannot be read from the payload folder: file [0-9a-f]{64} ${why}; bring the original back$`),
+    );
+    expect((await run.handle.describe()).status.name).toBe('RUNNING');
+    rmSync(folder, { recursive: true });
+    renameSync(kept, folder);
+    expect((await run.result()).output).toBe('published 300000');
+    expect(published).toHaveLength(before + 1);
+  });
 
   test('a tool whose arguments were missing before it started is started again when they are back', async () => {
     const before = published.length;

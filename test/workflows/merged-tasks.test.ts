@@ -1,12 +1,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { bundleWorkflows } from '../../src/worker.ts';
 import { openBoundaryStage, type BoundaryStage } from '../support/boundary-stage.ts';
 import type { HistoryEvent } from '../support/history-tasks.ts';
 import { placementsOf } from '../support/placements.ts';
 import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { replayPlacements } from '../support/replay-placements.ts';
+import { sharedBundle } from '../support/shared-bundle.ts';
 
 /**
  * On replay the SDK merges an empty workflow task with the next one, and refused updates leave such tasks anywhere.
@@ -17,7 +16,6 @@ installQuietRuntime();
 
 const seeds = [1, 2];
 const folder = new URL('../histories/', import.meta.url);
-const supportPath = (file: string): string => fileURLToPath(new URL(`../support/${file}`, import.meta.url));
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
 
 function eventsOf(file: string): HistoryEvent[] {
@@ -25,7 +23,7 @@ function eventsOf(file: string): HistoryEvent[] {
 }
 
 test('every stored history replays with other placements of its empty tasks', async () => {
-  const bundle = await bundleWorkflows(supportPath('recorded-workflows.ts'));
+  const bundle = await sharedBundle('recorded-workflows.ts');
   const placements = files.flatMap((file) =>
     placementsOf(eventsOf(file), seeds).map(({ name, events }) => ({ name: `${file}: ${name}`, events })),
   );

@@ -266,16 +266,12 @@ test('fifty that wait for a person leave the only activity slot free', async () 
   const calls = Array.from({ length: 50 }, (_, index) => callOf('clerk', { calls: [pay('slot', index)] }, last));
   const run = await world.start([{ calls: [callOf('researcher', { calls }, { text: 'all done' })] }, last] as Turns);
   const clerks = calls.map((_, index) => world.run(`${run.workflowId}/1.1/1.${index + 1}`));
-  const open = await eventually(
-    'all fifty ask',
-    async () => {
-      const each = await Promise.all(
-        clerks.map(({ handle }) => handle.query<{ requestId: string }[]>('approvals').catch(() => [])),
-      );
-      return each.every(({ length }) => length === 1) && each.flat();
-    },
-    120_000,
-  );
+  const open = await eventually('all fifty ask', async () => {
+    const each = await Promise.all(
+      clerks.map(({ handle }) => handle.query<{ requestId: string }[]>('approvals').catch(() => [])),
+    );
+    return each.every(({ length }) => length === 1) && each.flat();
+  });
   // Another run gets the only slot.
   expect((await (await world.start([{ text: 'meanwhile' }])).result()).output).toBe('meanwhile');
   await Promise.all(clerks.map(({ handle }, index) => handle.signal('decide', yes(open[index]!.requestId))));

@@ -8,6 +8,7 @@ import { workflowType } from '../../src/contract.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { isHistoryOf } from '../support/play-runs.ts';
 import { recordedRuns } from '../support/recorded-runs.ts';
+import { sharedBundle } from '../support/shared-bundle.ts';
 import { textOf } from '../support/scrub-history.ts';
 import { testBundle } from '../support/world.ts';
 
@@ -73,7 +74,7 @@ const violation = DeterminismViolationError.name;
 
 let bundles: readonly [Bundle, Bundle];
 beforeAll(async () => {
-  bundles = [{ codePath: testBundle() }, await bundleWorkflows(supportPath('recorded-workflows.ts'))];
+  bundles = [{ codePath: testBundle() }, await sharedBundle('recorded-workflows.ts')];
 });
 
 test('every stored history replays', async () => {

@@ -1,19 +1,20 @@
-import type { CallOutcome, RunResult } from '../../contract.ts';
+import { type CallOutcome, type RunResult, workflowType } from '../../contract.ts';
 import type { Retry } from '../../client/retries.ts';
 import type { RunView } from '../../client/show-run.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
+import type { Json } from '../../core/base/tool-call.ts';
 import { renderApprovals } from './approval-views.ts';
 import { type Output, escapeLines } from './output.ts';
 import { renderFields, renderTable } from './table.ts';
 
 export function renderRun(output: Output, view: RunView, nowMs: number): string {
-  const { run, result, failure } = view;
-  const outcomes = run?.outcomes ?? result?.outcomes ?? [];
+  const { run, result, failure, outcomes, returned } = view;
   const usage = run?.usage ?? result?.usage;
   const parts = [
     renderFields(output, [
       ['run', escapeText(view.workflowId)],
       ['status', output.style('bold', view.status)],
+      ['workflow', view.workflowType === workflowType ? undefined : escapeText(view.workflowType)],
       ['agent', run === undefined ? undefined : escapeText(run.agent)],
       ['started', view.startedAt],
       ['closed', view.closedAt],
@@ -34,6 +35,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
     parts.push('', output.style('yellow', 'waiting for approval'), renderApprovals(output, view.open, nowMs));
   if (view.more > 0) parts.push(`and ${view.more} more`);
   if (result !== undefined) parts.push('', escapeLines(result.output));
+  if (returned !== undefined) parts.push('', `returned ${escapeJson(returned as Json)}`);
   return parts.join('\n');
 }
 

@@ -248,14 +248,31 @@ describe('renderRun', () => {
   const usage = { inputTokens: 120, outputTokens: 40 };
   const outcomes = [{ callId: '1.1', toolName: 'read', outcome: 'allowed', ran: 'yes' } as const];
 
+  const shown = {
+    workflowId: 'run-1',
+    workflowType: 'agentRun',
+    taskQueue: 'countersign',
+    startedAt: '2026-01-02T02:00:00.000Z',
+    open: [],
+    more: 0,
+    outcomes: [],
+  };
+
+  test("a workflow of one's own: its type, what was gated, what it returned", () => {
+    const view = { ...shown, workflowType: 'order', status: 'completed' as const, outcomes, returned: [hostile] };
+    const lines = renderRun(output, view, nowMs).split('\n');
+    expect(lines.slice(0, 3)).toEqual(['run         run-1', 'status      completed', 'workflow    order']);
+    expect(lines).toContain('1.1   read  allowed  yes');
+    expect(lines.at(-1)).toMatch(/^returned \["x[\x20-\x7e]+"\]$/);
+  });
+
   test('a waiting run', () => {
     const view = {
-      workflowId: 'run-1',
+      ...shown,
       status: 'waiting' as const,
-      taskQueue: 'countersign',
-      startedAt: '2026-01-02T02:00:00.000Z',
       open: [row],
       more: 2,
+      outcomes,
       run: {
         workflowId: 'run-1',
         agent: 'tidy',
@@ -289,12 +306,8 @@ describe('renderRun', () => {
 
   test('a run whose activities are tried again', () => {
     const view = {
-      workflowId: 'run-1',
+      ...shown,
       status: 'running' as const,
-      taskQueue: 'countersign',
-      startedAt: '2026-01-02T02:00:00.000Z',
-      open: [],
-      more: 0,
       retrying: [
         {
           activity: 'countersign.callModel',
@@ -315,7 +328,7 @@ describe('renderRun', () => {
   });
 
   test('a run that cannot be queried and a failed run give the reason', () => {
-    const view = { workflowId: hostile, taskQueue: hostile, startedAt: '2026', open: [], more: 0 };
+    const view = { ...shown, workflowId: hostile, taskQueue: hostile };
     const alone = renderRun(output, { ...view, status: 'running', note: `No worker ${hostile}` }, nowMs);
     expect(alone).toContain('note        No worker x\\u{202E}');
     const failure = { code: 'internal' as const, message: `it broke ${hostile}` };
