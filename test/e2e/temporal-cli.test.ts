@@ -118,30 +118,27 @@ describe('a bad start fails with one sentence', () => {
       [{ agent, input, policy: { version: 1, rules: [{ pattern: 'x' }] } }],
       /^The run's policy.*action/,
     ],
-  ])(
-    '%s',
-    async (_name, args, sentence) => {
-      const workflowId = await startByCommand(...args.map((each) => JSON.stringify(each)));
-      const { exitCode, stdout } = await temporal([
-        'workflow',
-        'result',
-        '--workflow-id',
-        workflowId,
-        '--output',
-        'json',
-      ]);
-      expect(exitCode).not.toBe(0);
-      const { status, closeEvent } = JSON.parse(stdout) as {
-        status: string;
-        closeEvent: { workflowExecutionFailedEventAttributes: { failure: { message: string } } };
-      };
-      expect(status).toBe('FAILED');
-      const { message } = closeEvent.workflowExecutionFailedEventAttributes.failure;
-      expect(message).toMatch(typeof sentence === 'string' ? sentence.slice(0, 0) : sentence);
-      if (typeof sentence === 'string') expect(message).toBe(sentence);
-      expect(message).not.toContain('\n');
-    },
-  );
+  ])('%s', async (_name, args, sentence) => {
+    const workflowId = await startByCommand(...args.map((each) => JSON.stringify(each)));
+    const { exitCode, stdout } = await temporal([
+      'workflow',
+      'result',
+      '--workflow-id',
+      workflowId,
+      '--output',
+      'json',
+    ]);
+    expect(exitCode).not.toBe(0);
+    const { status, closeEvent } = JSON.parse(stdout) as {
+      status: string;
+      closeEvent: { workflowExecutionFailedEventAttributes: { failure: { message: string } } };
+    };
+    expect(status).toBe('FAILED');
+    const { message } = closeEvent.workflowExecutionFailedEventAttributes.failure;
+    expect(message).toMatch(typeof sentence === 'string' ? sentence.slice(0, 0) : sentence);
+    if (typeof sentence === 'string') expect(message).toBe(sentence);
+    expect(message).not.toContain('\n');
+  });
 
   test('the command line itself refuses what is not JSON', async () => {
     const { exitCode, stderr } = await temporal([...startCommand(), '--input', '{bad']);
@@ -173,17 +170,14 @@ describe('a bad start fails with one sentence', () => {
       'arguments_invalid',
       /^The run's /,
     ],
-  ])(
-    'a run fails on input that the command line accepts (%s)',
-    async (_name, options, type, sentence) => {
-      const workflowId = `cli-${randomUUID()}`;
-      expect(await temporal([...startCommand(), '--workflow-id', workflowId, ...options])).toMatchObject({
-        exitCode: 0,
-      });
-      const failed = await plain.workflow.result(workflowId).catch((error: unknown) => error);
-      expect(failed).toMatchObject({ cause: { type, message: expect.stringMatching(sentence) } });
-    },
-  );
+  ])('a run fails on input that the command line accepts (%s)', async (_name, options, type, sentence) => {
+    const workflowId = `cli-${randomUUID()}`;
+    expect(await temporal([...startCommand(), '--workflow-id', workflowId, ...options])).toMatchObject({
+      exitCode: 0,
+    });
+    const failed = await plain.workflow.result(workflowId).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ cause: { type, message: expect.stringMatching(sentence) } });
+  });
 });
 
 test('an incorrect --input changes nothing, and a valid decision after it counts', async () => {
