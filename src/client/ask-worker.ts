@@ -1,3 +1,4 @@
+import { ProblemError } from '../core/base/problem.ts';
 import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
 import { requireCodec } from './require-codec.ts';
@@ -36,8 +37,11 @@ export async function askWorker<Answer>(
   } catch (error) {
     if (!saysNobodyAnswers(error)) throw error;
     await watched;
-    if (taskQueue === undefined) throw error;
-    throw noWorker(session, taskQueue, error);
+    if (taskQueue !== undefined) throw noWorker(session, taskQueue, error);
+    // The server itself has said that nobody polls; that the run could not be described does not change it.
+    if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;
+    const message = `No worker answers for run '${workflowId}': start one with \`countersign worker\`.`;
+    throw new ProblemError({ code: 'no_worker', message }, { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { knowsRequest } from './knows-request.ts';
 import { lookUp } from './look-up.ts';
-import { indexedIds, memoRows, statusRunning, withMemo } from './memo-rows.ts';
+import { type WithMemo, indexedIds, memoRows, statusRunning, withMemos } from './memo-rows.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 /** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
@@ -87,8 +87,10 @@ async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
     }),
   );
   const claims = new Map<string, Claim>();
-  for (const row of executions.toSorted((one, other) => rank(one) - rank(other))) {
-    const claim = await claimOf(session, row, requestId);
+  const ranked = executions.toSorted((one, other) => rank(one) - rank(other));
+  const runs = await withMemos(session, ranked);
+  for (const [index, row] of ranked.entries()) {
+    const claim = claimOf(session, row, runs[index]!, requestId);
     if (!claims.has(claim.workflowId)) claims.set(claim.workflowId, claim);
   }
   return [...claims.values()];
@@ -101,8 +103,7 @@ function rank({ status }: Row): number {
   return Number(status) === statusRunning ? 0 : 1;
 }
 
-async function claimOf(session: Session, row: Row, requestId: string): Promise<Claim> {
-  const run = await withMemo(session, row);
+function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): Claim {
   const { rows, more, unread } = memoRows(run);
   const lists = rows.some((each) => each.requestId === requestId);
   return {

@@ -4,7 +4,7 @@ import { type ApprovalSummary, summaryOf } from '../core/ledger/approval-index.t
 import { readingRemedy } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { type DescribedRun, type WithMemo, describeRun, indexedIds, memoRows, withMemo } from './memo-rows.ts';
+import { type DescribedRun, type WithMemo, describeRun, indexedIds, memoRows, withMemos } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 
 /** Which open requests to list. Default: all. */
@@ -104,7 +104,8 @@ async function* listRunning(session: Session): AsyncGenerator<ListedRun> {
       pageSize: 1_000,
       nextPageToken,
     });
-    for (const run of page.executions) yield { ...(await withMemo(session, run)), openIds: indexedIds(session, run) };
+    const runs = await withMemos(session, page.executions);
+    yield* page.executions.map((row, index) => ({ ...runs[index]!, openIds: indexedIds(session, row) }));
     nextPageToken = page.nextPageToken;
   } while (nextPageToken.length > 0);
 }

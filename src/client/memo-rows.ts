@@ -5,7 +5,7 @@ import { memoName } from '../contract.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { Session } from './connect.ts';
-import { readPayload } from './read-payload.ts';
+import { readPayloads } from './read-payload.ts';
 
 /** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
@@ -34,21 +34,20 @@ export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   };
 }
 
-/** A raw row of which only our memo is decoded, so that other data in a stranger's run cannot hide anything (I5). */
-export async function withMemo(
-  session: Session,
-  { execution, memo }: temporal.api.workflow.v1.IWorkflowExecutionInfo,
-): Promise<WithMemo> {
-  const payload = memo?.fields?.[memoName];
-  const value = payload == null ? undefined : await readPayload(session, payload);
-  return { workflowId: execution?.workflowId ?? '', memo: { [memoName]: value } };
+type RawRow = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** Raw rows of which only our memo is decoded, so that other data in a stranger's run cannot hide anything (I5). */
+export async function withMemos(session: Session, rows: readonly RawRow[]): Promise<WithMemo[]> {
+  const payloads = rows.flatMap(({ memo }) => memo?.fields?.[memoName] ?? []);
+  const values = await readPayloads(session, payloads);
+  return rows.map(({ execution, memo }) => {
+    const value = memo?.fields?.[memoName] == null ? undefined : values.shift();
+    return { workflowId: execution?.workflowId ?? '', memo: { [memoName]: value } };
+  });
 }
 
 /** The ids of the open requests in a raw row. No codec encodes search attributes. */
-export function indexedIds(
-  { attributes }: Session,
-  { searchAttributes }: temporal.api.workflow.v1.IWorkflowExecutionInfo,
-): string[] {
+export function indexedIds({ attributes }: Session, { searchAttributes }: RawRow): string[] {
   const payload = searchAttributes?.indexedFields?.[attributes.ids];
   const ids: unknown = payload == null ? [] : defaultPayloadConverter.fromPayload(payload);
   return isTexts(ids) ? ids : [];
@@ -65,8 +64,8 @@ export async function describeRun(session: Session, workflowId: string): Promise
   const { connection, namespace } = session;
   const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
   const run = answer.workflowExecutionInfo ?? {};
-  const read = await withMemo(session, run);
-  return { ...read, isRunning: Number(run.status) === statusRunning, openIds: indexedIds(session, run) };
+  const [read] = await withMemos(session, [run]);
+  return { ...read!, isRunning: Number(run.status) === statusRunning, openIds: indexedIds(session, run) };
 }
 
 /** `WORKFLOW_EXECUTION_STATUS_RUNNING` of Temporal's API. */

@@ -10,8 +10,13 @@ export async function decodePayloads({ client }: Session, payloads: Payload[]): 
   return decoded;
 }
 
-/** Reads one such payload. Never throws: a value that cannot be read is an `Undecodable`. */
+/** Reads such payloads. Never throws: a value that cannot be read is an `Undecodable`. */
+export async function readPayloads(session: Session, payloads: Payload[]): Promise<unknown[]> {
+  const { payloadConverter } = session.client.options.loadedDataConverter;
+  const decoded = await decodePayloads(session, payloads);
+  return decoded.map((payload) => payloadConverter.fromPayload<unknown>(payload));
+}
+
 export async function readPayload(session: Session, payload: Payload): Promise<unknown> {
-  const [decoded] = await decodePayloads(session, [payload]);
-  return session.client.options.loadedDataConverter.payloadConverter.fromPayload(decoded!);
+  return (await readPayloads(session, [payload]))[0];
 }

@@ -190,7 +190,7 @@ describe('with workers', () => {
       run.workflowId,
     ]);
     const { workflowId } = other;
-    expect(await world.client.approvals.list({ workflowId })).toEqual({ approvals: [], more: 0 });
+    expect(await world.client.approvals.list({ workflowId })).toEqual({ approvals: [], more: 0, unread: [] });
     await expect(world.client.show(workflowId)).resolves.toMatchObject({ open: [] });
     await run.handle.terminate();
   });

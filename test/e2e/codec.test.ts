@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import { EncryptionCodec } from '../../src/codec.ts';
 import { cli, jsonLines } from '../adapters/cli/support.ts';
 import { type CodecServer, startCodecServer } from '../support/codec-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeNamespace } from '../support/make-namespace.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { type World, openWorld } from '../support/world.ts';
 
@@ -14,6 +15,7 @@ import { type World, openWorld } from '../support/world.ts';
 
 const codec = new EncryptionCodec();
 const dataConverter = { payloadCodecs: [codec] };
+const namespace = `codec-${randomUUID()}`;
 const wrong = { id: 'k1', key: randomBytes(32) };
 const unknown = { id: 'k9', key: randomBytes(32) };
 const isEncoded = /it is encoded, and the codecs here do not decode it\. Give this client what its workers have: /;
@@ -23,10 +25,15 @@ let server: CodecServer;
 let client: CountersignClient;
 const blind: Record<string, CountersignClient> = {};
 beforeAll(async () => {
-  world = await openWorld({ dataConverter });
-  server = await startCodecServer(codec, 'Bearer one');
-  const connected = { address: sharedAddress(), taskQueue: world.taskQueue };
+  // Its own namespace: the check looks at all runs of the namespace.
+  await makeNamespace(namespace);
+  const operator = await createClient({ address: sharedAddress(), namespace });
+  await operator.setUp();
+  await operator.close();
+  world = await openWorld({ namespace, dataConverter });
+  const connected = { address: sharedAddress(), namespace, taskQueue: world.taskQueue };
   client = await createClient({ ...connected, dataConverter });
+  server = await startCodecServer(codec, 'Bearer one');
   for (const [name, key] of Object.entries({ 'with the wrong key': wrong, 'with an unknown key': unknown })) {
     const payloadCodecs = [new EncryptionCodec({ keys: [key] })];
     blind[name] = await createClient({ ...connected, dataConverter: { payloadCodecs } });
@@ -154,28 +161,29 @@ test('a decision of a client without a codec counts, and is not reported as fail
 });
 
 describe('the command line', () => {
-  const server$ = (): string[] => ['--codec-endpoint', server.endpoint, '--codec-auth', 'Bearer one'];
+  const flags = (): string[] => ['--codec-endpoint', server.endpoint, '--codec-auth', 'Bearer one'];
+  const run = (...words: string[]) => cli([...words, '--namespace', namespace]);
 
   test('with a codec server: approvals, show, approve', async () => {
     const { workflowId, ids } = await waiting();
-    const [listed] = jsonLines(await cli(['approvals', '--run', workflowId, ...server$()]));
+    const [listed] = jsonLines(await run('approvals', '--run', workflowId, ...flags()));
     expect(listed).toMatchObject({ requestId: ids[0], toolName: 'pay' });
-    const [shown] = jsonLines(await cli(['approvals', 'show', ids[0]!, ...server$()]));
+    const [shown] = jsonLines(await run('approvals', 'show', ids[0]!, ...flags()));
     expect(shown).toMatchObject({ arguments: { to: 'p0', amount: 0 } });
-    const approved = await cli(['approve', ids[0]!, ...server$()]);
+    const approved = await run('approve', ids[0]!, ...flags());
     expect([approved.code, jsonLines(approved)[0]]).toEqual([0, expect.objectContaining({ outcome: 'approved' })]);
   });
 
   test('without a codec: what cannot be read is listed, approve succeeds, doctor names the codec', async () => {
     const { workflowId, ids } = await waiting();
-    const [unread] = jsonLines(await cli(['approvals', '--run', workflowId]));
+    const [unread] = jsonLines(await run('approvals', '--run', workflowId));
     expect(unread).toEqual({ workflowId, requestIds: ids, message: expect.stringMatching(isEncoded) });
-    const doctor = await cli(['doctor', '--task-queue', world.taskQueue]);
+    const doctor = await run('doctor', '--task-queue', world.taskQueue);
     expect([doctor.code, jsonLines(doctor).at(-1)]).toEqual([
       1,
       { check: 'codec', ok: false, message: expect.stringMatching(isEncoded) },
     ]);
-    const approved = await cli(['approve', ids[0]!]);
+    const approved = await run('approve', ids[0]!);
     expect([approved.code, jsonLines(approved)[0]]).toEqual([0, expect.objectContaining({ accepted: true })]);
     expect(await client.run(workflowId).result()).toMatchObject({ output: 'paid 0 to p0' });
   });
@@ -184,7 +192,16 @@ describe('the command line', () => {
 test("Temporal's own command line reads a run through the codec server", async () => {
   const { workflowId, ids } = await waiting();
   const words = ['workflow', 'query', '--workflow-id', workflowId, '--type', 'approvals', '--output', 'json'];
-  const flags = ['--address', sharedAddress(), '--codec-endpoint', server.endpoint, '--codec-auth', 'Bearer one'];
+  const flags = [
+    '--address',
+    sharedAddress(),
+    '--namespace',
+    namespace,
+    '--codec-endpoint',
+    server.endpoint,
+    '--codec-auth',
+    'Bearer one',
+  ];
   const child = spawn(process.env['COUNTERSIGN_TEMPORAL_BINARY']!, [...words, ...flags]);
   const [printed, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
   expect(complaint).toBe('');
