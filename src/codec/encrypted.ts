@@ -14,6 +14,8 @@ import { EncryptionCodec, type EncryptionCodecOptions } from './encryption-codec
  *
  * const dataConverter = encrypted({ keys: [{ id: '2030-01', key: randomBytes(32) }] });
  * const client = await createClient({ dataConverter });
+ * const [server] = await client.check();
+ * console.log(server?.isOk); // true
  * await client.close();
  * ```
  */

@@ -26,6 +26,8 @@ export interface RemoteCodecOptions {
  *
  * const codec = new RemoteCodec({ endpoint: 'http://127.0.0.1:8081', namespace: 'default' });
  * const client = await createClient({ dataConverter: { payloadCodecs: [codec] } });
+ * const [server] = await client.check();
+ * console.log(server?.isOk); // true
  * await client.close();
  * ```
  */
