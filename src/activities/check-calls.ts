@@ -2,7 +2,7 @@ import type { Tool } from '../agents/definitions.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { splitShell } from '../core/shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import type { RawCall, RawTurn } from '../models/turn-builder.ts';
+import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';
@@ -10,6 +10,7 @@ import type { ModelCall } from './model-turn.ts';
 const longestName = 128;
 /** How many characters of arguments that cannot be parsed the transcript keeps. */
 const longestRawText = 2_000;
+const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
  * Turns the calls of a raw turn into the run's form. `toolNamed` finds the tools of the run's agent. A call that cannot
@@ -24,7 +25,10 @@ export async function checkCalls(
   const calls: ModelCall[] = [];
   for (const call of turn.calls) {
     const id = uniqueId(call.id, ids);
-    const checked = await checkCall(call, turn.finishReason, toolNamed, argumentBytes);
+    const checked =
+      calls.length < maxCallsOfTurn
+        ? await checkCall(call, turn.finishReason, toolNamed, argumentBytes)
+        : { raw: shorten(call.arguments, longestRawText), problem: oneTooMany };
     calls.push({ id, tool: shorten(call.tool, longestName), ...checked });
   }
   return calls;

@@ -5,6 +5,7 @@ import { ModelFailure, toModelFailure } from './model-failure.ts';
 /** One turn as the model gave it. Arguments are raw text, and only sizes are checked. */
 export interface RawTurn {
   text: string;
+  /** At most `maxCallsOfTurn`, and the first call that is one too many. */
   calls: RawCall[];
   usage: Usage;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
@@ -21,7 +22,8 @@ export interface RawCall {
 const maxTextCharacters = 1_048_576;
 /** The most argument text that is read before the answer is rejected. The run's limits decide how much it accepts. */
 const maxArgumentCharacters = 16_777_216;
-const maxCallsOfTurn = 128;
+/** Later calls of a turn are dropped, so that endless calls do not fill the memory; the model is told. */
+export const maxCallsOfTurn = 128;
 
 type Part = LanguageModelV4StreamPart | Exclude<LanguageModelV4Content, { type: 'text' }>;
 
@@ -45,8 +47,8 @@ export class TurnBuilder {
     } else if (part.type === 'tool-call') {
       if (part.providerExecuted === true) throw ranElsewhere(part.toolName);
       this.#countArguments(part.input.length / 2);
+      if (this.#calls.length > maxCallsOfTurn) return;
       this.#calls.push({ id: part.toolCallId, tool: part.toolName, arguments: part.input });
-      if (this.#calls.length > maxCallsOfTurn) throw tooLarge(`more than ${maxCallsOfTurn} tool calls`);
     } else if (part.type === 'tool-result') {
       throw ranElsewhere(part.toolName);
     } else if (part.type === 'error') {

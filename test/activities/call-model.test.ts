@@ -236,18 +236,26 @@ describe('a failure', () => {
       scriptedModel([{ calls: [{ tool: 'read', args: { path: 'x'.repeat(33_554_432) } }] }]),
       "The model's answer is too large (more than 16777216 characters of arguments).",
     ],
-    [
-      'of many calls',
-      scriptedModel([{ calls: Array.from({ length: 129 }, () => ({ tool: 'read' })) }]),
-      "The model's answer is too large (more than 128 tool calls).",
-    ],
   ])('an answer %s is refused', async (_case, model, message) => {
     expect(await failureOf(run({}, { model }))).toMatchObject({ type: 'model_output_invalid', message });
   });
 
-  test('60 calls in one turn are allowed', async () => {
-    const turn = { calls: Array.from({ length: 60 }, () => ({ tool: 'read', args: { path: 'a' } })) };
-    expect((await run({}, { model: scriptedModel([turn]) })).calls).toHaveLength(60);
+  test.each([
+    [128, 128],
+    [129, 129],
+    [500, 129],
+  ])('of %i calls in one turn %i are kept; the 129th is refused with a sentence', async (made, kept) => {
+    const turn = { calls: Array.from({ length: made }, () => ({ tool: 'read', args: { path: 'a' } })) };
+    const { calls } = await run({}, { model: scriptedModel([turn]) });
+    expect(calls).toHaveLength(kept);
+    const problem =
+      'Error: only the first 128 calls of a turn are taken: make this one, and those after it, in the next turn';
+    expect(calls.map((call) => call.problem)).toEqual(
+      Array.from({ length: kept }, (_, at) => (at < 128 ? undefined : problem)),
+    );
+    expect(calls[128]).toEqual(
+      kept === 128 ? undefined : { id: expect.any(String), tool: 'read', raw: '{"path":"a"}', problem },
+    );
   });
 
   const streaming = (...parts: object[]): LanguageModelV4 => ({
