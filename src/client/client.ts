@@ -176,7 +176,7 @@ export interface CountersignClient {
   /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
-   * Gives a request more time. `until` is an ISO 8601 instant in UTC, after the present deadline and no later than the
+   * Gives a request more time. `until` is an ISO 8601 instant, after the present deadline and no later than the
    * operator's `max_timeout` allows. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
    * `already_settled`, `unknown_request`.
    */

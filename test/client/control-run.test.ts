@@ -203,7 +203,7 @@ describe('errors are reported before anything is sent', () => {
     [
       'an instant that is none',
       () => world.client.extend({ requestId, until: 'tomorrow' }, to),
-      { code: 'invalid_message', message: "'until' must be an instant in UTC such as 2030-01-31T12:00:00Z" },
+      { code: 'invalid_message', message: "'until' must be an instant with its offset, such as 2030-01-31T12:00:00Z" },
     ],
     [
       'a misspelt field',

@@ -28,7 +28,7 @@ export interface ControlMessage {
 /** Message `extend`: gives a request more time. */
 export interface ExtendMessage extends ControlMessage {
   requestId: string;
-  /** The new deadline: ISO 8601 in UTC, after the present one. */
+  /** The new deadline: ISO 8601 with `Z` or an offset, after the present one. */
   until: string;
 }
 
@@ -71,7 +71,7 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
   const { requestId, until, ...signed } = fields.message;
   if (!isRequestId(requestId)) return invalid(requestIdSentence);
   if (instantMs(until) === undefined) {
-    return invalid(`'until' must be an instant in UTC such as 2030-01-31T12:00:00Z`);
+    return invalid(`'until' must be an instant with its offset, such as 2030-01-31T12:00:00Z`);
   }
   return { message: { requestId, until: until as string, ...(signed as ControlMessage) } };
 }
@@ -151,7 +151,7 @@ function readFields(value: unknown, what: string, own: readonly string[]): Read<
   return { message };
 }
 
-const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
+const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
  * The id of a message: its `messageId`, else one made from the value of its signature, since nobody can add an id to a
@@ -172,7 +172,7 @@ export function contentDigest(name: string, message: ControlMessage): string {
   return jsonDigest({ name, message } as unknown as Json);
 }
 
-/** Milliseconds since 1970 of an ISO 8601 instant in UTC; undefined for anything else. */
+/** Milliseconds since 1970 of an ISO 8601 instant with `Z` or an offset; undefined for anything else. */
 export function instantMs(value: unknown): number | undefined {
   if (typeof value !== 'string' || !instantShape.test(value)) return undefined;
   // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock

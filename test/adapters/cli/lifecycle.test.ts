@@ -154,7 +154,7 @@ describe('extend', () => {
     expect(await cli(['extend', '0'.repeat(32), '--until', 'tomorrow', '--run', 'x'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: "error: 'until' must be an instant in UTC such as 2030-01-31T12:00:00Z\n",
+      stderr: "error: 'until' must be an instant with its offset, such as 2030-01-31T12:00:00Z\n",
     });
   });
 });
