@@ -59,7 +59,11 @@ export async function sendByUpdate(
     }
     return { answer };
   } catch (error) {
-    if (error instanceof WorkflowUpdateFailedError) throw refusedByRun(workflowId, error);
+    if (error instanceof WorkflowUpdateFailedError) {
+      const receipts = Array.isArray(payload) ? receiptsIn(error, payload.length) : undefined;
+      if (receipts === undefined) throw refusedByRun(workflowId, error);
+      return { answer: receipts };
+    }
     if (isProblemError(error) && error.code === 'no_worker')
       return { reason: withoutStop(error.message), silent: true };
     if (!isProblemError(error) && worthRecording.includes(grpcStatusOf(error))) {
@@ -87,6 +91,13 @@ function updateIdOf(name: string, payload: unknown): string {
       : value,
   );
   return `${name}-${createHash('sha256').update(content).digest('hex')}`;
+}
+
+/** The receipts of a list that was refused because no message in it counts. */
+function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
+  const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
+  const isWhole = details.length === count && details.every((each) => isProblemCode((each as Receipt | null)?.code));
+  return isWhole ? (details as Receipt[]) : undefined;
 }
 
 function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): ProblemError {

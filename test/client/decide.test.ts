@@ -138,6 +138,24 @@ describe('decide several', () => {
     await Promise.all([one.run.result(), two.run.result()]);
   });
 
+  test('a list in which none counts: each receipt has its own code', async () => {
+    const { ids, run, workflowId } = await startAsking(2);
+    await world.client.decide({ requestId: ids[0]!, approved: false, reviewerId: 'ann' }, { workflowId });
+    const receipts = await world.client.decide(
+      [
+        { requestId: ids[0]!, approved: true },
+        { requestId: ids[1]!, approved: true, digest: '0'.repeat(64) },
+      ],
+      { workflowId },
+    );
+    expect(receipts).toMatchObject([
+      { requestId: ids[0], accepted: false, code: 'already_settled', settledBy: 'ann' },
+      { requestId: ids[1], accepted: false, code: 'digest_mismatch' },
+    ]);
+    await world.client.decide({ requestId: ids[1]!, approved: true }, { workflowId });
+    await run.result();
+  });
+
   test('thirty at once, each on its own: more updates than the server admits per run; each counts once', async () => {
     const policy = { version: 1, rules: [], approval: { max_pending: 30 } };
     const { run, ids, workflowId } = await startAsking(30, { policy });

@@ -125,6 +125,31 @@ describe('decisions that change nothing (I4)', () => {
     await run.handle.terminate();
   });
 
+  test('by update, a list in which no decision counts: refused before it enters history, with every receipt', async () => {
+    const calls = ['ann', 'bob'].map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
+    const run = await world.start([{ calls }, { text: 'done' }]);
+    const [first, second] = await run.open(2);
+    const update = (...decisions: unknown[]) => run.handle.executeUpdate('decide', { args: [decisions] });
+    const vote = { requestId: first!.requestId, approved: true, decisionId: 'd-1' };
+    const unknown = { requestId: '0'.repeat(32), approved: true };
+    const other = { ...unknown, requestId: first!.requestId, digest: '0'.repeat(64) };
+    const before = (await run.handle.describe()).historyLength;
+    await expect(update(unknown, { approved: true }, other)).rejects.toMatchObject({
+      cause: {
+        type: 'unknown_request',
+        message: expect.stringMatching(/^none of the 3 counts; the first: /),
+        details: [{ code: 'unknown_request' }, { code: 'invalid_decision' }, { code: 'digest_mismatch' }],
+      },
+    });
+    await expect(update(unknown)).rejects.toMatchObject({ cause: { message: expect.not.stringContaining('none of') } });
+    expect((await run.handle.describe()).historyLength).toBe(before);
+    expect(await update(unknown, vote)).toMatchObject([{ code: 'unknown_request' }, { outcome: 'approved' }]);
+    // A retry counts, because it gets the first receipt again.
+    expect(await update(unknown, vote)).toMatchObject([{ code: 'unknown_request' }, { outcome: 'approved' }]);
+    await run.handle.signal('decide', { requestId: second!.requestId, approved: false });
+    await run.result();
+  });
+
   test('a second decision is told who was first; a retry of the first gets its receipt again (I3)', async () => {
     const run = await world.start([
       {

@@ -48,7 +48,9 @@ export function registerUpdate(
     {
       validator: (payload) => {
         if (!isList(kind, payload)) return throwRefused(pipeline.foresee(kind, payload));
-        if (payload.length > 0 && payload.length <= maxDecisions) return;
+        if (payload.length > 0 && payload.length <= maxDecisions) {
+          return throwAllRefused(payload.map((item) => pipeline.foresee(kind, item)));
+        }
         const message = `a list holds 1 to ${maxDecisions} decisions, not ${payload.length}`;
         throwRefused(refused('', { code: 'invalid_decision', message }));
       },
@@ -86,7 +88,13 @@ function itemsOf(kind: MessageKind<unknown>, payload: unknown): unknown[] {
 }
 
 function throwRefused(receipt: Receipt): void {
-  if (receipt.code === undefined) return;
-  const { message, code: type } = receipt;
-  throw ApplicationFailure.create({ message, type, nonRetryable: true, details: [receipt] });
+  throwAllRefused([receipt]);
+}
+
+/** Throws if no message of an update counts. The failure has the code of the first refusal, and every receipt. */
+function throwAllRefused(receipts: Receipt[]): void {
+  const { message: sentence, code: type } = receipts[0]!;
+  if (receipts.some(({ code }) => code === undefined)) return;
+  const message = receipts.length === 1 ? sentence : `none of the ${receipts.length} counts; the first: ${sentence}`;
+  throw ApplicationFailure.create({ message, type, nonRetryable: true, details: receipts });
 }
