@@ -257,6 +257,8 @@ export interface ApprovalDetails extends ApprovalRequest {
 export interface Permit {
   /** The run's. */
   workflowId: string;
+  /** Temporal's run id of the run's first execution: no other run has it. Absent in permits of older versions. */
+  firstExecutionRunId?: string;
   callId: string;
   /** The digest of the call that passed: 64 hex characters. */
   digest: string;

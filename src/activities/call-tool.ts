@@ -31,10 +31,11 @@ export function callTool(
   };
 }
 
-function toolContext(context: Context, { workflowId, callId, agent, caller }: Permit): ToolContext {
+function toolContext(context: Context, permit: Permit): ToolContext {
+  const { workflowId, firstExecutionRunId, callId, agent, caller } = permit;
   return {
     signal: context.cancellationSignal,
-    idempotencyKey: `${workflowId}/${callId}`,
+    idempotencyKey: `${firstExecutionRunId ?? workflowId}/${callId}`,
     workflowId,
     callId,
     agent,

@@ -32,7 +32,8 @@ export interface ToolContext {
   /** Aborted when the run is cancelled or the worker shuts down. Pass it on to anything that the tool waits for. */
   signal: AbortSignal;
   /**
-   * Workflow id and call id: the same for every attempt of one call, so that another system can refuse a repetition.
+   * The same for every attempt of one call, so that another system can refuse a repetition, and for no other call:
+   * Temporal's run id of the run's first execution, and the call id.
    */
   idempotencyKey: string;
   /** The workflow id of the run. */

@@ -12,8 +12,8 @@ import { promptScripted } from '../support/prompt-scripted.ts';
 /** One actual execution of a tool. */
 export interface RanLine {
   tool: string;
-  /** Workflow id and call id: the key that a tool passes to downstream services to prevent duplicates. */
-  idempotencyKey: string;
+  workflowId: string;
+  callId: string;
   text: string;
 }
 
@@ -33,7 +33,7 @@ export function chaosAgent(folder: string): Agent {
       heartbeat: { timeoutMs: 1_500 },
       ...more,
       execute: async ({ text }, context) => {
-        const line: RanLine = { tool: name, idempotencyKey: context.idempotencyKey, text };
+        const line: RanLine = { tool: name, workflowId: context.workflowId, callId: context.callId, text };
         appendFileSync(ranFile(folder), `${JSON.stringify(line)}\n`);
         await execute(context);
         return `wrote ${text}`;

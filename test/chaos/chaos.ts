@@ -6,7 +6,7 @@ import { replayLines, replayServer, type FailedReplay } from '../support/replay-
 import { eventually } from '../support/eventually.ts';
 import type { RanLine } from './chaos-agent.ts';
 import { readRanLines } from './chaos-agent.ts';
-import { gatherBooks, runOf } from './gather-books.ts';
+import { gatherBooks } from './gather-books.ts';
 import type { PlayOptions } from './play-schedule.ts';
 import { playSchedule } from './play-schedule.ts';
 import type { RunBook } from './run-book.ts';
@@ -91,8 +91,8 @@ function isEmpty({ approvals, more }: { approvals: unknown[]; more: number }): b
 function strangers(lines: RanLine[], books: RunBook[]): Violation[] {
   const known = new Set(books.map(({ workflowId }) => workflowId));
   return lines
-    .filter((line) => !known.has(runOf(line)))
-    .map(({ idempotencyKey }) => general('nothing else runs (I1)', `${idempotencyKey} is of no run`));
+    .filter(({ workflowId }) => !known.has(workflowId))
+    .map(({ workflowId, callId }) => general('nothing else runs (I1)', `${workflowId}/${callId} is of no run`));
 }
 
 function unreplayed({ workflowId, error, file }: FailedReplay): Violation {

@@ -65,16 +65,11 @@ async function gatherBook(
     projection,
     ...own,
     ...(status === 'COMPLETED' ? { result: ((await newest.result()) as RunResult).outcomes } : {}),
-    lines: lines.filter((line) => runOf(line) === workflowId),
+    lines: lines.filter((line) => line.workflowId === workflowId),
     sent: sent.filter(({ run }) => run === plan.name),
     controls: controls.filter(({ run }) => run === plan.name),
     changes: changes.filter(({ run }) => run === plan.name),
   };
-}
-
-/** The workflow id of the run that executed the tool. */
-export function runOf({ idempotencyKey }: RanLine): string {
-  return idempotencyKey.slice(0, idempotencyKey.lastIndexOf('/'));
 }
 
 type OwnWords = Pick<RunBook, 'ledger' | 'details' | 'told' | 'unread'>;

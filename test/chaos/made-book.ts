@@ -91,7 +91,8 @@ export function bookOf(entries: JournalEntry[], turns: ChaosTool[][], more: Part
     told: ran.map(({ callId }) => `wrote run-000 ${callId}`),
     lines: ran.map(({ callId, toolName }) => ({
       tool: toolName,
-      idempotencyKey: `w/${callId}`,
+      workflowId: 'w',
+      callId,
       text: `run-000 ${callId}`,
     })),
     sent: [],

@@ -87,17 +87,17 @@ const broken: [string, RunBook, RegExp][] = [
   ['an approved call did not run', { ...good, lines: [] }, /ran once.* ran 0 times and is said to be 'yes'/],
   [
     'a denied call ran',
-    { ...good, lines: [line, { ...line, idempotencyKey: 'w/1.2', text: 'run-000 1.2' }] },
+    { ...good, lines: [line, { ...line, callId: '1.2', text: 'run-000 1.2' }] },
     /1.2 is denied and ran 1 times/,
   ],
   [
     'an expired call ran',
-    { ...good, lines: [line, { ...line, idempotencyKey: 'w/1.3', text: 'run-000 1.3' }] },
+    { ...good, lines: [line, { ...line, callId: '1.3', text: 'run-000 1.3' }] },
     /1.3 is expired and ran 1 times/,
   ],
   [
     'something ran that nobody knows',
-    { ...good, lines: [line, { ...line, idempotencyKey: 'w/9.1' }] },
+    { ...good, lines: [line, { ...line, callId: '9.1' }] },
     /9.1 ran 1 times without an outcome/,
   ],
   [

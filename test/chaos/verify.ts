@@ -74,8 +74,7 @@ function ranOnce({ plan, status, projection, lines, details }: RunBook): string[
   const wrong: string[] = [];
   const counts = new Map<string, number>();
   const requests = new Map(projection.requests.map((request) => [request.callId, request]));
-  for (const { idempotencyKey, tool, text } of lines) {
-    const callId = idempotencyKey.split('/').at(-1)!;
+  for (const { callId, tool, text } of lines) {
     counts.set(callId, (counts.get(callId) ?? 0) + 1);
     const [turn, index] = callId.split('.').map(Number);
     const planned = plan.turns[turn! - 1]?.calls[index! - 1];

@@ -186,6 +186,21 @@ test("an operator's key changes the policy, a reviewer's does not", async () => 
   await run.handle.terminate();
 });
 
+test('what an operator signed counts again in the next run under the same workflow id', async () => {
+  const { run, workflowId } = await startAsking();
+  const operator = { keyId: 'desk', privateKey: keys.operator.privateKey, workflowId, namespace: 'default' };
+  const args: [object] = [signMessage('setPolicy', { mode: 'plan' }, operator)];
+  await run.handle.executeUpdate('setPolicy', { args });
+  await run.handle.terminate();
+  const { workflow } = world.client.session.client;
+  const input = { agent: 'tester', input: JSON.stringify([pay, { text: 'done' }]) };
+  await workflow.start('agentRun', { workflowId, taskQueue: world.taskQueue, args: [input] });
+  const next = world.run(workflowId);
+  expect(await next.open()).toHaveLength(1);
+  await expect(next.handle.executeUpdate('setPolicy', { args })).resolves.toMatchObject({ accepted: true });
+  expect(await next.result()).toMatchObject({ outcomes: [{ outcome: 'superseded', ran: 'no' }] });
+});
+
 test("an operator's change that is repeated while others are in flight is not applied after them", async () => {
   const own = await openWorld({
     policy: {

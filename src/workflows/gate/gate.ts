@@ -192,9 +192,11 @@ export class Gate {
   /** Proves to the tool activity that this call passed. It carries journal entries, so that history keeps them. */
   permit(call: ToolCall, tool: ToolDefinition, requestId?: string): Permit {
     const { agent, caller } = this.#activePolicies.options;
+    const { workflowId, firstExecutionRunId } = workflowInfo();
     this.#state.noteGrowth();
     return {
-      workflowId: workflowInfo().workflowId,
+      workflowId,
+      firstExecutionRunId,
       callId: call.callId,
       digest: callDigest({ tool: tool.name, args: call.args, definition: tool.definition }),
       ...this.#outcome(requestId),
