@@ -12,7 +12,7 @@ import type {
 } from './core/ledger/approval.ts';
 import type { JournalEntry } from './core/ledger/journal-entry.ts';
 import type { Mode } from './core/policy/modes.ts';
-import type { Policy } from './core/policy/policy.ts';
+import type { Policy, PolicyLayers } from './core/policy/policy.ts';
 import type { Json, JsonObject } from './core/base/tool-call.ts';
 
 export type {
@@ -97,7 +97,8 @@ export const messageNames = {
 /** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0018). */
 export const parentsChangedName = 'parentsChanged';
 /**
- * The queries that a run answers. A workflow with an `ApprovalGate` answers `approvals`, `grants` and `receipt`.
+ * The queries that a run answers. A workflow with an `ApprovalGate` answers `approvals`, `grants`, `policy` and
+ * `receipt`.
  *
  * @example
  * ```ts
@@ -120,6 +121,8 @@ export const queryNames = {
   approvals: 'approvals',
   /** The grants and standing denials of "always", as a list of `Grant`. */
   grants: 'grants',
+  /** The policies that rule on calls now, as `RunPolicies`; null before the run has loaded them. */
+  policy: 'policy',
   /** The messages so far. */
   transcript: 'transcript',
   /** The result of a message with a `messageId`; argument `{ messageId }`. */
@@ -275,6 +278,14 @@ export interface Permit {
   heartbeats?: boolean;
   /** Entries that no earlier payload carried. */
   journal?: JournalEntry[];
+}
+
+/** The answer of query `policy`: what rules on the calls of a run now. `run` is the agent's side and the run's, merged. */
+export interface RunPolicies extends PolicyLayers {
+  /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
+  digest: string;
+  /** The version of the engine that rules. */
+  engine: number;
 }
 
 /** The answer of query `run`. */

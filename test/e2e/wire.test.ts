@@ -1,8 +1,9 @@
 /** Sends every message in docs/wire.md unchanged, by update and by signal, with Temporal's own client. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Grant, Receipt } from '../../src/contract.ts';
+import type { Grant, Receipt, RunPolicies } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
+import { policyDigest } from '../../src/core/policy/policy-digest.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
@@ -126,6 +127,25 @@ test('a grant looks as in the manual', async () => {
   const { expiresAtMs, grantedAt, ...rest } = shown(grant) as Grant;
   expect({ ...rest, expiresAtMs: example.expiresAtMs, grantedAt: example.grantedAt }).toEqual(example);
   expect(expiresAtMs! - Date.parse(grantedAt!)).toBe(3_600_000);
+});
+
+test('query `policy`: what rules on calls now, before and after a change', async () => {
+  const { run } = await stage('one');
+  const policies = () => run.handle.query<RunPolicies>('policy');
+  const before = await policies();
+  expect(before).toMatchObject({
+    engine: expect.any(Number),
+    ceiling: { rules: [], approval: { maxTimeoutMs: 3650 * 86_400_000 } },
+    run: { rules: [{ pattern: 'pay', action: 'ask' }] },
+  });
+  const { ceiling, run: side } = before;
+  expect(before.digest).toBe(policyDigest({ ceiling, run: side }));
+  const rule = { pattern: 'look', action: 'deny' };
+  const args: [object] = [{ policy: { version: 1, rules: [rule] }, mode: 'plan' }];
+  const { message } = await run.handle.executeUpdate<Receipt, [object]>('setPolicy', { args });
+  const after = await policies();
+  expect(after).toMatchObject({ ceiling, run: { mode: 'plan', rules: [...side!.rules, rule] } });
+  expect(message).toContain(`the policy is ${after.digest.slice(0, 16)}…`);
 });
 
 test('duplicate, changed, early and late signals: which are counted, and that nothing changes', async () => {

@@ -52,7 +52,7 @@ export class Gate {
       close: () => this.#closeListeners.forEach((listener) => listener()),
       refuseUnknownSignals,
     });
-    answerQueries(this.#state);
+    answerQueries(this.#state, () => this.#active?.policies);
     this.#scheduler = new Scheduler(this.#messages.pipeline, this.#outputs());
   }
 
