@@ -19,7 +19,12 @@ export interface LoadGateOptions extends Pick<
 }
 
 const requestedShape = z.strictObject({
-  agent: z.string().min(1).max(64),
+  // Policies have the names of agents in NFC.
+  agent: z
+    .string()
+    .min(1)
+    .max(64)
+    .transform((name) => name.normalize('NFC')),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
   gated: z.array(z.looseObject({ name: z.string() })),

@@ -6,7 +6,7 @@ import { checkModelCall, type ModelCallOptions } from './model-call.ts';
 
 /** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
 export interface AgentOptions {
-  /** 1 to 64 characters; policies and runs name the agent by it. */
+  /** 1 to 64 characters, kept in NFC; policies and runs name the agent by it. */
   name: string;
   /** The system prompt; recorded in each run at its start. */
   instructions: string;
@@ -98,7 +98,7 @@ export function defineAgent(options: AgentOptions): Agent {
   // Options that were not given are absent, also where somebody prints the agent.
   return Object.freeze({
     [agentMark]: true as const,
-    name,
+    name: name.normalize('NFC'),
     instructions,
     model,
     ...(description === undefined ? {} : { description }),

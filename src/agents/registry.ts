@@ -12,6 +12,7 @@ import { handoffTools } from './handoff-tool.ts';
 export interface Registry {
   readonly agents: readonly Agent[];
   readonly tools: readonly Tool[];
+  /** Names compare in NFC. */
   agent(name: string): Agent | undefined;
   /** All tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
@@ -66,7 +67,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
   return {
     agents: [...agents.values()],
     tools: [...tools.values()],
-    agent: (name) => agents.get(name),
+    agent: (name) => agents.get(name.normalize('NFC')),
     tool: (name) => tools.get(name),
     toolsOf: (agent) => toolsOf.get(agent) ?? agent.tools,
   };

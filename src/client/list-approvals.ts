@@ -44,10 +44,11 @@ export interface ApprovalList {
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
   const { workflowId, limit = 100 } = filter;
+  const agent = filter.agent?.normalize('NFC');
   const runs = workflowId === undefined ? listRunning(session) : describeOne(session, workflowId);
   const wanted = (row: ApprovalSummary): boolean =>
     (filter.tool === undefined || row.toolName === filter.tool) &&
-    (filter.agent === undefined || row.agentName === filter.agent);
+    (agent === undefined || row.agentName === agent);
   const rows: ApprovalSummary[] = [];
   const unread: UnreadRun[] = [];
   let missing = 0;

@@ -24,6 +24,15 @@ describe('createRegistry', () => {
     expect(registry.agent('two')?.tools).toEqual([read]);
   });
 
+  test.each([
+    ['rene\u0301', 'ren\u00e9'],
+    ['ren\u00e9', 'rene\u0301'],
+  ])('names of agents compare in NFC: %j as %j', (defined, asked) => {
+    const agents = createRegistry({ agents: [agentNamed(defined)] });
+    expect(agents.agent(asked)?.name).toBe('ren\u00e9');
+    expect(() => createRegistry({ agents: [agentNamed(defined), agentNamed(asked)] })).toThrow('is used twice');
+  });
+
   test.each([['toString'], ['constructor'], ['__proto__'], ['size'], ['get'], ['']])(
     'finds nothing under %p',
     (name) => {

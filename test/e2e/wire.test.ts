@@ -1,10 +1,13 @@
 /** Sends every message in docs/wire.md unchanged, by update and by signal, with Temporal's own client. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { Grant, Receipt, RunPolicies } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { policyDigest } from '../../src/core/policy/policy-digest.ts';
 import { eventually } from '../support/eventually.ts';
+import { promptScripted } from '../support/prompt-scripted.ts';
+import { testAgent } from '../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 const manual = readFileSync(new URL('../../docs/wire.md', import.meta.url), 'utf8');
@@ -146,6 +149,30 @@ test('query `policy`: what rules on calls now, before and after a change', async
   const after = await policies();
   expect(after).toMatchObject({ ceiling, run: { mode: 'plan', rules: [...side!.rules, rule] } });
   expect(message).toContain(`the policy is ${after.digest.slice(0, 16)}…`);
+});
+
+test('names of agents compare in NFC: in a run, in a policy and in a filter', async () => {
+  const [composed, decomposed] = ['ren\u00e9', 'rene\u0301'];
+  const ask = { rules: [{ pattern: 'pay', action: 'ask' }] };
+  const own = await openWorld({
+    policy: { version: 1, rules: [{ pattern: 'pay', action: 'deny' }], agents: { [decomposed]: ask } },
+    agentsIn: (folder) => {
+      const { tools } = testAgent(folder);
+      return [defineAgent({ name: decomposed, instructions: '', model: promptScripted(), tools })];
+    },
+  });
+  try {
+    const turns = [{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 5 } }] }, { text: 'done' }];
+    for (const agent of [composed, decomposed]) {
+      const run = await own.start(turns, { agent });
+      expect(await run.open()).toMatchObject([{ agentName: composed }]);
+      const { workflowId } = run;
+      expect((await own.client.approvals.list({ workflowId, agent })).approvals).toHaveLength(1);
+      await run.handle.terminate();
+    }
+  } finally {
+    await own.close();
+  }
 });
 
 test('duplicate, changed, early and late signals: which are counted, and that nothing changes', async () => {

@@ -49,7 +49,7 @@ export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
     if (subject?.shell === true) call.shell = splitOf(args, subject.argument);
     call.beside = subject?.beside;
     const assessment = assess(call, assessRules);
-    return [layersOf(mode), call, { assessment, agent }];
+    return [layersOf(mode), call, { assessment, agent: agent.normalize('NFC') }];
   };
 }
 

@@ -37,7 +37,7 @@ function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable
   return Object.fromEntries(entries);
 }
 
-/** Every rule in the order of the normal form, with its path in the document. */
+/** Every rule in the order of the normal form, with its agent's name in NFC and its path in the document. */
 export function placedRules({
   rules = [],
   agents = {},
@@ -45,7 +45,11 @@ export function placedRules({
   return [
     ...rules.map((rule, index) => ({ rule, path: ['rules', index] })),
     ...Object.keys(agents).flatMap((agent) =>
-      agents[agent]!.rules.map((rule, index) => ({ rule, agent, path: ['agents', agent, 'rules', index] })),
+      agents[agent]!.rules.map((rule, index) => ({
+        rule,
+        agent: agent.normalize('NFC'),
+        path: ['agents', agent, 'rules', index],
+      })),
     ),
   ];
 }

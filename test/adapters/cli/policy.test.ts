@@ -23,6 +23,7 @@ agents:
       - { pattern: 'send_*', action: deny }
 `,
   'bad.yaml': 'version: 1\nrules:\n  - { pattern: "a", action: maybe }\n  - { pattern: "[z-a]", action: deny }\n',
+  'named.yaml': 'agents: { "rene\u0301": { rules: [{ pattern: a, action: deny }] } }\n',
   'torn.yaml': 'rules: [\n',
   'deep.json': '['.repeat(60) + ']'.repeat(60),
   'control.yaml': 'rules:\n  - { pattern: "a", "\\e[31m": 1, action: deny }\n',
@@ -101,6 +102,11 @@ describe('check', () => {
 });
 
 describe('explain', () => {
+  test.each(['ren\u00e9', 'rene\u0301'])('names of agents compare in NFC: %j', async (agent) => {
+    const { stdout } = await policy(['explain', 'named.yaml', '--tool', 'a', '--agent', agent, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ action: 'deny' });
+  });
+
   const shell = ['--subject', '{"argument":"command","shell":true}'];
   const withTimeout = ['--subject', '{"argument":"command","shell":true,"beside":["timeout"]}'];
   const timed = ['--tool', 'bash', '--args', '{"command":"git log","timeout":5}'];

@@ -35,6 +35,10 @@ approval: { timeout: 90s, max_timeout: 2d, max_pending: 50 }
     riskDefaults: { read_only: 'allow', write: 'ask', destructive: 'deny' },
     approval: { timeoutMs: 90_000, maxTimeoutMs: 48 * hour, maxPending: 50 },
   };
+  test('names of agents in NFC', () => {
+    const rules = [{ pattern: 'a', action: 'deny' }];
+    expect(policyOf({ agents: { 'rene\u0301': { rules } } }).rules).toEqual([{ ...rules[0], agent: 'ren\u00e9' }]);
+  });
   test('every key', () => expect(policyOf(whole, { ceiling: true })).toEqual(normal));
 
   test.each<[string, string | object]>([
