@@ -47,8 +47,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
   const agent = filter.agent?.normalize('NFC');
   const runs = workflowId === undefined ? listRunning(session) : describeOne(session, workflowId);
   const wanted = (row: ApprovalSummary): boolean =>
-    (filter.tool === undefined || row.toolName === filter.tool) &&
-    (agent === undefined || row.agentName === agent);
+    (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
   const rows: ApprovalSummary[] = [];
   const unread: UnreadRun[] = [];
   let missing = 0;
