@@ -3,6 +3,7 @@ import { escapeText } from '../../core/base/escape-text.ts';
 import { renderApproval, renderApprovals } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
 import { refuseCommands } from './not-built-yet.ts';
+import { refuseMistyped } from './refuse-mistyped.ts';
 
 interface ListOptions extends ClientFlags {
   tool?: string;
@@ -14,6 +15,7 @@ interface ListOptions extends ClientFlags {
 /** `countersign approvals [list|show]`: requests that wait for a person. */
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
+  refuseMistyped(approvals);
 
   withClientFlags(approvals.command('list', { isDefault: true }))
     .description('list open requests, earliest deadline first')

@@ -5,6 +5,7 @@ import { type ClientFlags, withClient, withClientFlags } from './command-line.ts
 import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
+import { refuseMistyped } from './refuse-mistyped.ts';
 import { UsageError } from './report-error.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
@@ -17,6 +18,7 @@ interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
 /** `countersign grants list|revoke`: the grants and standing denials of a run. */
 export function addGrants(program: Command): void {
   const grants = program.command('grants').description('the grants that "always" left in a run');
+  refuseMistyped(grants);
 
   withClientFlags(grants.command('list <run>', { isDefault: true }))
     .description('list the grants and standing denials of a run')

@@ -28,7 +28,8 @@ export function createProgram(): Command {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')
     .version(version)
-    .exitOverride();
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined }); // reportError prints it, as JSON where that is wanted
   addServer(program);
   addSetup(program);
   addDoctor(program);

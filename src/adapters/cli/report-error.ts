@@ -13,12 +13,24 @@ export class UsageError extends Error {
  * Prints the stack only with --debug.
  */
 export function reportError(error: unknown, options: { json: boolean; debug: boolean }): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode; // commander has printed it already
-  const message = error instanceof Error ? error.message : String(error);
-  const code = isProblemError(error) ? error.code : error instanceof UsageError ? 'usage' : 'internal';
+  // Commander has printed what was asked for: help or the version.
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;
+  const message = messageOf(error);
+  const code = isProblemError(error) ? error.code : isUsageError(error) ? 'usage' : 'internal';
   process.stderr.write(options.json ? `${escapeJson({ code, message })}\n` : `error: ${escapeText(message)}\n`);
   if (options.debug && error instanceof Error) process.stderr.write(`${stackOf(error)}\n`);
   return code === 'usage' ? usageExitCode : exitCodeOf(code);
+}
+
+function isUsageError(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof CommanderError;
+}
+
+/** Commander's messages begin with `error: ` and put a suggestion on a line of its own. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : error.message;
 }
 
 function stackOf(error: Error): string {

@@ -1,5 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import { runCommandLine } from '../../../src/adapters/cli/run-command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
@@ -33,6 +35,22 @@ export interface RunningCli {
 /** Runs the command line in its own process until it ends. */
 export function cli(args: string[], options: CliOptions = {}): Promise<CliResult> {
   return startCli(args, options).ended;
+}
+
+/** Runs the command line in this process, for words that reach no server. `code` is null if it reports no error. */
+export async function parseCli(args: string[]): Promise<CliResult> {
+  const texts = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    jest.spyOn(process[name], 'write').mockImplementation((text) => {
+      texts[name] += String(text);
+      return true;
+    }),
+  );
+  try {
+    return { code: (await runCommandLine(args)) ?? null, ...texts };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
 /** The JSON values on standard output, one per line. */

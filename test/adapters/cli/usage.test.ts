@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { agentsModule, cli } from './support.ts';
+import { agentsModule, cli, parseCli } from './support.ts';
 
 /** All tests here run concurrently: each starts its own process, and some wait seconds for a server. */
 const nowhere = ['--address', '127.0.0.1:1'];
@@ -56,8 +56,17 @@ describe('help', () => {
 });
 
 describe('wrong use: one sentence, exit 2', () => {
-  test.concurrent.each<[string[], string]>([
+  test.each<[string[], string]>([
     [['bogus'], "error: unknown command 'bogus'"],
+    [['aprove', 'x'], "error: unknown command 'aprove' (Did you mean approve?)"],
+    [['policy', 'chek', 'x'], "error: unknown command 'chek' (Did you mean check?)"],
+    [['approvals', 'shwo', 'x'], "error: unknown command 'shwo' (Did you mean show?)"],
+    [['approvals', 'zzz'], "error: unknown command 'zzz'"],
+    [['approvals', 'list', 'x'], "error: too many arguments for 'list'. Expected 0 arguments but got 1: x."],
+    [['grants', 'revok', 'x', '--all'], "error: unknown command 'revok' (Did you mean revoke?)"],
+    [['payloads', 'claen'], "error: unknown command 'claen' (Did you mean clean?)"],
+    [['approve', 'x', '--rason', 'y'], "error: unknown option '--rason' (Did you mean --reason?)"],
+    [['\u001b[2J'], "error: unknown command '\\u{001B}[2J'"],
     [['approve'], "error: missing required argument 'id'"],
     [['approve', 'x', '--bogus'], "error: unknown option '--bogus'"],
     [
@@ -119,6 +128,15 @@ describe('wrong use: one sentence, exit 2', () => {
       ['run', 'a', '--input', 'x', '--policy', 'none.yaml'],
       'error: The policy none.yaml cannot be read: there is no such file.',
     ],
+  ])('%j', async (args, sentence) => {
+    expect(await parseCli(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+    // As JSON, wherever --json stands.
+    const message = sentence.replace('error: ', '').replace('\\u{001B}', '\u001b');
+    const { code, stdout, stderr } = await parseCli([...args, '--json']);
+    expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { code: 'usage', message }]);
+  });
+
+  test.concurrent.each<[string[], string]>([
     [
       ['worker'],
       'error: There is no countersign.config.ts or countersign.config.js here: name the module that exports your agents.',
