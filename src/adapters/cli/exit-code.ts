@@ -1,6 +1,19 @@
 import type { ProblemCode } from '../../core/base/problem.ts';
 
-/** The process exit codes of the command line (docs/cli.md). 0 means success. */
+/** Every exit code of the command line. docs/cli.md has the same table. */
+export const exitCodeMeanings = {
+  0: 'done',
+  1: 'refused for its content, or failed; a run that did not complete',
+  2: 'a mistake in the command',
+  3: 'there is no such request, run, agent or grant',
+  4: 'the request is settled or expired, or the run has ended',
+  5: 'you may not do this',
+  6: 'the server does not answer, or no worker lives',
+  130: 'Ctrl-C while `countersign run` waited',
+} as const;
+
+export type ExitCode = keyof typeof exitCodeMeanings;
+
 export const usageExitCode = 2;
 
 const exitCodes = {
@@ -30,8 +43,14 @@ const exitCodes = {
   server_unreachable: 6,
   no_worker: 6,
   internal: 1,
-} as const satisfies Record<ProblemCode, number>;
+} as const satisfies Record<ProblemCode, ExitCode>;
 
-export function exitCodeOf(code: ProblemCode): number {
+export function exitCodeOf(code: ProblemCode): ExitCode {
   return exitCodes[code];
+}
+
+/** The table of all exit codes, for `countersign --help`. */
+export function exitCodeHelp(): string {
+  const rows = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`);
+  return ['', 'Exit codes:', ...rows].join('\n');
 }

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import { exitCodeOf, usageExitCode } from './exit-code.ts';
+import { type ExitCode, exitCodeOf, usageExitCode } from './exit-code.ts';
 
 /** A usage error that commander cannot detect: one sentence, exit code 2. */
 export class UsageError extends Error {
@@ -12,7 +12,7 @@ export class UsageError extends Error {
  * Reports an error in one sentence on standard error, as `{ code, message }` with --json, and returns the exit code.
  * Prints the stack only with --debug.
  */
-export function reportError(error: unknown, options: { json: boolean; debug: boolean }): number {
+export function reportError(error: unknown, options: { json: boolean; debug: boolean }): ExitCode {
   // Commander has printed what was asked for: help or the version.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;

@@ -1,6 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { exitCodeOf } from '../../../src/adapters/cli/exit-code.ts';
+import { exitCodeMeanings, exitCodeOf } from '../../../src/adapters/cli/exit-code.ts';
 import { type ProblemCode, problemCodes } from '../../../src/core/base/problem.ts';
+import { parseCli } from './support.ts';
+
+const meanings = Object.entries(exitCodeMeanings);
+
+test('docs/cli.md has the same exit codes with the same meanings', () => {
+  const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d+) +\| (.*?) +\|$/gm)].map(([, code, meaning]) => [code, meaning]);
+  expect(rows).toEqual(meanings);
+});
+
+test('countersign --help lists them', async () => {
+  const { code, stdout } = await parseCli(['--help']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    `\nExit codes:\n${meanings.map(([exit, meaning]) => `  ${exit.padEnd(3)}  ${meaning}\n`).join('')}`,
+  );
+});
 
 /** The codes of docs/wire.md by exit code. */
 const byExitCode: Record<number, ProblemCode[]> = {
