@@ -6,6 +6,7 @@ import { addClose } from './close.ts';
 import { addDelegate } from './delegate.ts';
 import { addDoctor } from './doctor.ts';
 import { addEdit } from './edit.ts';
+import { addExamples } from './examples.ts';
 import { exitCodeHelp } from './exit-code.ts';
 import { addExtend } from './extend.ts';
 import { addGrants } from './grants.ts';
@@ -29,7 +30,6 @@ export function createProgram(): Command {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')
     .version(version)
-    .addHelpText('after', exitCodeHelp())
     .exitOverride()
     .configureOutput({ outputError: () => undefined }); // reportError prints it, as JSON where that is wanted
   addServer(program);
@@ -50,5 +50,6 @@ export function createProgram(): Command {
   addPayloads(program);
   addReviewerKey(program);
   refuseCommands(program);
-  return program;
+  addExamples(program);
+  return program.addHelpText('after', exitCodeHelp());
 }

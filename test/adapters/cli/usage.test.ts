@@ -13,45 +13,20 @@ writeFileSync(join(folder, 'empty.ts'), 'export default { tools: [] };\n');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('help', () => {
-  test.concurrent.each([
-    [['--help']],
-    [['server', '--help']],
-    [['setup', '--help']],
-    [['worker', '--help']],
-    [['run', '--help']],
-    [['show', '--help']],
-    [['approvals', 'list', '--help']],
-    [['approvals', 'show', '--help']],
-    [['approve', '--help']],
-    [['deny', '--help']],
-    [['respond', '--help']],
-    [['edit', '--help']],
-    [['extend', '--help']],
-    [['delegate', '--help']],
-    [['grants', 'list', '--help']],
-    [['grants', 'revoke', '--help']],
-    [['close', '--help']],
-    [['policy', 'check', '--help']],
-    [['policy', 'explain', '--help']],
-    [['policy', 'eval', '--help']],
-    [['policy', 'init', '--help']],
-    [['policy', 'apply', '--help']],
-    [['reviewer-key', '--help']],
-  ])('%j', async (args) => {
-    const { code, stdout } = await cli(args);
-    expect(code).toBe(0);
-    expect(stdout).toContain('Usage: countersign');
-    if (args.length > 1)
-      for (const flag of ['--json', '--address', '--namespace', '--debug']) expect(stdout).toContain(flag);
+  test.concurrent('in a process of its own', async () => {
+    expect(await cli(['--help'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: countersign /) });
   });
 
-  test.concurrent('without a command: help, and exit 2', async () => {
-    const { code, stderr } = await cli([]);
+  test('without a command: help, and exit 2', async () => {
+    const { code, stderr } = await parseCli([]);
     expect([code, stderr.split('\n')[0]]).toEqual([2, 'Usage: countersign [options] [command]']);
   });
 
-  test.concurrent('--version', async () => {
-    expect(await cli(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  test('--version', async () => {
+    expect(await parseCli(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
   });
 });
 

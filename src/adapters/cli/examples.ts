@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+
+/** Examples for `--help`, by the words of the command after `countersign`. */
+const examples: Record<string, readonly string[]> = {
+  '': [
+    'countersign worker agent.ts',
+    "countersign run support --input 'Please refund order o-17'",
+    'countersign approvals',
+    'countersign approve 4f0c9a1e',
+  ],
+  server: ['countersign server', 'countersign server --port 0 --ui-port 0', 'countersign server --db temporal.db'],
+  setup: ['countersign setup', 'countersign setup --address temporal.internal:7233 --namespace agents'],
+  worker: ['countersign worker', 'countersign worker agent.ts --task-queue support'],
+  run: [
+    "countersign run support --input 'Please refund order o-17'",
+    'countersign run support --input - --id ticket-8 --detach < ticket.txt',
+    "countersign run tidy --input 'Please tidy up' --policy strict.yaml --caller carl",
+  ],
+  show: ['countersign show ticket-8', 'countersign show ticket-8 --json'],
+  approvals: ['countersign approvals', 'countersign approvals show 4f0c9a1e'],
+  'approvals list': ['countersign approvals', 'countersign approvals --tool refund --agent support'],
+  'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --run ticket-8'],
+  approve: [
+    'countersign approve 4f0c9a1e',
+    'countersign approve 4f0c9a1e --always call --uses 3',
+    "countersign approve 4f0c9a1e --always arguments --match 'to=*@acme.com' --expires 1h",
+  ],
+  deny: [
+    "countersign deny 4f0c9a1e --reason 'The order is older than a year'",
+    'countersign deny 4f0c9a1e --always tool',
+  ],
+  respond: [
+    "countersign respond 4f0c9a1e 'Paid by hand.'",
+    `countersign respond 4f0c9a1e --json-value '{"paid":true}'`,
+  ],
+  edit: [
+    `countersign edit 4f0c9a1e --args '{"orderId":"o-17","amount":15}'`,
+    'countersign edit 4f0c9a1e --args @args.json',
+  ],
+  extend: ['countersign extend 4f0c9a1e --for 30m', 'countersign extend 4f0c9a1e --until 2030-01-31T12:00:00Z'],
+  delegate: ["countersign delegate 4f0c9a1e --to ann --reason 'Out of office'"],
+  grants: ['countersign grants ticket-8', 'countersign grants revoke ticket-8 grant-1'],
+  'grants list': ['countersign grants ticket-8', 'countersign grants list ticket-8 --json'],
+  'grants revoke': [
+    'countersign grants revoke ticket-8 grant-1 grant-2',
+    'countersign grants revoke ticket-8 --all --reason done',
+  ],
+  close: ['countersign close ticket-8', "countersign close ticket-8 --reason 'The customer withdrew'"],
+  policy: ['countersign policy init', 'countersign policy check policy.yaml'],
+  'policy check': ['countersign policy check policy.yaml', 'countersign policy check policy.yaml --as ceiling'],
+  'policy explain': [
+    `countersign policy explain policy.yaml --tool refund --risk destructive --args '{"amount":20}'`,
+    `countersign policy explain policy.yaml --tool bash --args '{"command":"git log"}' --subject '{"argument":"command","shell":true}'`,
+  ],
+  'policy eval': [
+    'countersign policy eval policy.yaml --cases calls.jsonl',
+    `echo '{"tool":"refund","args":{}}' | countersign policy eval policy.yaml --cases -`,
+  ],
+  'policy init': [
+    'countersign policy init',
+    'countersign policy init policy.yaml --preset practical',
+    'countersign policy init --list',
+  ],
+  'policy apply': [
+    'countersign policy apply ticket-8 strict.yaml',
+    "countersign policy apply ticket-8 --mode plan --reason 'Look, and change nothing'",
+  ],
+  payloads: ['countersign payloads clean --dry-run'],
+  'payloads clean': [
+    'countersign payloads clean --dry-run',
+    'countersign payloads clean --folder /srv/payloads --older-than 7d',
+  ],
+  'reviewer-key': ['countersign reviewer-key --out ann.pem', 'countersign reviewer-key --of ann.pem'],
+};
+
+/** Adds the examples to the help of a command and of all its subcommands. */
+export function addExamples(command: Command, path: readonly string[] = []): void {
+  const lines = examples[path.join(' ')] ?? [];
+  if (lines.length > 0) command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));
+  for (const each of command.commands) addExamples(each, [...path, each.name()]);
+}
