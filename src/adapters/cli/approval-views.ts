@@ -4,6 +4,7 @@ import { formatDuration } from '../../core/base/duration.ts';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { CommonOptions } from './command-line.ts';
 import { nextCommand } from './command-line.ts';
+import { truncate } from './fit-text.ts';
 import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';
 import { renderFields, renderTable } from './table.ts';
@@ -16,12 +17,13 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
     rows.map((row) => [
       escapeText(row.requestId),
       escapeText(row.toolName),
-      shorten(escapeText(row.argumentNames.join(', ')), 30),
+      escapeText(row.argumentNames.join(', ')),
       escapeText(row.riskLevel),
       row.deadline === null ? 'no limit' : timeLeft(row.deadline, nowMs),
-      shorten(escapeText(row.agentName), 20),
+      escapeText(row.agentName),
       escapeText(row.workflowId),
     ]),
+    { whole: ['REQUEST', 'RUN'] },
   );
 }
 
@@ -121,7 +123,7 @@ function settledFields(settled: Settlement): Field[] {
 
 /** One open request and the commands to show and answer it, for the progress of a run. */
 export function renderWaiting(output: Output, row: ApprovalSummary, options: CommonOptions): string {
-  const what = `${escapeText(row.toolName)}(${shorten(escapeText(row.argumentNames.join(', ')), 60)})`;
+  const what = `${escapeText(row.toolName)}(${truncate(escapeText(row.argumentNames.join(', ')), 60)})`;
   return [
     `${output.style('yellow', 'waiting for approval:')} ${what}: ${escapeText(row.reason)}`,
     `  look:    ${nextCommand(options, 'approvals', 'show', row.requestId)}`,
@@ -139,8 +141,4 @@ function timeLeft(deadline: string, nowMs: number): string {
   const leftMs = Date.parse(deadline) - nowMs;
   if (Number.isNaN(leftMs)) return '?';
   return leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
-}
-
-function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

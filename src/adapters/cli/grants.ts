@@ -61,5 +61,6 @@ export function renderGrants(output: Output, grants: Grant[]): string {
       by.map(({ reviewerId }) => escapeText(reviewerId ?? 'an unnamed reviewer')).join(', '),
       escapeText(requestId),
     ]),
+    { whole: ['GRANT', 'REQUEST'] },
   );
 }

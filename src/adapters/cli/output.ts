@@ -6,6 +6,8 @@ import type { Json } from '../../core/base/tool-call.ts';
 export interface Output {
   /** True: tables and sentences. False: JSON, one value per line. */
   readonly forPeople: boolean;
+  /** Columns of the terminal; infinite elsewhere. */
+  readonly width: number;
   /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
   /** Writes one JSON value on one line to standard output. */
@@ -22,6 +24,7 @@ export function processOutput(options: { json?: boolean | undefined }): Output {
   const { stdout, stderr } = process;
   return {
     forPeople: stdout.isTTY && options.json !== true,
+    width: stdout.columns || Infinity,
     line: (text) => stdout.write(`${text}\n`),
     json: (value) => stdout.write(`${escapeJson(value as Json)}\n`),
     note: (text) => stderr.write(`${text}\n`),

@@ -55,7 +55,7 @@ function renderExplanation(output: Output, { ruling, matches }: Explanation): st
     match.matched === 'error' ? 'error' : match.matched ? 'yes' : 'no',
     escapeText(match.why),
   ]);
-  return `${fields}\n\n${renderTable(output, ['RULE', 'ACTION', 'MATCHED', 'WHY'], rows)}`;
+  return `${fields}\n\n${renderTable(output, ['RULE', 'ACTION', 'MATCHED', 'WHY'], rows, { whole: ['RULE'], wrapped: ['WHY'] })}`;
 }
 
 function readArguments(text: string): JsonObject {

@@ -47,6 +47,7 @@ function list(presets: readonly Preset[], output: Output): void {
         output,
         ['PRESET', 'ABOUT'],
         presets.map(({ preset, about }) => [preset, about]),
+        { whole: ['PRESET'], wrapped: ['ABOUT'] },
       ),
     );
   else for (const { preset, about } of presets) output.json({ preset, about });

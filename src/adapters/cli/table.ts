@@ -1,42 +1,74 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
+import { pad, truncate, wrap } from './fit-text.ts';
 import type { Output } from './output.ts';
 
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-} as const;
+const gap = '  ';
 
-/** Columns under a header row, without borders. The caller escapes the cells. */
-export function renderTable(output: Output, head: string[], rows: string[][]): string {
-  const table = new Table({
-    head: head.map((title) => output.style('bold', title)),
-    chars: noBorders,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  table.push(...rows);
-  return trimLines(table.toString());
+/** Titles of columns that are not simply cut. */
+interface Columns {
+  /** People copy these cells: they are cut only if the others cannot become any narrower. */
+  whole?: string[];
+  /** These cells continue on the next line. */
+  wrapped?: string[];
 }
 
-/** Names and values, one pair per line. The caller escapes the values. */
+/**
+ * Columns under a header row, as wide as the terminal at most. Cells of the widest columns are cut first, with an
+ * ellipsis. The caller escapes the cells.
+ */
+export function renderTable(
+  output: Output,
+  head: string[],
+  rows: string[][],
+  { whole = [], wrapped = [] }: Columns = {},
+): string {
+  const natural = head.map((title, column) =>
+    Math.max(...[title, ...rows.map((row) => row[column]!)].map((cell) => stringWidth(cell))),
+  );
+  const room = output.width - gap.length * (head.length - 1);
+  const cut = shrink(natural, 8, room, (column) => !whole.includes(head[column]!));
+  const widths = shrink(cut, 4, room, () => true);
+
+  const linesOf = (row: string[]): string[][] => {
+    const cells = row.map((cell, column) => {
+      const lines = wrapped.includes(head[column]!) ? wrap(cell, widths[column]!) : [cell];
+      return lines.map((line) => truncate(line, widths[column]!));
+    });
+    const height = Math.max(...cells.map((lines) => lines.length));
+    return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
+  };
+  const join = (cells: string[]): string =>
+    cells
+      .map((cell, column) => pad(cell, widths[column]!))
+      .join(gap)
+      .trimEnd();
+  const titles = head.map((title, column) => output.style('bold', truncate(title, widths[column]!)));
+  return [titles, ...rows.flatMap(linesOf)].map(join).join('\n');
+}
+
+/** Takes from the widest of these columns until all fit into `room`, or none is wider than `least`. */
+function shrink(widths: number[], least: number, room: number, mayShrink: (column: number) => boolean): number[] {
+  const shrunk = [...widths];
+  let over = shrunk.reduce((sum, width) => sum + width, 0) - room;
+  for (; over > 0; over -= 1) {
+    const widest = Math.max(...shrunk.filter((_, column) => mayShrink(column)));
+    if (widest <= least) break;
+    shrunk[shrunk.findIndex((width, column) => width === widest && mayShrink(column))]! -= 1;
+  }
+  return shrunk;
+}
+
+/**
+ * Names and values, one pair per line. Lines break between words, below the value, and at its line feeds. The caller
+ * escapes the values.
+ */
 export function renderFields(output: Output, fields: [name: string, value: string | undefined][]): string {
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '');
   const width = Math.max(...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${output.style('dim', name.padEnd(width))}  ${value}`).join('\n');
-}
-
-function trimLines(text: string): string {
-  return text.replace(/ +$/gm, '');
+  return shown
+    .map(([name, value]) => {
+      const lines = value.split('\n').flatMap((line) => wrap(line, output.width - width - gap.length));
+      return `${output.style('dim', name.padEnd(width))}${gap}${lines.join(`\n${' '.repeat(width)}${gap}`)}`;
+    })
+    .join('\n');
 }

@@ -79,6 +79,7 @@ describe('reviewer-key', () => {
     const written = { stdout: '', stderr: '' };
     makeReviewerKey(join(folder, 'terminal.pem'), {
       forPeople: true,
+      width: 80,
       line: (text) => void (written.stdout += `${text}\n`),
       note: (text) => void (written.stderr += `${text}\n`),
       json: () => undefined,

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
+import type { Output } from '../../../src/adapters/cli/output.ts';
 import { runCommandLine } from '../../../src/adapters/cli/run-command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -51,6 +52,18 @@ export async function parseCli(args: string[]): Promise<CliResult> {
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
+}
+
+/** A terminal of so many columns, without colours. */
+export function terminal(width = Infinity): Output {
+  return {
+    forPeople: true,
+    width,
+    line: () => undefined,
+    json: () => undefined,
+    note: () => undefined,
+    style: (_format, text) => text,
+  };
 }
 
 /** The JSON values on standard output, one per line. */

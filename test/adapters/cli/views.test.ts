@@ -1,19 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { renderApproval, renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
-import type { Output } from '../../../src/adapters/cli/output.ts';
 import { renderResult, renderRun } from '../../../src/adapters/cli/run-views.ts';
 import { renderChanges } from '../../../src/adapters/cli/argument-changes.ts';
 import { renderGrants } from '../../../src/adapters/cli/grants.ts';
 import type { ApprovalDetails, ApprovalSummary, Grant, Settlement } from '../../../src/contract.ts';
+import { terminal } from './support.ts';
 
-/** A terminal without colours. */
-const output: Output = {
-  forPeople: true,
-  line: () => undefined,
-  json: () => undefined,
-  note: () => undefined,
-  style: (_format, text) => text,
-};
+const output = terminal();
 
 const hostile = 'x\u202e\u001b[2J\u200b\u0007\u{e0041}';
 const nowMs = Date.parse('2026-01-02T03:00:00.000Z');
@@ -59,10 +52,10 @@ describe('renderApprovals', () => {
     const other = { ...row, requestId: 'f'.repeat(32), deadline: null, argumentNames: ['a'.repeat(40)] };
     const past = { ...row, deadline: '2026-01-02T02:00:00.000Z', toolName: 'pay' };
     expect(renderApprovals(output, [row, other, past], nowMs).split('\n')).toEqual([
-      'REQUEST                           TOOL         ARGUMENTS                       RISK         LEFT      AGENT  RUN',
-      `${requestId}  delete_file  path                            destructive  4m10s     tidy   run-1`,
-      `${'f'.repeat(32)}  delete_file  ${'a'.repeat(29)}…  destructive  no limit  tidy   run-1`,
-      `${requestId}  pay          path                            destructive  passed    tidy   run-1`,
+      'REQUEST                           TOOL         ARGUMENTS                                 RISK         LEFT      AGENT  RUN',
+      `${requestId}  delete_file  path                                      destructive  4m10s     tidy   run-1`,
+      `${'f'.repeat(32)}  delete_file  ${'a'.repeat(40)}  destructive  no limit  tidy   run-1`,
+      `${requestId}  pay          path                                      destructive  passed    tidy   run-1`,
     ]);
   });
 

@@ -1,0 +1,34 @@
+import stringWidth from 'string-width';
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Cuts a text to so many columns of a terminal, with an ellipsis: between two words, unless that loses half of it. */
+export function truncate(text: string, columns: number): string {
+  if (stringWidth(text) <= columns) return text;
+  let kept = '';
+  let left = columns - 1;
+  for (const { segment } of graphemes.segment(text)) {
+    left -= stringWidth(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  const lastSpace = text[kept.length] === ' ' ? kept.length : kept.lastIndexOf(' ');
+  return `${lastSpace * 2 > kept.length ? kept.slice(0, lastSpace).trimEnd() : kept}…`;
+}
+
+/** Breaks a text between words into lines of so many columns. A longer word stays whole on a line of its own. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && stringWidth(last) + 1 + stringWidth(word) <= columns)
+      lines.push(`${lines.pop()} ${word}`);
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Adds spaces at the end up to so many columns. */
+export function pad(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
+}
