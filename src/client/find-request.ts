@@ -53,7 +53,7 @@ export function malformedRequestId(requestId: string): ProblemError | undefined 
   if (requestIdShape.test(requestId)) return undefined;
   return new ProblemError({
     code: 'unknown_request',
-    message: `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals\` shows them.`,
+    message: `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals --json\` shows them.`,
   });
 }
 

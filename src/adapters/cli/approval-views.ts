@@ -7,15 +7,17 @@ import { nextCommand } from './command-line.ts';
 import { truncate } from './fit-text.ts';
 import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';
+import { shortIds } from './request-id.ts';
 import { renderFields, renderTable } from './table.ts';
 
 /** Open requests as a table, earliest deadline first. */
 export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: number): string {
+  const short = shortIds(rows.map(({ requestId }) => requestId));
   return renderTable(
     output,
     ['REQUEST', 'TOOL', 'ARGUMENTS', 'RISK', 'LEFT', 'AGENT', 'RUN'],
     rows.map((row) => [
-      escapeText(row.requestId),
+      escapeText(short(row.requestId)),
       escapeText(row.toolName),
       escapeText(row.argumentNames.join(', ')),
       escapeText(row.riskLevel),

@@ -4,6 +4,7 @@ import { renderApproval, renderApprovals } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
 import { refuseCommands } from './not-built-yet.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
+import { findNamed } from './request-id.ts';
 
 interface ListOptions extends ClientFlags {
   tool?: string;
@@ -41,9 +42,10 @@ export function addApprovals(program: Command): void {
   withClientFlags(approvals.command('show <id>'))
     .description('show one request with its full arguments, open or lately settled')
     .option('--run <workflow id>', 'the run that has the request; saves a search')
-    .action((requestId: string, options: ClientFlags & { run?: string }) =>
+    .action((id: string, options: ClientFlags & { run?: string }) =>
       withClient(options, async (client, output) => {
         const { run } = options;
+        const { requestId } = await findNamed(client, id, run);
         const request = await client.approvals.get(requestId, { workflowId: run });
         if (!output.forPeople) return output.json(request);
         const all = request.settled === undefined ? [] : await client.grants(request.workflowId);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
+import { findNamed } from './request-id.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
@@ -15,9 +16,10 @@ export function addDelegate(program: Command): void {
     .description('let somebody else decide in your place')
     .requiredOption('--to <name>', 'who')
     .option('--run <workflow id>', 'the run that has the request; saves a search');
-  withSigner(withReviewer(command, 'why; the audit keeps it')).action((requestId: string, options: DelegateOptions) =>
+  withSigner(withReviewer(command, 'why; the audit keeps it')).action((id: string, options: DelegateOptions) =>
     withClient(options, async (client, output) => {
       const { to, run } = options;
+      const { requestId } = await findNamed(client, id, run);
       const message = { requestId, to, ...senderOf(options) };
       printReceipt(output, await client.delegate(message, { workflowId: run, ...signerOf(options) }));
     }),

@@ -4,6 +4,7 @@ import { renderChanges } from './argument-changes.ts';
 import { withClient } from './command-line.ts';
 import { readJsonOrFile } from './read-json-option.ts';
 import { UsageError } from './report-error.ts';
+import { findNamed } from './request-id.ts';
 import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
 
 interface EditOptions extends DecisionOptions {
@@ -18,11 +19,12 @@ export function addEdit(program: Command): void {
   withDecision(program.command('edit <id>'))
     .description('let a waiting call run with other arguments')
     .requiredOption('--args <json>', 'all its arguments, changed or not; @FILE reads them from a file')
-    .action(async (requestId: string, options: EditOptions) => {
+    .action(async (id: string, options: EditOptions) => {
       const modifiedArguments = await readJsonOrFile('--args', options.args);
       if (!isObject(modifiedArguments)) throw new UsageError('--args must be an object with all arguments.');
       await withClient(options, async (client, output) => {
         const { run } = options;
+        const { requestId } = await findNamed(client, id, run);
         const request = await client.approvals.get(requestId, { workflowId: run });
         const { arguments: shown, digest, workflowId } = request;
         const changes = renderChanges(output, shown, modifiedArguments);

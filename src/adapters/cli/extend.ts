@@ -5,6 +5,7 @@ import { ProblemError } from '../../core/base/problem.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { UsageError } from './report-error.ts';
+import { findNamed } from './request-id.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
@@ -21,7 +22,7 @@ export function addExtend(program: Command): void {
     .option('--until <instant>', 'its new deadline, in UTC, such as 2030-01-31T12:00:00Z')
     .option('--for <duration>', 'how much later than its present deadline, such as 30m')
     .option('--run <workflow id>', 'the run that has the request; saves a search');
-  withSigner(withReviewer(command, 'why; the audit keeps it')).action((requestId: string, options: ExtendOptions) => {
+  withSigner(withReviewer(command, 'why; the audit keeps it')).action((id: string, options: ExtendOptions) => {
     const { until, for: more } = options;
     if ((until === undefined) === (more === undefined)) {
       throw new UsageError('Say how long it may wait: --until INSTANT, or --for 30m.');
@@ -29,6 +30,7 @@ export function addExtend(program: Command): void {
     const moreMs = more === undefined ? undefined : durationMs(more);
     return withClient(options, async (client, output) => {
       const given = { workflowId: options.run };
+      const { requestId } = await findNamed(client, id, options.run);
       const to =
         moreMs === undefined ? { until: until!, ...given } : await afterDeadline(client, requestId, moreMs, given);
       const { until: instant, ...where } = to;

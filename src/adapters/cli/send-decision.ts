@@ -4,6 +4,7 @@ import type { Decision } from '../../contract.ts';
 import { type ClientFlags, withClientFlags } from './command-line.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
+import { findNamed } from './request-id.ts';
 import { type ReviewerOptions, reviewerOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 
@@ -24,17 +25,18 @@ export function withDecision(command: Command): Command {
   );
 }
 
-/** Sends one decision and prints its receipt. */
+/** Sends one decision about the request with this id, or with an id that starts so, and prints its receipt. */
 export async function sendDecision(
   client: CountersignClient,
   output: Output,
   options: DecisionOptions,
   decision: Pick<Decision, 'requestId' | 'approved' | 'always' | 'response' | 'modifiedArguments'>,
 ): Promise<void> {
-  const { run, reason, digest } = options;
+  const { run, reason } = options;
+  const { requestId, digest } = await findNamed(client, decision.requestId, run);
   const reviewerId = reviewerOf(options);
   const receipt = await client.decide(
-    { ...decision, reason, reviewerId, digest },
+    { ...decision, requestId, reason, reviewerId, digest: options.digest ?? digest },
     { workflowId: run, ...signerOf(options) },
   );
   printReceipt(output, receipt);

@@ -172,7 +172,7 @@ describe('approvals, approve, deny, show', () => {
     [
       'what is no request id',
       ['deny', 'nonsense'],
-      "error: 'nonsense' is not a request id: it has 32 hex characters, as `countersign approvals` shows them.\n",
+      "error: 'nonsense' is not a request id: give its 32 hex characters, or the first 4 or more.\n",
     ],
     ['a run that does not exist', ['show', 'nowhere'], "error: There is no run 'nowhere' in namespace 'default'.\n"],
     [

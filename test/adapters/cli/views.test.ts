@@ -52,10 +52,10 @@ describe('renderApprovals', () => {
     const other = { ...row, requestId: 'f'.repeat(32), deadline: null, argumentNames: ['a'.repeat(40)] };
     const past = { ...row, deadline: '2026-01-02T02:00:00.000Z', toolName: 'pay' };
     expect(renderApprovals(output, [row, other, past], nowMs).split('\n')).toEqual([
-      'REQUEST                           TOOL         ARGUMENTS                                 RISK         LEFT      AGENT  RUN',
-      `${requestId}  delete_file  path                                      destructive  4m10s     tidy   run-1`,
-      `${'f'.repeat(32)}  delete_file  ${'a'.repeat(40)}  destructive  no limit  tidy   run-1`,
-      `${requestId}  pay          path                                      destructive  passed    tidy   run-1`,
+      'REQUEST   TOOL         ARGUMENTS                                 RISK         LEFT      AGENT  RUN',
+      `01234567  delete_file  path                                      destructive  4m10s     tidy   run-1`,
+      `ffffffff  delete_file  ${'a'.repeat(40)}  destructive  no limit  tidy   run-1`,
+      `01234567  pay          path                                      destructive  passed    tidy   run-1`,
     ]);
   });
 
@@ -292,7 +292,7 @@ describe('renderRun', () => {
       '1.1   read  allowed  yes',
       '',
       'waiting for approval',
-      'REQUEST                           TOOL         ARGUMENTS  RISK         LEFT   AGENT  RUN',
+      'REQUEST   TOOL         ARGUMENTS  RISK         LEFT   AGENT  RUN',
     ]);
     expect(renderRun(output, view, nowMs)).toMatch(/\nand 2 more$/);
   });

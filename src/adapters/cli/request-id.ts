@@ -1,0 +1,60 @@
+import type { CountersignClient } from '../../client/client.ts';
+import { lookUp } from '../../client/look-up.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+
+const wholeId = /^[0-9a-f]{32}$/;
+const startOfId = /^[0-9a-f]{4,31}$/;
+/** A shorter form soon stands for another request too. */
+const shortLength = 8;
+
+/** A request named on the command line. */
+export interface NamedRequest {
+  requestId: string;
+  /** Its digest, as far as the inbox shows one. */
+  digest?: string | undefined;
+}
+
+/**
+ * The request with this id, or the one open request whose id starts with these characters, at least 4. A whole id is not
+ * looked up. `run` limits the search to one run. Throws `unknown_request` if no open request fits, or several do, or some
+ * cannot be read.
+ */
+export async function findNamed(client: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
+  if (wholeId.test(named)) return { requestId: named };
+  if (!startOfId.test(named)) {
+    throw unknown(`'${named.slice(0, 80)}' is not a request id: give its 32 hex characters, or the first 4 or more.`);
+  }
+  const found = await lookUp(async () => {
+    const { approvals, more } = await client.approvals.list({ workflowId: run, limit: Infinity });
+    const rows = approvals.filter(({ requestId }) => wholeId.test(requestId) && requestId.startsWith(named));
+    return rows.length > 0 || more > 0 ? { rows, more } : undefined;
+  });
+  if (found === undefined) {
+    throw unknown(`No open request starts with '${named}'; a settled one needs its whole id.`);
+  }
+  const { rows, more } = found;
+  const short = shortIds(rows.map(({ requestId }) => requestId));
+  const candidates = new Map(rows.map(({ requestId, toolName }) => [short(requestId), toolName]));
+  if (candidates.size > 1) {
+    const list = [...candidates].map(([id, tool]) => `${id} (${tool})`).join(', ');
+    throw unknown(`'${named}' is the start of ${candidates.size} open requests: ${list}.`);
+  }
+  if (more > 0) {
+    throw unknown(`${more} open requests cannot be read, and '${named}' may be one of them: give the whole id.`);
+  }
+  const [{ requestId, digest }] = rows as [(typeof rows)[0]];
+  // Another run that claims the same id may show another digest; the client finds out which run has the request.
+  return { requestId, digest: rows.length === 1 ? digest : undefined };
+}
+
+/** Shortens these ids to as many characters as keep them apart. */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  const distinct = [...new Set(ids)];
+  let length = shortLength;
+  while (new Set(distinct.map((id) => id.slice(0, length))).size < distinct.length) length += 1;
+  return (id) => id.slice(0, length);
+}
+
+function unknown(message: string): ProblemError {
+  return new ProblemError({ code: 'unknown_request', message });
+}
