@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { renderApproval, renderApprovals } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
+import { jsonFields } from './json-fields.ts';
 import { refuseCommands } from './not-built-yet.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
 import { findNamed } from './request-id.ts';
@@ -18,7 +19,7 @@ export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
   refuseMistyped(approvals);
 
-  withClientFlags(approvals.command('list', { isDefault: true }))
+  withClientFlags(approvals.command('list', { isDefault: true }), jsonFields.request)
     .description('list open requests, earliest deadline first')
     .option('--tool <name>', 'only calls of this tool')
     .option('--agent <name>', 'only calls of this agent')
@@ -39,7 +40,7 @@ export function addApprovals(program: Command): void {
       }),
     );
 
-  withClientFlags(approvals.command('show <id>'))
+  withClientFlags(approvals.command('show <id>'), jsonFields.details)
     .description('show one request with its full arguments, open or lately settled')
     .option('--run <workflow id>', 'the run that has the request; saves a search')
     .action((id: string, options: ClientFlags & { run?: string }) =>

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
+import { type JsonOption, withJson } from './json-option.ts';
 import { type Output, processOutput } from './output.ts';
 
 /** The options of every command. */
-export interface CommonOptions {
-  json?: boolean;
+export interface CommonOptions extends JsonOption {
   address?: string;
   namespace?: string;
   debug?: boolean;
@@ -18,16 +18,17 @@ export interface ClientFlags extends CommonOptions {
   codecAuth?: string;
 }
 
-export function withCommonOptions(command: Command): Command {
-  return command
-    .option('--json', 'print JSON, one value per line, also on a terminal')
+/** `fields`: what `--json FIELDS` can select, for a command whose output has named fields. */
+export function withCommonOptions(command: Command, fields?: readonly string[]): Command {
+  return withJson(command, fields)
     .option('--address <host:port>', 'the Temporal server (default: TEMPORAL_ADDRESS, else 127.0.0.1:7233)')
     .option('--namespace <name>', 'its namespace (default: TEMPORAL_NAMESPACE, else default)')
     .option('--debug', 'show the stack of an error');
 }
 
-export function withClientFlags(command: Command): Command {
-  return withCommonOptions(command)
+/** `fields` as above. */
+export function withClientFlags(command: Command, fields?: readonly string[]): Command {
+  return withCommonOptions(command, fields)
     .option('--config <module>', 'the module with the options of the workers (default: countersign.config.ts or .js)')
     .option(
       '--codec-endpoint <url>',

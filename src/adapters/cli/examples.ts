@@ -16,9 +16,13 @@ const examples: Record<string, readonly string[]> = {
     'countersign run support --input - --id ticket-8 --detach < ticket.txt',
     "countersign run tidy --input 'Please tidy up' --policy strict.yaml --caller carl",
   ],
-  show: ['countersign show ticket-8', 'countersign show ticket-8 --json'],
+  show: ['countersign show ticket-8', 'countersign show ticket-8 --json status,result'],
   approvals: ['countersign approvals', 'countersign approvals show 4f0c9a1e'],
-  'approvals list': ['countersign approvals', 'countersign approvals --tool refund --agent support'],
+  'approvals list': [
+    'countersign approvals',
+    'countersign approvals --json requestId,toolName',
+    'countersign approvals --tool refund --agent support',
+  ],
   'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --run ticket-8'],
   approve: [
     'countersign approve 4f0c9a1e',
@@ -40,7 +44,7 @@ const examples: Record<string, readonly string[]> = {
   extend: ['countersign extend 4f0c9a1e --for 30m', 'countersign extend 4f0c9a1e --until 2030-01-31T12:00:00Z'],
   delegate: ["countersign delegate 4f0c9a1e --to ann --reason 'Out of office'"],
   grants: ['countersign grants ticket-8', 'countersign grants revoke ticket-8 grant-1'],
-  'grants list': ['countersign grants ticket-8', 'countersign grants list ticket-8 --json'],
+  'grants list': ['countersign grants ticket-8', 'countersign grants list ticket-8 --json grantId,tool,scope'],
   'grants revoke': [
     'countersign grants revoke ticket-8 grant-1 grant-2',
     'countersign grants revoke ticket-8 --all --reason done',

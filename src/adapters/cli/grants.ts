@@ -3,6 +3,7 @@ import type { Grant } from '../../contract.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { grantScope } from './grant-scope.ts';
+import { jsonFields } from './json-fields.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
@@ -20,7 +21,7 @@ export function addGrants(program: Command): void {
   const grants = program.command('grants').description('the grants that "always" left in a run');
   refuseMistyped(grants);
 
-  withClientFlags(grants.command('list <run>', { isDefault: true }))
+  withClientFlags(grants.command('list <run>', { isDefault: true }), jsonFields.grant)
     .description('list the grants and standing denials of a run')
     .action((workflowId: string, options: ClientFlags) =>
       withClient(options, async (client, output) => {

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { type JsonOption, selectedFields } from './json-option.ts';
 
 /** The output of a command: text for a person at a terminal, or JSON for a program. Text from a run is escaped. */
 export interface Output {
@@ -10,7 +11,7 @@ export interface Output {
   readonly width: number;
   /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
-  /** Writes one JSON value on one line to standard output. */
+  /** Writes one JSON value, or the fields of it that `--json` selects, on one line to standard output. */
   json(value: object): void;
   /** Writes a line to standard error: progress and warnings, which are not part of the result. */
   note(text: string): void;
@@ -20,16 +21,21 @@ export interface Output {
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
 
-export function processOutput(options: { json?: boolean | undefined }): Output {
+export function processOutput(options: JsonOption): Output {
   const { stdout, stderr } = process;
+  const selected = selectedFields(options);
   return {
-    forPeople: stdout.isTTY && options.json !== true,
+    forPeople: stdout.isTTY && options.json === undefined,
     width: stdout.columns || Infinity,
     line: (text) => stdout.write(`${text}\n`),
-    json: (value) => stdout.write(`${escapeJson(value as Json)}\n`),
+    json: (value) => stdout.write(`${escapeJson((selected === undefined ? value : pick(value, selected)) as Json)}\n`),
     note: (text) => stderr.write(`${text}\n`),
     style: (format, text) => styleText(format, text, { stream: stdout }),
   };
+}
+
+function pick(value: object, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, (value as Record<string, unknown>)[name]]));
 }
 
 /** Escapes each line of a text and keeps the line breaks. */

@@ -14,7 +14,7 @@ export async function checkPolicy(file: string, options: CheckOptions, output: O
   const text = await readFileText(file);
   const parsed = parseAnyPolicy(text, { ceiling: options.as === 'ceiling' });
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
-    if (options.json === true) output.json({ file, line, column, kind, message });
+    if (options.json !== undefined) output.json({ file, line, column, kind, message });
     else if (kind === 'error') output.line(problemLine(file, { line, column }, message));
     else output.note(problemLine(file, { line, column }, `warning: ${message}`));
   };

@@ -1,3 +1,4 @@
+import { CommanderError } from 'commander';
 import type { ExitCode } from './exit-code.ts';
 import { createProgram } from './program.ts';
 import { reportError } from './report-error.ts';
@@ -5,9 +6,26 @@ import { reportError } from './report-error.ts';
 /** Runs one command line, reports its error, and returns the exit code of that error; undefined without one. */
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode | undefined> {
   try {
-    await createProgram().parseAsync(words, { from: 'user' });
+    await parse(words);
     return undefined;
   } catch (error) {
-    return reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
+    const json = words.some((word) => word === '--json' || word.startsWith('--json='));
+    return reportError(error, { json, debug: words.includes('--debug') });
+  }
+}
+
+/**
+ * `--json` may have a value, so commander takes the word after it for one. If an argument is then missing, the word is
+ * that argument, as in `countersign show --json RUN`.
+ */
+async function parse(words: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(words, { from: 'user' });
+  } catch (error) {
+    const at = words.indexOf('--json');
+    const after = words[at + 1];
+    const isMissing = error instanceof CommanderError && error.code === 'commander.missingArgument';
+    if (!isMissing || at === -1 || after === undefined || after.startsWith('-')) throw error;
+    await createProgram().parseAsync(words.with(at, after).with(at + 1, '--json'), { from: 'user' });
   }
 }

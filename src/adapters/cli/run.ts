@@ -9,6 +9,7 @@ import { isProblemError } from '../../core/base/problem.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { renderWaiting } from './approval-views.ts';
 import { type ClientFlags, nextCommand, withClient, withClientFlags } from './command-line.ts';
+import { jsonFields } from './json-fields.ts';
 import type { Output } from './output.ts';
 import { UsageError } from './report-error.ts';
 import { renderResult } from './run-views.ts';
@@ -31,7 +32,7 @@ const lookEveryMs = 1_000;
 
 /** `countersign run AGENT`: starts a run, shows its requests as they open, and prints the result. */
 export function addRun(program: Command): void {
-  const command = withClientFlags(program.command('run <agent>'))
+  const command = withClientFlags(program.command('run <agent>'), jsonFields.result)
     .description('start a run of an agent and wait for its result')
     .option('--input <text>', 'what the agent is asked; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")

@@ -106,7 +106,7 @@ describe('run', () => {
     const { code, stderr, stdout } = await run.ended;
     expect([code, stdout]).toEqual([130, '']);
     expect(stderr).toContain(`The run continues. Look again: countersign show ${id}\n`);
-    const [shown] = jsonLines(await cli(['show', id])) as { status: string; open: { requestId: string }[] }[];
+    const [shown] = jsonLines(await cli(['show', '--json', id])) as { status: string; open: { requestId: string }[] }[];
     expect(shown?.status).toBe('waiting');
     expect((await cli(['deny', shown?.open[0]?.requestId ?? ''])).code).toBe(0);
   });
@@ -115,6 +115,8 @@ describe('run', () => {
 describe('approvals, approve, deny, show', () => {
   test('a denial carries its reason, and the user of this system as the claimed reviewer', async () => {
     const { workflowId, requestId } = await startWaiting('bob');
+    const listed = await cli(['approvals', '--run', workflowId, '--json', 'toolName,requestId']);
+    expect(listed).toEqual({ code: 0, stdout: `{"toolName":"pay","requestId":"${requestId}"}\n`, stderr: '' });
     const denied = await cli(['deny', requestId, '--run', workflowId, '--reason', 'not today']);
     expect(jsonLines(denied)).toEqual([
       { requestId, accepted: true, outcome: 'denied', message: `request ${requestId}: denied` },

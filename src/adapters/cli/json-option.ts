@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { wrap } from './fit-text.ts';
+import { UsageError } from './report-error.ts';
+
+export interface JsonOption {
+  /** True: all fields. A text: the names of the fields to print, with commas. */
+  json?: boolean | string;
+}
+
+/** Adds `--json`, and with `fields` also `--json FIELDS`, which selects some of these. */
+export function withJson(command: Command, fields?: readonly string[]): Command {
+  const text = 'print JSON, one value per line, also on a terminal';
+  if (fields === undefined) return command.option('--json', text);
+  const list = wrap(fields.join(', '), 76).map((line) => `  ${line}`);
+  return command
+    .option('--json [fields]', `${text}; with names and commas, only these fields`)
+    .addHelpText('after', ['', 'JSON fields:', ...list].join('\n'))
+    .hook('preAction', (called) => {
+      const unknown = selectedFields(called.opts<JsonOption>())?.find((name) => !fields.includes(name));
+      if (unknown === undefined) return;
+      throw new UsageError(`--json has no field '${unknown}' here: choose from ${fields.join(', ')}.`);
+    });
+}
+
+/** Undefined: all fields. */
+export function selectedFields({ json }: JsonOption): string[] | undefined {
+  return typeof json === 'string' ? json.split(',') : undefined;
+}

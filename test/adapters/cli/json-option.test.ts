@@ -1,0 +1,37 @@
+import { expect, jest, test } from '@jest/globals';
+import { jsonFields } from '../../../src/adapters/cli/json-fields.ts';
+import { processOutput } from '../../../src/adapters/cli/output.ts';
+import { parseCli } from './support.ts';
+
+const fields = jsonFields.grant.join(', ');
+
+test.each<[string, string[], string]>([
+  ['an unknown field', ['grants', 'x', '--json', 'grantId,tolName'], `no field 'tolName' here: choose from ${fields}.`],
+  ['no field', ['grants', 'x', '--json='], `no field '' here: choose from ${fields}.`],
+  [
+    'an unknown field before the argument',
+    ['grants', '--json', 'bogus', 'x'],
+    `no field 'bogus' here: choose from ${fields}.`,
+  ],
+])('%s: one sentence that lists the fields, as JSON', async (_name, args, sentence) => {
+  const { code, stdout, stderr } = await parseCli([...args, '--address', '127.0.0.1:1']);
+  expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { code: 'usage', message: `--json has ${sentence}` }]);
+});
+
+test('each command that has fields lists them in its help', async () => {
+  const { stdout } = await parseCli(['grants', 'list', '--help']);
+  expect(stdout.replaceAll(/\n */g, ' ')).toContain(`JSON fields: ${fields} `);
+});
+
+test.each<[boolean | string | undefined, string]>([
+  [undefined, '{"a":1,"b":[2],"c":null}'],
+  [true, '{"a":1,"b":[2],"c":null}'],
+  ['c,a', '{"c":null,"a":1}'],
+  ['b,absent', '{"b":[2]}'],
+])('--json %j prints %s', (json, line) => {
+  const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  processOutput({ json }).json({ a: 1, b: [2], c: null });
+  const written = write.mock.calls;
+  write.mockRestore();
+  expect(written).toEqual([[`${line}\n`]]);
+});
