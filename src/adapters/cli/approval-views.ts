@@ -1,3 +1,4 @@
+import type { ApprovalList } from '../../client/list-approvals.ts';
 import type { ApprovalDetails, Grant, Settlement } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { formatDuration } from '../../core/base/duration.ts';
@@ -9,6 +10,13 @@ import { grantScope } from './grant-scope.ts';
 import type { Output } from './output.ts';
 import { shortIds } from './request-id.ts';
 import { renderFields, renderTable } from './table.ts';
+
+/** The open requests, and the runs whose requests cannot be read. */
+export function renderInbox(output: Output, { approvals, unread }: ApprovalList, nowMs: number): string {
+  const lines = unread.map(({ requestIds, message }) => escapeText(`${requestIds.join(', ')}: ${message}`));
+  if (approvals.length > 0) return [renderApprovals(output, approvals, nowMs), ...lines].join('\n');
+  return lines.length > 0 ? lines.join('\n') : 'Nothing waits for approval.';
+}
 
 /** Open requests as a table, earliest deadline first. */
 export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: number): string {

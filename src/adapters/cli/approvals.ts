@@ -1,18 +1,28 @@
-import type { Command } from 'commander';
-import { escapeText } from '../../core/base/escape-text.ts';
-import { renderApproval, renderApprovals } from './approval-views.ts';
+import { type Command, Option } from 'commander';
+import type { ApprovalList } from '../../client/list-approvals.ts';
+import { renderApproval, renderInbox } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
+import { durationOption } from './duration-option.ts';
 import { jsonFields } from './json-fields.ts';
 import { refuseCommands } from './not-built-yet.ts';
+import type { Output } from './output.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
+import { UsageError } from './report-error.ts';
 import { findNamed } from './request-id.ts';
+import { untilInterrupted } from './until-interrupted.ts';
+import { watchApprovals } from './watch-approvals.ts';
 
 interface ListOptions extends ClientFlags {
   tool?: string;
   agent?: string;
   run?: string;
   limit?: number;
+  watch?: boolean;
+  interval?: number;
 }
+
+/** Modest: each look is one query of the server's index, and adds nothing to any history. */
+const lookEveryMs = 2_000;
 
 /** `countersign approvals [list|show]`: requests that wait for a person. */
 export function addApprovals(program: Command): void {
@@ -25,20 +35,23 @@ export function addApprovals(program: Command): void {
     .option('--agent <name>', 'only calls of this agent')
     .option('--run <workflow id>', 'only requests of this run')
     .option('--limit <n>', 'the most rows to print', wholeNumber(1, 10_000), 100)
-    .action((options: ListOptions) =>
-      withClient(options, async (client, output) => {
-        const { run, ...filter } = options;
-        const { approvals: rows, more, unread } = await client.approvals.list({ ...filter, workflowId: run });
-        if (!output.forPeople) for (const row of rows) output.json(row);
-        else if (rows.length > 0) output.line(renderApprovals(output, rows, Date.now()));
-        else if (unread.length === 0) output.line('Nothing waits for approval.');
-        for (const each of unread) {
-          if (output.forPeople) output.line(`${each.requestIds.join(', ')}: ${escapeText(each.message)}`);
-          else output.json(each);
-        }
+    .addOption(new Option('--watch', 'print the list again when it changes, until Ctrl-C').conflicts('limit'))
+    .option('--interval <duration>', 'with --watch: how often to look (default: 2s)', durationOption(1_000))
+    .action((options: ListOptions) => {
+      if (options.interval !== undefined && options.watch !== true) {
+        throw new UsageError('--interval says how often --watch looks: add --watch.');
+      }
+      return withClient(options, async (client, output) => {
+        const { run, tool, agent, limit, interval: intervalMs = lookEveryMs } = options;
+        const list = (most?: number) => client.approvals.list({ tool, agent, workflowId: run, limit: most });
+        if (options.watch === true) return watchUntilInterrupted(() => list(Infinity), output, intervalMs);
+        const inbox = await list(limit);
+        const { approvals: rows, unread, more } = inbox;
+        if (output.forPeople) output.line(renderInbox(output, inbox, Date.now()));
+        else for (const each of [...rows, ...unread]) output.json(each);
         if (more > 0) output.note(`${more} more are not shown.`);
-      }),
-    );
+      });
+    });
 
   withClientFlags(approvals.command('show <id>'), jsonFields.details)
     .description('show one request with its full arguments, open or lately settled')
@@ -56,4 +69,16 @@ export function addApprovals(program: Command): void {
     );
 
   refuseCommands(approvals, ['preview']);
+}
+
+async function watchUntilInterrupted(
+  list: () => Promise<ApprovalList>,
+  output: Output,
+  intervalMs: number,
+): Promise<void> {
+  const stop = new AbortController();
+  const watching = watchApprovals(list, output, { intervalMs, stop: stop.signal });
+  await Promise.race([watching, untilInterrupted()]);
+  stop.abort();
+  watching.catch(() => undefined); // the connection is closed before it has ended
 }

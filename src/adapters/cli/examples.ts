@@ -22,6 +22,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign approvals',
     'countersign approvals --json requestId,toolName',
     'countersign approvals --tool refund --agent support',
+    'countersign approvals --watch --interval 5s',
   ],
   'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --run ticket-8'],
   approve: [

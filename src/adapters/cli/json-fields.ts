@@ -1,3 +1,4 @@
+import type { UnreadRun } from '../../client/list-approvals.ts';
 import type { RunView } from '../../client/show-run.ts';
 import type { ApprovalDetails, Grant, RunResult } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
@@ -9,7 +10,9 @@ function fields<Printed>(names: Record<keyof Printed, true>): readonly string[] 
 
 /** What `--json FIELDS` can select, by what a command prints. */
 export const jsonFields = {
-  request: fields<ApprovalSummary>({
+  /** `change`: only with --watch. `requestIds` and `message`: of a run whose requests cannot be read. */
+  request: fields<ApprovalSummary & UnreadRun & { change: string }>({
+    change: true,
     requestId: true,
     workflowId: true,
     toolName: true,
@@ -26,6 +29,8 @@ export const jsonFields = {
     argumentBytes: true,
     shown: true,
     lineage: true,
+    requestIds: true,
+    message: true,
   }),
   details: fields<ApprovalDetails>({
     requestId: true,

@@ -7,8 +7,9 @@ import { type JsonOption, selectedFields } from './json-option.ts';
 export interface Output {
   /** True: tables and sentences. False: JSON, one value per line. */
   readonly forPeople: boolean;
-  /** Columns of the terminal; infinite elsewhere. */
+  /** Columns and rows of the terminal; infinite elsewhere. */
   readonly width: number;
+  readonly height: number;
   /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
   /** Writes one JSON value, or the fields of it that `--json` selects, on one line to standard output. */
@@ -26,7 +27,12 @@ export function processOutput(options: JsonOption): Output {
   const selected = selectedFields(options);
   return {
     forPeople: stdout.isTTY && options.json === undefined,
-    width: stdout.columns || Infinity,
+    get width() {
+      return stdout.columns || Infinity;
+    },
+    get height() {
+      return stdout.rows || Infinity;
+    },
     line: (text) => stdout.write(`${text}\n`),
     json: (value) => stdout.write(`${escapeJson((selected === undefined ? value : pick(value, selected)) as Json)}\n`),
     note: (text) => stderr.write(`${text}\n`),

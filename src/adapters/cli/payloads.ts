@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../core/base/parse-duration.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
+import { durationOption } from './duration-option.ts';
 
 interface CleanOptions extends ClientFlags {
   folder?: string;
@@ -15,7 +14,11 @@ export function addPayloads(program: Command): void {
   withClientFlags(payloads.command('clean'))
     .description('remove files that no run of the namespace names any more, open or closed')
     .option('--folder <path>', 'the payload folder (default: COUNTERSIGN_PAYLOAD_FOLDER)')
-    .option('--older-than <duration>', 'only files that are at least this old, 1h or more (default: 24h)', duration)
+    .option(
+      '--older-than <duration>',
+      'only files that are at least this old, 1h or more (default: 24h)',
+      durationOption(),
+    )
     .option('--dry-run', 'count, and remove nothing')
     .action((options: CleanOptions) =>
       withClient(options, async (client, output) => {
@@ -31,10 +34,4 @@ export function addPayloads(program: Command): void {
         output.line(`Read ${runs} histories.`);
       }),
     );
-}
-
-function duration(text: string): number {
-  const parsed = parseDuration(text);
-  if ('durationMs' in parsed && parsed.durationMs !== null) return parsed.durationMs;
-  throw new InvalidArgumentError('It must be a duration such as 24h.');
 }

@@ -25,8 +25,12 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     throw unknown(`'${named.slice(0, 80)}' is not a request id: give its 32 hex characters, or the first 4 or more.`);
   }
   const found = await lookUp(async () => {
-    const { approvals, more } = await client.approvals.list({ workflowId: run, limit: Infinity });
-    const rows = approvals.filter(({ requestId }) => wholeId.test(requestId) && requestId.startsWith(named));
+    const { approvals, unread, more } = await client.approvals.list({ workflowId: run, limit: Infinity });
+    const known: (NamedRequest & { toolName: string })[] = [
+      ...approvals,
+      ...unread.flatMap(({ requestIds }) => requestIds.map((requestId) => ({ requestId, toolName: 'unread' }))),
+    ];
+    const rows = known.filter(({ requestId }) => wholeId.test(requestId) && requestId.startsWith(named));
     return rows.length > 0 || more > 0 ? { rows, more } : undefined;
   });
   if (found === undefined) {

@@ -30,10 +30,11 @@ function row(start: string, more: Partial<ApprovalSummary> = {}): ApprovalSummar
 }
 
 /** A client with this inbox. It records what it is asked and sent. */
-function inbox(approvals: ApprovalSummary[], more = 0) {
+function inbox(approvals: ApprovalSummary[], more = 0, unreadIds: string[] = []) {
   const sent: unknown[] = [];
   const list = jest.fn(async ({ workflowId }: ApprovalFilter) => ({
     approvals: approvals.filter((each) => workflowId === undefined || each.workflowId === workflowId),
+    unread: unreadIds.length === 0 ? [] : [{ workflowId: 'run-3', requestIds: unreadIds, message: 'No codec.' }],
     more,
   }));
   const decide = async (decision: Decision, options: unknown) => {
@@ -60,6 +61,13 @@ describe('findNamed', () => {
   ])('%s', async (_name, named, digest) => {
     const { requestId } = inboxRows.find((each) => each.requestId.startsWith(named))!;
     expect(await findNamed(inbox(inboxRows).client, named)).toEqual({ requestId, digest });
+  });
+
+  test('an id in a run that cannot be read: it counts, without a digest', async () => {
+    const { client } = inbox(inboxRows, 0, [idOf('5555'), idOf('81aab')]);
+    expect(await findNamed(client, '5555')).toEqual({ requestId: idOf('5555') });
+    const sentence = "'81aa' is the start of 2 open requests: 81aa0000 (pay), 81aab000 (unread).";
+    await expect(findNamed(client, '81aa')).rejects.toThrow(sentence);
   });
 
   test('a whole id is not looked up', async () => {

@@ -7,7 +7,7 @@ import { makeReviewerKey } from '../../../src/adapters/cli/reviewer-key.ts';
 import { publicKeyOf } from '../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
-import { type CliResult, cli, jsonLines } from './support.ts';
+import { type CliResult, cli, jsonLines, terminal } from './support.ts';
 
 const manual = readFileSync(new URL('../../../docs/wire.md', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
@@ -78,12 +78,9 @@ describe('reviewer-key', () => {
   test('on a terminal: only the public key on standard output', () => {
     const written = { stdout: '', stderr: '' };
     makeReviewerKey(join(folder, 'terminal.pem'), {
-      forPeople: true,
-      width: 80,
+      ...terminal(),
       line: (text) => void (written.stdout += `${text}\n`),
       note: (text) => void (written.stderr += `${text}\n`),
-      json: () => undefined,
-      style: (_, text) => text,
     });
     const privateKey = readFileSync(join(folder, 'terminal.pem'), 'utf8');
     expect(written).toEqual({

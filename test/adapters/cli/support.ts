@@ -59,6 +59,7 @@ export function terminal(width = Infinity): Output {
   return {
     forPeople: true,
     width,
+    height: Infinity,
     line: () => undefined,
     json: () => undefined,
     note: () => undefined,
