@@ -54,7 +54,7 @@ export function renderApproval(
     ['called by', request.lineage.length === 0 ? undefined : request.lineage.map(escapeText).join(' > ')],
     ['agent', text(request.agentName)],
     ['tool', output.style('bold', escapeText(request.toolName))],
-    ['risk', `${escapeText(request.riskLevel)} (severity ${escapeText(request.assessment.severity)})`],
+    ...assessmentFields(request),
     ['rule', request.rule === null ? 'none: a risk default asks' : text(request.rule)],
     ['reason', text(request.reason)],
     ['caller', text(request.callerUserId)],
@@ -94,6 +94,18 @@ function replaced({ requestId, by }: NonNullable<ApprovalDetails['replaces']>): 
 }
 
 type Field = [name: string, value: string | undefined];
+
+/** How bad the call would be, why, and what a reviewer should look at. */
+function assessmentFields({ riskLevel, assessment }: ApprovalDetails): Field[] {
+  const { severity, reasons, affectedResources, reversible, recommendations } = assessment;
+  const undo = reversible ? '' : ', cannot be undone';
+  return [
+    ['risk', `${escapeText(riskLevel)} (severity ${escapeText(severity)}${undo})`],
+    ['assessed', reasons.map(escapeText).join('\n')],
+    ['affects', affectedResources.map(escapeText).join('\n')],
+    ['advice', recommendations.map(escapeText).join('\n')],
+  ];
+}
 
 /** Returns the fields that show who is asked and who has answered. */
 function votingFields({ reviewers, approvals, votes = [], delegations = [] }: ApprovalDetails): Field[] {
