@@ -75,6 +75,11 @@ const examples: Record<string, readonly string[]> = {
     'countersign payloads clean --dry-run',
     'countersign payloads clean --folder /srv/payloads --older-than 7d',
   ],
+  completion: [
+    'source <(countersign completion bash)',
+    'source <(countersign completion zsh)',
+    'countersign completion fish | source',
+  ],
   'reviewer-key': ['countersign reviewer-key --out ann.pem', 'countersign reviewer-key --of ann.pem'],
 };
 

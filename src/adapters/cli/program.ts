@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addApprovals } from './approvals.ts';
 import { addAnswers } from './approve.ts';
 import { addClose } from './close.ts';
+import { addCompletion } from './completion.ts';
 import { addDelegate } from './delegate.ts';
 import { addDoctor } from './doctor.ts';
 import { addEdit } from './edit.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   addPolicy(program);
   addPayloads(program);
   addReviewerKey(program);
+  addCompletion(program);
   refuseCommands(program);
   addExamples(program);
   return program.addHelpText('after', exitCodeHelp());
