@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
+import { type ConnectionOptions, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson } from './json-option.ts';
 import { type Output, processOutput } from './output.ts';
 
 /** The options of every command. */
-export interface CommonOptions extends JsonOption {
-  address?: string;
-  namespace?: string;
+export interface CommonOptions extends JsonOption, ConnectionOptions {
   debug?: boolean;
 }
 
@@ -20,10 +19,7 @@ export interface ClientFlags extends CommonOptions {
 
 /** `fields`: what `--json FIELDS` can select, for a command whose output has named fields. */
 export function withCommonOptions(command: Command, fields?: readonly string[]): Command {
-  return withJson(command, fields)
-    .option('--address <host:port>', 'the Temporal server (default: TEMPORAL_ADDRESS, else 127.0.0.1:7233)')
-    .option('--namespace <name>', 'its namespace (default: TEMPORAL_NAMESPACE, else default)')
-    .option('--debug', 'show the stack of an error');
+  return withConnection(withJson(command, fields)).option('--debug', 'show the stack of an error');
 }
 
 /** `fields` as above. */
@@ -66,16 +62,11 @@ export async function withClient(
 
 /** A command for the person to type next, with the flags that lead to the same server. */
 export function nextCommand(options: ClientFlags, ...words: string[]): string {
-  const { address, namespace, config, codecEndpoint } = options;
+  const { config, codecEndpoint } = options;
   // Not --codec-auth: a secret is not printed.
-  const flags = {
-    '--address': address,
-    '--namespace': namespace,
-    '--config': config,
-    '--codec-endpoint': codecEndpoint,
-  };
-  const server = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
-  return ['countersign', ...words, ...server].map(quoteWord).join(' ');
+  const flags = Object.entries({ '--config': config, '--codec-endpoint': codecEndpoint });
+  const codec = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
+  return ['countersign', ...words, ...connectionWords(options), ...codec].map(quoteWord).join(' ');
 }
 
 function quoteWord(word: string): string {

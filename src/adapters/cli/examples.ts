@@ -9,7 +9,11 @@ const examples: Record<string, readonly string[]> = {
     'countersign approve 4f0c9a1e',
   ],
   server: ['countersign server', 'countersign server --port 0 --ui-port 0', 'countersign server --db temporal.db'],
-  setup: ['countersign setup', 'countersign setup --address temporal.internal:7233 --namespace agents'],
+  setup: [
+    'countersign setup',
+    'countersign setup --address temporal.internal:7233 --namespace agents',
+    'countersign setup --profile cloud',
+  ],
   worker: ['countersign worker', 'countersign worker agent.ts --task-queue support'],
   run: [
     "countersign run support --input 'Please refund order o-17'",

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { watchApprovals } from '../../../src/adapters/cli/watch-approvals.ts';
 import type { ApprovalList, UnreadRun } from '../../../src/client/list-approvals.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { type World, openWorld } from '../../support/world.ts';
 import { cli, jsonLines, parseCli, startCli, terminal } from './support.ts';
-
-jest.setTimeout(60_000);
 
 function row(id: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary {
   return {

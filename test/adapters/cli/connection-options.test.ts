@@ -1,0 +1,125 @@
+/** Connection flags, on the real server behind a proxy that speaks TLS and asks for a client's certificate. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type Server } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { nextCommand } from '../../../src/adapters/cli/command-line.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { agentsModule, cli, parseCli, startCli } from './support.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'));
+const file = (name: string): string => join(folder, name);
+
+/** Makes `NAME.pem` and `NAME.key`, signed by the authority unless it is the authority itself. */
+function certify(name: string, extensions: string[], signer: string[] = []): void {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file(`${name}.key`)];
+  const added = extensions.flatMap((extension) => ['-addext', extension]);
+  const words = ['req', '-x509', '-days', '2', ...key, '-out', file(`${name}.pem`), '-subj', `/CN=${name}`];
+  execFileSync('openssl', [...words, ...added, ...signer], { stdio: 'pipe' });
+}
+
+let proxy: Server;
+let address: string;
+beforeAll(async () => {
+  certify('ca', []);
+  const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key')];
+  certify('server', ['subjectAltName=DNS:temporal.test', 'basicConstraints=CA:FALSE'], signer);
+  certify('client', ['basicConstraints=CA:FALSE'], signer);
+  const [host, port] = sharedAddress().split(':');
+  const pair = { key: readFileSync(file('server.key')), cert: readFileSync(file('server.pem')) };
+  const clients = { ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true };
+  proxy = createServer({ ...pair, ...clients, ALPNProtocols: ['h2'] }, (client) => {
+    const server = connect(Number(port), host);
+    client.pipe(server).pipe(client);
+    for (const each of [client, server]) each.on('error', () => [client, server].map((socket) => socket.destroy()));
+  });
+  proxy.on('tlsClientError', () => undefined);
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  proxy.close();
+  rmSync(folder, { recursive: true });
+});
+
+const own = (): string[] => ['--tls-cert-path', file('client.pem'), '--tls-key-path', file('client.key')];
+const trust = (): string[] => ['--tls-ca-path', file('ca.pem'), '--tls-server-name', 'temporal.test'];
+
+describe('TLS', () => {
+  test('a client and a worker with the flags of `temporal`', async () => {
+    const flags = ['--address', address, '--tls', ...own(), ...trust()];
+    expect(await cli(['setup', ...flags])).toMatchObject({ code: 0, stderr: '' });
+    const worker = startCli(['worker', agentsModule, '--task-queue', 'tls', ...flags]);
+    await worker.shows('{"agents":["tester"]}');
+    worker.child.kill('SIGTERM');
+    expect((await worker.ended).code).toBe(0);
+  });
+
+  test('without what the server asks for: exit 6', async () => {
+    const cases: Record<string, string[]> = {
+      'no TLS': [],
+      "no certificate of the client's": trust(),
+      'no trusted authority': ['--tls', ...own(), '--tls-server-name', 'temporal.test'],
+      'another name of the server': [...own(), ...trust(), '--tls-server-name', 'other.test'],
+    };
+    const results = Object.entries(cases).map(async ([name, flags]) => {
+      const { code, stderr } = await cli(['setup', '--address', address, ...flags]);
+      return [name, code, stderr.slice(0, 60)];
+    });
+    const sentence = `error: No Temporal server answers at ${address}: start one with`.slice(0, 60);
+    expect(await Promise.all(results)).toEqual(Object.keys(cases).map((name) => [name, 6, sentence]));
+  });
+
+  test('a profile of a configuration file', async () => {
+    const config = file('temporal.toml');
+    writeFileSync(
+      config,
+      `[profile.safe]\naddress = "${address}"\n[profile.safe.tls]\nserver_name = "temporal.test"\n` +
+        `client_cert_path = "${file('client.pem')}"\nclient_key_path = "${file('client.key')}"\nserver_ca_cert_path = "${file('ca.pem')}"\n`,
+    );
+    const env = { TEMPORAL_ADDRESS: undefined };
+    const chosen = ['--config-file', config, '--profile'];
+    expect(await cli(['setup', ...chosen, 'safe'], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await cli(['setup', ...chosen, 'other'], { env })).toMatchObject({
+      code: 6,
+      stderr: "error: Temporal's environment configuration cannot be read: Profile 'other' not found in config data\n",
+    });
+  });
+});
+
+test('--api-key is sent, over TLS, and never printed', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createSecureServer({ key: readFileSync(file('server.key')), cert: readFileSync(file('server.pem')) });
+  server.on('stream', (stream, headers) => {
+    asked.push(headers.authorization);
+    const unauthenticated = { 'grpc-status': '16', 'grpc-message': 'who are you' };
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...unauthenticated }, { endStream: true });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const where = ['--address', `127.0.0.1:${(server.address() as AddressInfo).port}`, ...trust()];
+  const { code, stdout, stderr } = await cli(['setup', '--api-key', 'sesame', '--debug', ...where]);
+  server.close();
+  expect([code, stdout, asked[0]]).toEqual([5, '', 'Bearer sesame']);
+  expect(stderr).not.toContain('sesame');
+});
+
+test.each(['--config-file', '--tls-cert-path', '--tls-key-path', '--tls-ca-path'])(
+  '%s: the file must exist',
+  async (flag) => {
+    expect(await parseCli(['setup', flag, file('none')])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: ${flag}: there is no file ${file('none')}.\n`,
+    });
+  },
+);
+
+test('the next command leads to the same server, without the key', () => {
+  const options = { address: 'a:1', profile: "it's", apiKey: 'sesame', tls: true, tlsCaPath: 'ca.pem', json: true };
+  const flags = `--address a:1 --profile 'it'\\''s' --tls --tls-ca-path ca.pem`;
+  expect(nextCommand(options, 'show', 'run-1')).toBe(`countersign show run-1 ${flags}`);
+});
