@@ -1,6 +1,7 @@
 /** Joins agents, tools and policy with Temporal's worker. */
 import type {
   LogLevel,
+  Logger,
   WorkerOptions as TemporalWorkerOptions,
   WorkerPlugin,
   WorkflowBundleWithSourceMap,
@@ -39,6 +40,8 @@ export interface WorkerOptions extends ServerOptions, PluginOptions, PassedOn {
   plugins?: readonly WorkerPlugin[];
   /** The least severe log lines of Temporal's SDK on standard error; the first worker sets it. Default `WARN`. */
   logLevel?: LogLevel;
+  /** Takes the log lines instead, in place of standard error and of `logLevel`; the first worker sets it. */
+  logger?: Logger;
 }
 
 /** The result of `createWorker`: a worker of Temporal's, with the connection that it owns. */
@@ -78,7 +81,7 @@ export interface CountersignWorker {
  */
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const plugin = new CountersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
-  installLogger(options.logLevel ?? 'WARN');
+  installLogger(options.logLevel ?? 'WARN', options.logger);
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
   const { plugins = [], taskQueue = defaultTaskQueue } = options;
@@ -111,7 +114,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
 
 /** Everything but what is ours and what `createWorker` makes itself. */
 function passedOn(options: WorkerOptions): PassedOn {
-  const own = [...pluginOptionNames, 'address', 'namespace', 'taskQueue', 'plugins', 'logLevel'];
+  const own = [...pluginOptionNames, 'address', 'namespace', 'taskQueue', 'plugins', 'logLevel', 'logger'];
   return Object.fromEntries(
     Object.entries(options).filter(([name, value]) => value !== undefined && !own.includes(name)),
   );
@@ -150,12 +153,12 @@ export function bundleWorkflows(
 let loggerInstalled = false;
 
 /** Temporal has one runtime in each process, with its logger. A runtime that is installed already stays. */
-function installLogger(level: LogLevel): void {
+function installLogger(level: LogLevel, logger: Logger = new DefaultLogger(level)): void {
   if (loggerInstalled) return;
   loggerInstalled = true;
   try {
     Runtime.install({
-      logger: new DefaultLogger(level),
+      logger,
       // By default the SDK's core writes to standard output, at a level of its own.
       telemetryOptions: {
         logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) },

@@ -143,8 +143,12 @@ function settledFields(settled: Settlement): Field[] {
   ];
 }
 
-/** One open request and the commands to show and answer it, for the progress of a run. */
-export function renderWaiting(output: Output, row: ApprovalSummary, options: CommonOptions): string {
+/** One open request and the commands to show and answer it, for the progress of a run or worker. */
+export function renderWaiting(
+  output: Output,
+  row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'reason'>,
+  options: CommonOptions,
+): string {
   const what = `${escapeText(row.toolName)}(${truncate(escapeText(row.argumentNames.join(', ')), 60)})`;
   return [
     `${output.style('yellow', 'waiting for approval:')} ${what}: ${escapeText(row.reason)}`,

@@ -16,12 +16,14 @@ export function addWorker(program: Command): void {
     .action(async (path: string | undefined, options: CommonOptions & { taskQueue?: string; bundle?: string }) => {
       const output = processOutput(options);
       const { createWorker } = await import('../../worker.ts');
+      const { WorkerLog } = await import('./worker-log.ts');
       const config = await loadConfig(path);
       const { address, namespace, taskQueue } = options;
       const bundle = options.bundle === undefined ? undefined : resolve(options.bundle);
       if (bundle !== undefined && !existsSync(bundle)) throw new UsageError(`There is no file ${bundle}.`);
       // The command line overrides the module, and the module overrides the environment.
       const worker = await createWorker({
+        logger: new WorkerLog(output, options, config.logLevel),
         ...config,
         ...(address === undefined ? {} : { address }),
         ...(namespace === undefined ? {} : { namespace }),

@@ -1,4 +1,4 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, log, workflowInfo } from '@temporalio/workflow';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
@@ -8,6 +8,7 @@ import type { ProblemCode } from '../../core/base/problem.ts';
 import { engine } from '../../core/policy/ruling.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
+import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
 import { activation } from '../sandbox/activation.ts';
 import { isContinued } from './carried.ts';
 
@@ -83,9 +84,16 @@ export class GateState {
   apply(command: LedgerCommand): Receipt | undefined {
     const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
+    for (const { kind, requestId } of entries) if (kind === 'opened') this.#logWaiting(requestId);
     const shown = this.showsArguments ? entries : entries.map(hideInEntry);
     this.#journal.push(...shown.map((entry) => this.#named(entry)));
     return receipt;
+  }
+
+  /** Writes a line to the worker's log. Nothing of it enters history, and a replay writes none. */
+  #logWaiting(requestId: string | undefined): void {
+    const record = this.#ledger.open.find(({ request }) => request.requestId === requestId);
+    if (record !== undefined) log.info(waitingMessage, { ...waitingNotice(record.request) });
   }
 
   /** Entries of calls name their agent, because a run may be handed over. */

@@ -116,6 +116,12 @@ describe('approvals, approve, deny, show', () => {
   test('a denial carries its reason, and the user of this system as the claimed reviewer', async () => {
     const { workflowId, requestId } = await startWaiting('bob');
     const listed = await cli(['approvals', '--run', workflowId, '--json', 'toolName,requestId']);
+    const told = worker.stderr().split('\n');
+    const appeared = told.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line) as object);
+    expect(appeared).toMatchObject([
+      { change: 'appeared', workflowId, toolName: 'pay', argumentNames: ['to', 'amount'] },
+    ]);
+    expect(worker.stderr()).not.toContain('bob');
     expect(listed).toEqual({ code: 0, stdout: `{"toolName":"pay","requestId":"${requestId}"}\n`, stderr: '' });
     const denied = await cli(['deny', requestId, '--run', workflowId, '--reason', 'not today']);
     expect(jsonLines(denied)).toEqual([
@@ -231,5 +237,6 @@ describe('without a worker', () => {
     await expect(client.run(workflowId).result()).resolves.toMatchObject({ output: 'paid 5 to zoe' });
     await client.close();
     expect(ranLines(folder).filter((line) => line === 'pay zoe 5')).toHaveLength(1);
+    expect(worker.stderr()).not.toContain(requestId); // the new worker replays what the other one has reported
   });
 });
