@@ -14,6 +14,7 @@ import type { ProblemCode } from '../core/base/problem.ts';
 import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/run-config.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
+import type { RuleLines } from '../core/policy/rule-place.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { parentOfRun } from './parent-of-run.ts';
@@ -25,6 +26,8 @@ export interface LoadAgentOptions {
   /** Parsed once, when the worker starts. */
   agentPolicies: ReadonlyMap<string, Policy>;
   ceiling: Policy | undefined;
+  /** Absent: the ceiling was not read from a file. */
+  ceilingLines?: RuleLines;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, if they are not the default names. */
   attributes?: AttributeNames;
@@ -74,6 +77,7 @@ export function createLoadAgent({
   registry,
   agentPolicies,
   ceiling,
+  ceilingLines,
   continueAsNewAfter,
   attributes,
   sizeLimits,
@@ -106,6 +110,7 @@ export function createLoadAgent({
     const config = {
       ...configOf(agent),
       ...above,
+      ceilingLines,
       ...(handoffs.length > 0 && { handoffs }),
       engine,
       continueAsNewAfter,

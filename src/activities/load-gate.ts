@@ -13,7 +13,7 @@ export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
 
 export interface LoadGateOptions extends Pick<
   LoadAgentOptions,
-  'agentPolicies' | 'ceiling' | 'continueAsNewAfter' | 'attributes'
+  'agentPolicies' | 'ceiling' | 'ceilingLines' | 'continueAsNewAfter' | 'attributes'
 > {
   gated: ReadonlyMap<string, GatedDefinition>;
 }
@@ -37,6 +37,7 @@ const requestedShape = z.strictObject({
 export function createLoadGate({
   agentPolicies,
   ceiling,
+  ceilingLines,
   continueAsNewAfter,
   gated,
   attributes,
@@ -55,7 +56,8 @@ export function createLoadGate({
       mode,
     );
     const digest = policyDigest({ ceiling, run });
-    return { agent, ceiling, run, policyDigest: digest, engine, continueAsNewAfter, gated: recorded, attributes };
+    const policies = { ceiling, ceilingLines, run, policyDigest: digest, engine };
+    return { agent, ...policies, continueAsNewAfter, gated: recorded, attributes };
   };
 }
 

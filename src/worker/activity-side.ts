@@ -45,14 +45,14 @@ export function activitySide(
   for (const { name } of registry.tools) {
     if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
   }
-  const ceiling =
-    options.policy === undefined ? undefined : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
+  const { policy: ceiling, ruleLines: ceilingLines } =
+    options.policy === undefined ? {} : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
   const agentPolicies = new Map<string, Policy>();
   for (const { name, policy } of registry.agents) {
     if (policy !== undefined)
       agentPolicies.set(
         name,
-        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }),
+        loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }).policy,
       );
   }
   const continueAsNewAfter = checkContinueAsNewAfter({ ...defaultContinueAsNewAfter, ...options.continueAsNewAfter });
@@ -67,11 +67,19 @@ export function activitySide(
       registry,
       agentPolicies,
       ceiling,
+      ceilingLines,
       continueAsNewAfter,
       attributes,
       sizeLimits: largePayloads && sizeLimits,
     }),
-    [activityNames.loadGate]: createLoadGate({ agentPolicies, ceiling, continueAsNewAfter, gated, attributes }),
+    [activityNames.loadGate]: createLoadGate({
+      agentPolicies,
+      ceiling,
+      ceilingLines,
+      continueAsNewAfter,
+      gated,
+      attributes,
+    }),
     [activityNames.callModel]: createCallModel(registry, { assessors, thresholdBytes: largePayloads?.thresholdBytes }),
     [activityNames.arbitrate]: arbitrate,
     [activityNames.checkEdit]: checkEdit,

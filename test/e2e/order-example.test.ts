@@ -89,6 +89,7 @@ test('asked and approved: the reviewer sees the call with argument names, and ex
     riskLevel: 'destructive',
     agentName: 'returns',
     callerUserId: 'carl',
+    rulePlace: 'policy.yaml:5',
     reason: 'More than 100 needs a second person',
     contextSummary: 'A clerk wants to refund 250 for order o-17.',
   });

@@ -55,7 +55,7 @@ export function renderApproval(
     ['agent', text(request.agentName)],
     ['tool', output.style('bold', escapeText(request.toolName))],
     ...assessmentFields(request),
-    ['rule', request.rule === null ? 'none: a risk default asks' : text(request.rule)],
+    ['rule', ruleOf(request)],
     ['reason', text(request.reason)],
     ['caller', text(request.callerUserId)],
     ['context', text(request.contextSummary)],
@@ -87,6 +87,11 @@ export function renderApproval(
     ...edited,
     ...answers,
   ].join('\n');
+}
+
+function ruleOf({ rule, rulePlace }: ApprovalDetails): string {
+  if (rule === null) return 'none: a risk default asks';
+  return rulePlace === undefined ? escapeText(rule) : `${escapeText(rule)} (${escapeText(rulePlace)})`;
 }
 
 function replaced({ requestId, by }: NonNullable<ApprovalDetails['replaces']>): string {

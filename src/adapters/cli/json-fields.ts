@@ -46,6 +46,7 @@ export const jsonFields = {
     callerUserId: true,
     contextSummary: true,
     rule: true,
+    rulePlace: true,
     reason: true,
     requestedAt: true,
     deadline: true,

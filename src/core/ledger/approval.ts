@@ -48,6 +48,8 @@ export interface ApprovalRequest {
   contextSummary: string;
   /** Id of the rule that asked; null if a risk default or a mode did. */
   rule: string | null;
+  /** `FILE:LINE` of that rule, if it is in the operator's policy and the worker read that from a file. */
+  rulePlace?: string;
   /** Why it asks. */
   reason: string;
   /** ISO 8601. */

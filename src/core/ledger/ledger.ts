@@ -86,7 +86,7 @@ interface UpdateTermsCommand {
   atMs: number;
   requestId: string;
   terms: AskTerms;
-  request: Pick<RequestRecord['request'], 'rule' | 'reason' | 'reviewers' | 'assessment'>;
+  request: Pick<RequestRecord['request'], 'rule' | 'rulePlace' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
 /** `directories`: who belongs to which group, by the run's policies. Default: groups have no members. */

@@ -2,6 +2,7 @@ import type { AttributeNames } from '../base/attribute-names.ts';
 import type { GatedDefinition } from './gated-activity.ts';
 import type { Mode } from './modes.ts';
 import type { Policy } from './policy.ts';
+import type { RuleLines } from './rule-place.ts';
 import type { ContinueAsNewAfter } from './run-config.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
@@ -21,6 +22,8 @@ export interface GateConfig {
   agent: string;
   /** The operator's policy, as the worker loaded it (I10). */
   ceiling?: Policy;
+  /** Absent: the ceiling was not read from a file. */
+  ceilingLines?: RuleLines;
   run?: Policy;
   /** SHA-256 of the canonical JSON of both policies. */
   policyDigest: string;

@@ -1,5 +1,6 @@
 import type { AttributeNames } from '../base/attribute-names.ts';
 import type { Policy } from './policy.ts';
+import type { RuleLines } from './rule-place.ts';
 import type { SizeLimits } from '../base/size-limits.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
 
@@ -33,6 +34,8 @@ export interface AgentConfig {
 export interface RunConfig extends AgentConfig {
   /** The operator's policy, as the worker loaded it; the starter of a run cannot set it. */
   ceiling?: Policy;
+  /** Absent: the ceiling was not read from a file. */
+  ceilingLines?: RuleLines;
   /** For a nested run: policies that bind the runs above it, the root's first, without those equal to the ceiling. */
   parents?: Policy[];
   /** The other agents that this run may be handed to, directly or through one another. */

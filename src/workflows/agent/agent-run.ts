@@ -128,12 +128,13 @@ class AgentRun {
 
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
-    const { ceiling, parents, engine, continueAsNewAfter, attributes } = this.#state.config;
+    const { ceiling, ceilingLines, parents, engine, continueAsNewAfter, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     this.#gate.setPolicies({
       agent,
       policies: { ceiling, parents, run },
+      ceilingLines,
       caller,
       metadata,
       lineage: this.#nested.lineage,

@@ -60,10 +60,11 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, run, engine, continueAsNewAfter, attributes } = config;
+  const { ceiling, ceilingLines, run, engine, continueAsNewAfter, attributes } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
+    ceilingLines,
     engine,
     continueAsNewAfter,
     attributes,

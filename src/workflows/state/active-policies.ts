@@ -16,6 +16,7 @@ import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import type { CompiledLayers, RuledCall, Ruling } from '../../core/policy/ruling.ts';
 import { compileLayers, evaluate } from '../../core/policy/ruling.ts';
+import { type RuleLines, rulePlace } from '../../core/policy/rule-place.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { changeRunSide } from '../../core/policy/run-side.ts';
 
@@ -24,6 +25,8 @@ export interface GateOptions {
   agent: string;
   /** The policies as recorded in the run; never read from a file or the environment here (I12). */
   policies: PolicyLayers;
+  /** Where the rules of the operator's policy are, as recorded in the run. Absent: unknown. */
+  ceilingLines?: RuleLines;
   caller?: Caller;
   metadata?: JsonObject;
   /** Workflow ids of the runs above this one, the root first. Default: none. */
@@ -49,6 +52,8 @@ export interface CallToRule extends RuledCall {
 /** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
 export interface RuledCase {
   ruling: Ruling;
+  /** `FILE:LINE` of the rule, if it is known. */
+  rulePlace?: string;
   terms: AskTerms;
   assessment: Assessment;
   limits: Limits;
@@ -93,6 +98,7 @@ export class ActivePolicies {
       grantAnswers(grant, asked, this.directories, atMs);
     const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
     const ruling = grants.length > 0 ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
-    return { ruling, terms, assessment, limits: limitsOf(this.policies, bare) };
+    const place = rulePlace(ruling, this.#layers.ceiling, this.options.ceilingLines);
+    return { ruling, rulePlace: place, terms, assessment, limits: limitsOf(this.policies, bare) };
   }
 }

@@ -46,6 +46,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       callerUserId: caller?.userId ?? null,
       contextSummary: call.contextSummary.slice(0, 500),
       rule: ruling.rule,
+      rulePlace: ruledCase.rulePlace,
       reason: whyAsked(ruling, risk),
       requestedAt: iso(atMs),
       deadline: deadlineMs === null ? null : iso(deadlineMs),

@@ -36,7 +36,7 @@ function reevaluate(state: GateState, rules: ActivePolicies, record: RequestReco
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const { ruling, terms, assessment } = rules.rule(call, state.ledger, atMs);
+  const { ruling, rulePlace, terms, assessment } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;
@@ -45,5 +45,11 @@ function reevaluate(state: GateState, rules: ActivePolicies, record: RequestReco
   const { rule } = ruling;
   const reason = whyAsked(ruling, risk);
   const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));
-  state.apply({ kind: 'updateTerms', atMs, requestId, terms, request: { rule, reason, reviewers, assessment } });
+  state.apply({
+    kind: 'updateTerms',
+    atMs,
+    requestId,
+    terms,
+    request: { rule, rulePlace, reason, reviewers, assessment },
+  });
 }

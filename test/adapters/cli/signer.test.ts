@@ -12,6 +12,7 @@ import { type CliResult, cli, jsonLines, terminal } from './support.ts';
 const manual = readFileSync(new URL('../../../docs/wire.md', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
 const inFolder = { cwd: folder };
+const ceiling = join(folder, 'ceiling.json');
 const people = ['ann', 'bob', 'desk'] as const;
 const ann = ['--sign', 'ann.pem', '--key', 'ann-laptop'];
 const bob = ['--sign', 'bob.pem', '--key', 'bob-phone'];
@@ -24,23 +25,23 @@ beforeAll(async () => {
     const made = await cli(['reviewer-key', '--out', `${name}.pem`], inFolder);
     publicKeys[name] = jsonLines(made)[0]!['publicKey'] as string;
   }
-  world = await openWorld({
-    policy: {
-      rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], verified: true } }],
-      directory: {
-        people: {
-          ann: { groups: ['finance'], keys: ['ann-laptop'] },
-          bob: { groups: ['finance'], keys: ['bob-phone'] },
-          carl: {},
-        },
-      },
-      reviewer_keys: {
-        'ann-laptop': publicKeys.ann,
-        'bob-phone': publicKeys.bob,
-        desk: { public_key: publicKeys.desk, operator: true },
+  const policy = {
+    rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], verified: true } }],
+    directory: {
+      people: {
+        ann: { groups: ['finance'], keys: ['ann-laptop'] },
+        bob: { groups: ['finance'], keys: ['bob-phone'] },
+        carl: {},
       },
     },
-  });
+    reviewer_keys: {
+      'ann-laptop': publicKeys.ann,
+      'bob-phone': publicKeys.bob,
+      desk: { public_key: publicKeys.desk, operator: true },
+    },
+  };
+  writeFileSync(ceiling, JSON.stringify(policy, null, 2));
+  world = await openWorld({ policy: ceiling });
 });
 afterAll(async () => {
   await world.close();
@@ -133,8 +134,9 @@ describe('signed messages are accepted as verified', () => {
     }
     expect(readdirSync(elsewhere)).toEqual(['ann.pem']);
     await run.result();
-    const { votes } = await detailsOf(requestId, workflowId);
+    const { votes, rule, rulePlace } = await detailsOf(requestId, workflowId);
     expect(votes).toMatchObject([{ reviewerId: 'ann', identity: 'verified', approved: true }]);
+    expect([rule, rulePlace]).toEqual(['ceiling#1', 'ceiling.json:3']);
   });
 
   test.each<[string, string[], string]>([

@@ -126,6 +126,7 @@ describe('renderApproval', () => {
     const contentDigest = 'c'.repeat(64);
     const voted: ApprovalDetails = {
       ...request,
+      rulePlace: 'policy.yaml:12',
       lineage: ['root', 'middle'],
       reviewers: ['group:finance', 'cfo'],
       replaces: { requestId: 'e'.repeat(32), by: 'edit' },
@@ -140,6 +141,7 @@ describe('renderApproval', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         'called by  root > middle',
+        'rule       prod (policy.yaml:12)',
         `replaces   ${'e'.repeat(32)}, as edited`,
         'reviewers  group:finance, cfo',
         'seats      bob in the place of ann',
@@ -207,6 +209,7 @@ describe('renderApproval', () => {
       agentName: hostile,
       toolName: hostile,
       rule: hostile,
+      rulePlace: hostile,
       reason: hostile,
       callerUserId: hostile,
       contextSummary: hostile,
