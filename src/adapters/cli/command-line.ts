@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { CountersignClient } from '../../client/client.ts';
-import { type ConnectionOptions, connectionWords, withConnection } from './connection-options.ts';
+import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson } from './json-option.ts';
 import { type Output, processOutput } from './output.ts';
 
@@ -25,12 +25,14 @@ export function withCommonOptions(command: Command, fields?: readonly string[]):
 /** `fields` as above. */
 export function withClientFlags(command: Command, fields?: readonly string[]): Command {
   return withCommonOptions(command, fields)
-    .option('--config <module>', 'the module with the options of the workers (default: countersign.config.ts or .js)')
-    .option(
-      '--codec-endpoint <url>',
-      'a codec server (default: TEMPORAL_CODEC_ENDPOINT, else the codecs of the module)',
+    .addOption(
+      connectionOption(
+        '--codec-endpoint <url>',
+        'a codec server (default: TEMPORAL_CODEC_ENDPOINT, else the codecs of the module)',
+      ),
     )
-    .option('--codec-auth <text>', 'its Authorization header (default: TEMPORAL_CODEC_AUTH)');
+    .addOption(connectionOption('--codec-auth <text>', 'its Authorization header (default: TEMPORAL_CODEC_AUTH)'))
+    .option('--config <module>', 'the module with the options of the workers (default: countersign.config.ts or .js)');
 }
 
 /** A parser for commander: a whole number in a range. */

@@ -28,10 +28,15 @@ const variables: [flag: string, variable: string, text: string][] = [
   ['--tls-server-name <name>', 'TEMPORAL_TLS_SERVER_NAME', "the name in the server's certificate"],
 ];
 
+/** An option that help shows apart, below those of the command itself. */
+export function connectionOption(flag: string, text: string): Option {
+  return new Option(flag, text).helpGroup('Connection:');
+}
+
 /** Adds the flags. All but the first two set their variable for this process, where client and worker read it. */
 export function withConnection(command: Command): Command {
   const add = (flag: string, text: string): Option => {
-    const option = new Option(flag, text).helpGroup('Connection:');
+    const option = connectionOption(flag, text);
     command.addOption(option);
     return option;
   };

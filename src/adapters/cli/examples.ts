@@ -14,6 +14,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign setup --address temporal.internal:7233 --namespace agents',
     'countersign setup --profile cloud',
   ],
+  doctor: ['countersign doctor', 'countersign doctor --task-queue support --json'],
   worker: ['countersign worker', 'countersign worker agent.ts --task-queue support'],
   run: [
     "countersign run support --input 'Please refund order o-17'",
