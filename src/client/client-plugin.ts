@@ -1,5 +1,6 @@
 import type { ClientInterceptors, ClientOptions } from '@temporalio/client';
 import { SimplePlugin } from '@temporalio/plugin';
+import { requireOneSdk } from '../connection/one-sdk.ts';
 import { withOwnConverter } from '../connection/own-converter.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
@@ -22,7 +23,7 @@ export interface ClientPluginOptions {
  * that they cannot decode is read as undecodable instead of throwing. The namespace is the client's.
  *
  * Throws `internal` with one sentence for an invalid `largePayloads`. So does the client for a folder that cannot be
- * used, a `payloadConverterPath` of its own, and `interceptors.workflow` that is not a list.
+ * used, a `payloadConverterPath` of its own, `interceptors.workflow` that is not a list, and two copies of Temporal's SDK.
  *
  * @example
  * ```ts
@@ -51,6 +52,7 @@ export class CountersignClientPlugin extends SimplePlugin {
   }
 
   override configureClient(options: ClientOptions): ClientOptions {
+    requireOneSdk();
     const { dataConverter, namespace = 'default' } = options;
     const payloadCodecs = [new ReadingCodec(dataConverter?.payloadCodecs ?? [])];
     return super.configureClient({

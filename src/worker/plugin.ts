@@ -8,6 +8,7 @@ import { CountersignClientPlugin } from '../client/client-plugin.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { bundledPath } from '../connection/bundled-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
+import { requireOneSdk } from '../connection/one-sdk.ts';
 import { ownConverterPath, withOwnConverter } from '../connection/own-converter.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
@@ -20,7 +21,8 @@ import { requireAttributes } from './require-attributes.ts';
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what
  * `CountersignClientPlugin` does. Throws a `DefinitionError` for options that contradict each other, `policy_invalid` for
  * a policy that does not load, and `internal` for an invalid `largePayloads` or `attributes`. `Worker.create` rejects for
- * an activity name that exists, another payload converter, and a payload folder that cannot be used. `worker.run()`
+ * an activity name that exists, another payload converter, a payload folder that cannot be used, and two copies of
+ * Temporal's SDK. `worker.run()`
  * shuts the worker down and rejects (`internal`) in a namespace without the search attributes of the inbox.
  *
  * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
@@ -77,6 +79,7 @@ export class CountersignPlugin extends SimplePlugin {
   }
 
   override configureWorker(options: WorkerOptions): WorkerOptions {
+    requireOneSdk();
     const { dataConverter, namespace = 'default', interceptors } = options;
     const configured = super.configureWorker({
       ...options,
@@ -96,6 +99,7 @@ export class CountersignPlugin extends SimplePlugin {
   }
 
   override configureBundler(options: BundleOptions): BundleOptions {
+    requireOneSdk(options.workflowsPath);
     const configured = super.configureBundler(options);
     return {
       ...configured,

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { ProblemError } from '../core/base/problem.ts';
+
+/** The packages of Temporal's SDK that keep state, which another copy of the package does not see. */
+const entryOfStateful = /^(.*[\\/]@temporalio[\\/](activity|client|worker|workflow))[\\/]lib[\\/]index\.js$/;
+
+/**
+ * Throws `internal` with one sentence if this process has loaded two copies of a package of Temporal's SDK, or if the
+ * workflows would be bundled with two. Neither fails by itself: a run whose bundle has two retries its task for ever.
+ */
+export function requireOneSdk(workflowsPath?: string): void {
+  const { cache, resolve } = createRequire(import.meta.url);
+  const entry = '@temporalio/workflow';
+  const bundled = workflowsPath === undefined ? [] : [resolve(entry), ...resolvedFrom(workflowsPath, entry)];
+  const folders = new Map<string, string>();
+  for (const path of [...Object.keys(cache), ...bundled]) {
+    const [, folder, name] = entryOfStateful.exec(path) ?? [];
+    if (folder === undefined || name === undefined) continue;
+    const first = folders.get(name) ?? folder;
+    if (first !== folder) throw twoCopies(name, first, folder);
+    folders.set(name, folder);
+  }
+}
+
+/** Empty if nothing is installed there: the bundler reports that. */
+function resolvedFrom(file: string, entry: string): string[] {
+  try {
+    return [createRequire(file).resolve(entry)];
+  } catch {
+    return [];
+  }
+}
+
+function twoCopies(name: string, ...folders: [string, string]): ProblemError {
+  const [first, second] = folders.map((folder) => `${folder} (${versionOf(folder)})`);
+  return new ProblemError({
+    code: 'internal',
+    message: `There are two copies of @temporalio/${name}, ${first} and ${second}: install all @temporalio packages once and in one version; \`npm ls @temporalio/${name}\` shows which package brings which copy.`,
+  });
+}
+
+function versionOf(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+}
