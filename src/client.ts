@@ -1,5 +1,6 @@
 /** Starts runs, lists and decides approvals, and reads runs. It needs a Temporal server, and no worker in its process. */
-// Re-exports only.
+// Re-exports only, after the check of Node's version.
+import './connection/require-node.ts';
 export { cleanPayloads } from './client/clean-payloads.ts';
 export type { Session } from './client/connect.ts';
 export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';

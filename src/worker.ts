@@ -1,5 +1,6 @@
 /** Runs agents and gates on Temporal's worker. */
-// Re-exports only.
+// Re-exports only, after the check of Node's version.
+import './connection/require-node.ts';
 export { bundleWorkflows, createWorker } from './worker/create-worker.ts';
 export type { CountersignWorker, WorkerOptions } from './worker/create-worker.ts';
 export { CountersignPlugin } from './worker/plugin.ts';

@@ -1,10 +1,16 @@
 #!/usr/bin/env node
-import { runCommandLine } from './run-command-line.ts';
-
 // A reader that closes the pipe early, such as `head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
-const exitCode = await runCommandLine(process.argv.slice(2));
-if (exitCode !== undefined) process.exitCode = exitCode;
+const words = process.argv.slice(2);
+try {
+  await import('../../connection/require-node.ts');
+  const { runCommandLine } = await import('./run-command-line.ts');
+  const exitCode = await runCommandLine(words);
+  if (exitCode !== undefined) process.exitCode = exitCode;
+} catch (error) {
+  const { reportError } = await import('./report-error.ts');
+  process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
+}
