@@ -17,7 +17,8 @@ RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 COPY package.json package-lock.json .npmrc LICENSE ./
-RUN npm install --omit=dev --no-audit && npm cache clean --force
+# Temporal's packages are peers and development dependencies: `--omit=dev` would leave them out.
+RUN npm pkg delete devDependencies && npm install --no-audit && npm cache clean --force
 COPY --from=build /countersign/dist ./dist
 COPY docker/worker-health.js ./docker/worker-health.js
 RUN mkdir project && ln -s .. node_modules/countersign

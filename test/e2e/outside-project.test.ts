@@ -1,0 +1,77 @@
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Tarball, makeOutsideProject, pack } from '../support/outside-project.ts';
+import { killAll, spawnReady } from '../support/ready-process.ts';
+import { sharedAddress } from '../support/shared-server.ts';
+
+/**
+ * A project outside the repository that installed the packed package: `test/fixtures/outside-project`. With
+ * COUNTERSIGN_TEST_SDK it runs on that version of Temporal's packages: `npm run test:lowest-sdk`.
+ */
+
+const typescript = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+const folder = mkdtempSync(join(tmpdir(), 'countersign-packed-'));
+let tarball: Tarball;
+let project: string;
+let env: NodeJS.ProcessEnv;
+
+const cli = (): string => join(project, 'node_modules', 'countersign', 'dist', 'adapters', 'cli', 'main.js');
+
+beforeAll(() => {
+  tarball = pack(folder);
+  project = makeOutsideProject(tarball.path, process.env.COUNTERSIGN_TEST_SDK);
+  const id = `outside-${randomUUID()}`;
+  env = { ...process.env, TEMPORAL_ADDRESS: sharedAddress(), TASK_QUEUE: id, WORKFLOW_ID: id };
+});
+afterAll(async () => {
+  await killAll();
+  for (const each of [folder, project]) rmSync(each, { recursive: true, force: true });
+});
+
+test('the tarball has the compiled code, the pages and the examples, without sources and source maps', () => {
+  const { files, size } = tarball;
+  expect(files.filter((file) => /^(src|test|dist\/demo)\/|\.map$|\.png$/.test(file))).toEqual([]);
+  expect(files.length).toBeLessThan(900);
+  expect(size).toBeLessThan(800_000);
+});
+
+test('every link of its README leads to a file in it', () => {
+  const readme = readFileSync(join(project, 'node_modules', 'countersign', 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path]) => path!);
+  expect(links.length).toBeGreaterThan(8);
+  expect(links.filter((path) => !tarball.files.includes(path))).toEqual([]);
+});
+
+test.each(['20.20.2', '22.20.0'])(
+  'under Node %s the command line and an import say which Node they need',
+  (version) => {
+    const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`;
+    const node = (...args: string[]): string =>
+      spawnSync(process.execPath, ['--import', pretend, ...args], { cwd: project, encoding: 'utf8' }).stderr;
+    const sentence = `Countersign needs Node 22.21 or newer; this is Node ${version} (${process.execPath}).`;
+    expect(node(cli(), 'approvals')).toBe(`error: ${sentence}\n`);
+    for (const entry of ['client', 'worker']) {
+      expect(node('--input-type=module', '--eval', `import 'countersign/${entry}'`)).toContain(`Error: ${sentence}\n`);
+    }
+  },
+);
+
+test('its TypeScript compiles with `module: nodenext`, ESM and CommonJS', () => {
+  execFileSync(process.execPath, [typescript, '-p', project], { stdio: 'inherit' });
+});
+
+test('a call waits, its reviewer approves it on the command line, and it runs', async () => {
+  await spawnReady('the worker', join(project, 'worker.ts'), { env: env as Record<string, string> });
+  // CommonJS
+  const client = spawn(process.execPath, ['refund.cts'], { cwd: project, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
+  const { value: requestId } = (await lines.next()) as { value: string };
+  await promisify(execFile)(process.execPath, [cli(), 'approve', requestId], { cwd: project, env });
+  expect((await lines.next()).value).toBe('refunded o-17');
+});

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+const fixture = join(root, 'test', 'fixtures', 'outside-project');
+
+export interface Tarball {
+  path: string;
+  /** Paths inside the package. */
+  files: string[];
+  /** In bytes, packed. */
+  size: number;
+}
+
+/** Builds the package and packs it into `folder`. */
+export function pack(folder: string): Tarball {
+  const output = execFileSync('npm', ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [packed] = Object.values(JSON.parse(output) as Record<string, Packed>);
+  return {
+    path: join(folder, basename(packed!.filename)),
+    files: packed!.files.map(({ path }) => path),
+    size: packed!.size,
+  };
+}
+
+interface Packed {
+  filename: string;
+  files: { path: string }[];
+  size: number;
+}
+
+interface Manifest {
+  peerDependencies: Record<string, string>;
+}
+
+/**
+ * Makes a project in a temporary folder that has the packed package installed, and returns its path. With `sdk` the
+ * registry serves that version of Temporal's packages; without, the project links those of this repository.
+ */
+export function makeOutsideProject(tarball: string, sdk: string | undefined): string {
+  const project = mkdtempSync(join(tmpdir(), 'countersign-outside-'));
+  cpSync(fixture, project, { recursive: true });
+  const modules = join(project, 'node_modules');
+  if (sdk === undefined) {
+    mkdirSync(join(modules, 'countersign'), { recursive: true });
+    execFileSync('tar', ['-xzf', tarball, '-C', join(modules, 'countersign'), '--strip-components=1']);
+  } else {
+    const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+    const peers = Object.keys(peerDependencies).map((name) => `${name}@${sdk}`);
+    execFileSync('npm', ['install', '--no-audit', '--no-package-lock', tarball, ...peers], {
+      cwd: project,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    const link = join(modules, name);
+    if (!name.startsWith('.') && !existsSync(link)) symlinkSync(join(root, 'node_modules', name), link);
+  }
+  return project;
+}
