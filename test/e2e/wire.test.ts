@@ -175,6 +175,89 @@ test('names of agents compare in NFC: in a run, in a policy and in a filter', as
   }
 });
 
+/** The rows of the table under a heading, without their backquotes. */
+function rowsUnder(heading: string): string[][] {
+  const section = manual.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
+  const lines = section.split('\n').filter((line) => line.startsWith('| `'));
+  return lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll('`', '').trim()),
+  );
+}
+
+const at = (value: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((found, key) => (found as Record<string, unknown> | null | undefined)?.[key], value);
+
+test('the journal, read as the manual says, is that of client.journal', async () => {
+  const own = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
+  try {
+    const pay = (amount: number) => ({ calls: [{ tool: 'pay', args: { to: 'journal', amount } }] });
+    const run = await own.start([pay(1), pay(2), { text: 'done' }]);
+    for (const approved of [true, false]) {
+      const [request] = await run.open();
+      await run.handle.signal('decide', { requestId: '0'.repeat(32), approved });
+      await run.handle.signal('decide', { requestId: request!.requestId, approved });
+      await eventually('the answer', async () => (await run.status()).counts.open === 0);
+    }
+    await run.result();
+    const entries = new Map<number, unknown>();
+    const { executions } = await own.client.historyChain(run.workflowId);
+    expect(executions.length).toBeGreaterThan(1);
+    for (const event of executions.flatMap(({ events }) => events)) {
+      for (const [attributes = '', of = '', path = ''] of rowsUnder('Read the journal')) {
+        const found = at(event, attributes);
+        const name = String(at(found, 'activityType.name') ?? at(found, 'workflowType.name') ?? '');
+        const isTool = of.startsWith('tools') && !name.startsWith('countersign.');
+        if (of !== '' && !isTool && !of.split(', and ').includes(name)) continue;
+        const payload = at(found, path) as { data?: Uint8Array } | undefined;
+        if (payload?.data == null) continue;
+        const value: unknown = JSON.parse(Buffer.from(payload.data).toString());
+        const journal = (at(value, 'journal') ?? at(value, 'gate.journal') ?? []) as { seq: number }[];
+        for (const entry of journal) entries.set(entry.seq, entry);
+      }
+    }
+    const read = [...entries].toSorted(([one], [other]) => one - other).map(([, entry]) => entry);
+    expect(read).toEqual((await own.client.journal(run.workflowId)).entries);
+    const kinds = (read as { kind: string }[]).map(({ kind }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(['opened', 'refused', 'settled', 'ran']));
+  } finally {
+    await own.close();
+  }
+});
+
+test('a policy with only `approval` answers by its risk defaults; the defaults of the manual leave it to the ceiling', async () => {
+  const own = await openWorld({ policy: { version: 1, rules: [{ pattern: '*', action: 'allow' }] } });
+  const [, defaults] = /`"risk_defaults": (\{.*?\})`/.exec(manual)!;
+  const calls = [{ tool: 'wipe' }, { tool: 'pay', args: { to: 'ann', amount: 5 } }];
+  try {
+    const approval = { timeout: '1s' };
+    const outcomes = async (policy: JsonObject): Promise<string[]> => {
+      const run = await own.start([{ calls }, { text: 'done' }], { policy });
+      return (await run.result()).outcomes.map(({ outcome }) => outcome);
+    };
+    expect(await outcomes({ approval })).toEqual(['denied_by_policy', 'expired']);
+    expect(await outcomes({ approval, risk_defaults: JSON.parse(defaults!) as JsonObject })).toEqual([
+      'allowed',
+      'allowed',
+    ]);
+  } finally {
+    await own.close();
+  }
+});
+
+test('an update that times out before a worker reads it is not withdrawn', async () => {
+  const { run, ids } = await stage('one');
+  const { client } = world.client.session;
+  await world.stopWorker();
+  const args: [object] = [{ requestId: ids[0], approved: true, decisionId: 'ann-1' }];
+  const update = client.connection.withDeadline(Date.now() + 1_000, () => run.handle.executeUpdate('decide', { args }));
+  await expect(update).rejects.toMatchObject({ name: 'WorkflowUpdateRPCTimeoutOrCancelledError' });
+  await world.startWorker();
+  expect(await run.result()).toMatchObject({ outcomes: [{ outcome: 'approved', ran: 'yes' }] });
+});
+
 test('duplicate, changed, early and late signals: which are counted, and that nothing changes', async () => {
   const { run, ids } = await stage('one');
   const [requestId] = ids;
