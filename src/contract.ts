@@ -1,7 +1,6 @@
 /**
  * The interface of a run: names of signals, updates, queries and attributes, and the shapes of their data. Other
- * services and other languages depend on each name here; `docs/wire.md` describes it for them. Safe in the workflow
- * sandbox.
+ * services and other languages depend on each name here; `docs/wire.md` describes it. Safe in the sandbox.
  */
 import type {
   ApprovalRequest,
@@ -12,7 +11,7 @@ import type {
 } from './core/ledger/approval.ts';
 import type { JournalEntry } from './core/ledger/journal-entry.ts';
 import type { Mode } from './core/policy/modes.ts';
-import type { Policy, PolicyLayers } from './core/policy/policy.ts';
+import type { Policy } from './core/policy/policy.ts';
 import type { Json, JsonObject } from './core/base/tool-call.ts';
 
 export type {
@@ -38,7 +37,7 @@ export type {
 export type { MessageSignature, ParsedDecision as Decision, RequestedScope } from './core/messages/decision.ts';
 export type { Identity } from './core/people/entitlement.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
-export type { Always, GrantKind } from './core/policy/policy.ts';
+export type { Always, GrantKind, RunPolicies } from './core/policy/policy.ts';
 export type { JournalEntry } from './core/ledger/journal-entry.ts';
 
 /**
@@ -97,8 +96,7 @@ export const messageNames = {
 /** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0018). */
 export const parentsChangedName = 'parentsChanged';
 /**
- * The queries that a run answers. A workflow with an `ApprovalGate` answers `approvals`, `grants`, `policy` and
- * `receipt`.
+ * The queries that a run answers. With an `ApprovalGate`, a workflow answers `approvals`, `grants`, `policy`, `receipt`.
  *
  * @example
  * ```ts
@@ -278,14 +276,6 @@ export interface Permit {
   heartbeats?: boolean;
   /** Entries that no earlier payload carried. */
   journal?: JournalEntry[];
-}
-
-/** The answer of query `policy`: what rules on the calls of a run now. `run` is the agent's side and the run's, merged. */
-export interface RunPolicies extends PolicyLayers {
-  /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
-  digest: string;
-  /** The version of the engine that rules. */
-  engine: number;
 }
 
 /** The answer of query `run`. */

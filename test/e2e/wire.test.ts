@@ -193,8 +193,9 @@ const at = (value: unknown, path: string): unknown =>
 test('the journal, read as the manual says, is that of client.journal', async () => {
   const own = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
   try {
+    const look = { calls: [{ tool: 'look', args: { what: 'sea' } }] };
     const pay = (amount: number) => ({ calls: [{ tool: 'pay', args: { to: 'journal', amount } }] });
-    const run = await own.start([pay(1), pay(2), { text: 'done' }]);
+    const run = await own.start([look, pay(1), pay(2), { text: 'done' }]);
     for (const approved of [true, false]) {
       const [request] = await run.open();
       await run.handle.signal('decide', { requestId: '0'.repeat(32), approved });
@@ -208,7 +209,7 @@ test('the journal, read as the manual says, is that of client.journal', async ()
     for (const event of executions.flatMap(({ events }) => events)) {
       for (const [attributes = '', of = '', path = ''] of rowsUnder('Read the journal')) {
         const found = at(event, attributes);
-        const name = String(at(found, 'activityType.name') ?? at(found, 'workflowType.name') ?? '');
+        const name = (at(found, 'activityType.name') ?? at(found, 'workflowType.name') ?? '') as string;
         const isTool = of.startsWith('tools') && !name.startsWith('countersign.');
         if (of !== '' && !isTool && !of.split(', and ').includes(name)) continue;
         const payload = at(found, path) as { data?: Uint8Array } | undefined;

@@ -117,6 +117,14 @@ export interface PolicyLayers {
   run?: Policy;
 }
 
+/** The answer of query `policy`: what rules on the calls of a run now. `run` is the agent's side and the run's, merged. */
+export interface RunPolicies extends PolicyLayers {
+  /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
+  digest: string;
+  /** The version of the engine that rules. */
+  engine: number;
+}
+
 export const standardRiskDefaults = { read_only: 'allow', write: 'ask', destructive: 'deny' } as const satisfies Record<
   Exclude<Risk, 'unknown'>,
   Action
