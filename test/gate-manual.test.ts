@@ -29,8 +29,8 @@ describe('a block matches its file', () => {
 test('the overrides are among our own', () => {
   const [, written = ''] = /^```json\n(.*?)^```$/ms.exec(manual) ?? [];
   const { overrides } = JSON.parse(`{${written}}`) as { overrides: Record<string, string> };
-  const own = JSON.parse(read('package.json')) as Record<'overrides' | 'dependencies', Record<string, string>>;
+  const own = JSON.parse(read('package.json')) as Record<'overrides' | 'devDependencies', Record<string, string>>;
   const names = Object.keys(overrides);
   expect(names.map((name) => own.overrides[name])).toEqual(names.map((name) => `$${name}`));
-  expect(names.map((name) => own.dependencies[name])).toEqual(names.map((name) => overrides[name]));
+  expect(names.map((name) => own.devDependencies[name])).toEqual(names.map((name) => overrides[name]));
 });
