@@ -15,8 +15,8 @@ export class Deadlines {
   readonly #inFlight: InFlight;
   readonly #escalation: EscalationSteps;
   readonly #timer: DeadlineTimer;
-  /** Requests past their deadline that are still open, with the workflow time of the first look past the deadline. */
-  readonly #overdue = new Map<string, number>();
+  /** Open requests past a deadline, with that deadline and the workflow time of the first look past it. */
+  readonly #overdue = new Map<string, { deadlineMs: number; firstLookMs: number }>();
 
   /** `onFired` is called when the timer fires. */
   constructor(state: GateState, inFlight: InFlight, escalation: EscalationSteps, onFired: () => void) {
@@ -28,18 +28,24 @@ export class Deadlines {
 
   /** Notes which open requests are past their deadline for the first time. */
   look(nowMs: number): void {
-    const overdue = this.#state.ledger.open.filter(({ deadlineMs }) => deadlineMs !== null && nowMs > deadlineMs);
-    const ids = overdue.map(({ request }) => request.requestId);
-    for (const requestId of this.#overdue.keys()) if (!ids.includes(requestId)) this.#overdue.delete(requestId);
-    for (const requestId of ids) if (!this.#overdue.has(requestId)) this.#overdue.set(requestId, nowMs);
+    const overdue = new Map<string, number>();
+    for (const { request, deadlineMs } of this.#state.ledger.open) {
+      if (deadlineMs !== null && nowMs > deadlineMs) overdue.set(request.requestId, deadlineMs);
+    }
+    for (const requestId of this.#overdue.keys()) if (!overdue.has(requestId)) this.#overdue.delete(requestId);
+    for (const [requestId, deadlineMs] of overdue) {
+      if (this.#overdue.get(requestId)?.deadlineMs === deadlineMs) continue;
+      this.#overdue.set(requestId, { deadlineMs, firstLookMs: nowMs });
+    }
   }
 
   /** True if only the recorded time tells whether a message received at `receivedAtMs` came in time. */
   isDoubtful(requestId: string, receivedAtMs: number): boolean {
-    const firstLookMs = this.#overdue.get(requestId);
-    if (firstLookMs === undefined || receivedAtMs > firstLookMs) return false;
+    const known = this.#overdue.get(requestId);
     const found = this.#state.ledger.open.find(({ request }) => request.requestId === requestId);
-    return found?.deadlineMs != null && receivedAtMs > found.deadlineMs;
+    if (known === undefined || found?.deadlineMs == null || receivedAtMs <= found.deadlineMs) return false;
+    // An extension that was applied late, and is past already, has a deadline at which nobody has looked yet.
+    return known.deadlineMs !== found.deadlineMs || receivedAtMs <= known.firstLookMs;
   }
 
   /** Expires overdue requests that nothing in flight holds, and takes the steps that are due. */
