@@ -6,7 +6,7 @@ const gap = '  ';
 
 /** Titles of columns that are not simply cut. */
 interface Columns {
-  /** People copy these cells: they are cut only if the others cannot become any narrower. */
+  /** People copy these cells: they are cut only if the others are narrow already. */
   whole?: string[];
   /** These cells continue on the next line. */
   wrapped?: string[];
@@ -26,8 +26,11 @@ export function renderTable(
     Math.max(...[title, ...rows.map((row) => row[column]!)].map((cell) => stringWidth(cell))),
   );
   const room = output.width - gap.length * (head.length - 1);
-  const cut = shrink(natural, 8, room, (column) => !whole.includes(head[column]!));
-  const widths = shrink(cut, 4, room, () => true);
+  const mayBeCut = (column: number): boolean => !whole.includes(head[column]!);
+  const widths = [8, 4].reduce(
+    (wide, least) => shrink(shrink(wide, least, room, mayBeCut), least, room, () => true),
+    natural,
+  );
 
   const linesOf = (row: string[]): string[][] => {
     const cells = row.map((cell, column) => {

@@ -14,6 +14,7 @@ describe('truncate', () => {
     ['one two three', 8, 'one two…'],
     ['one two three', 6, 'one…'],
     ['a twosome', 6, 'a two…'],
+    ['alpha be gamma', 9, 'alpha be…'],
     ['a reallyLongWord', 10, 'a reallyL…'],
     ['日本語テキスト', 6, '日本…'],
     ['日本語テキスト', 7, '日本語…'],
@@ -82,7 +83,7 @@ describe('renderTable', () => {
       ],
     ],
     [29, ['ID        ARGUMEN…  RUN', '4f0c9a1e  custome…  ticket-8', '81aa07c2  数量      ticket-12']],
-    [20, ['ID     ARGU…  RUN', '4f0c…  cust…  ticke…', '81aa…  数量   ticke…']],
+    [20, ['ID      ARG…  RUN', '4f0c9…  cus…  ticke…', '81aa0…  数量  ticke…']],
   ])('%i columns', (width, lines) => {
     expect(render(width)).toEqual(lines);
   });
