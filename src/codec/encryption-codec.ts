@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { unreadPayload } from '../connection/unread-payload.ts';
-import { KeyRing, type KeySource, fingerprintOf, keysFromEnvironment } from './key-ring.ts';
+import { KeyRing, type KeySource, fingerprintOf, idShape, keysFromEnvironment } from './key-ring.ts';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -68,9 +68,10 @@ export class EncryptionCodec implements PayloadCodec {
   async #open(payload: Payload): Promise<Payload> {
     if (textOf(payload, 'encoding') !== encoding) return payload;
     const id = textOf(payload, 'encryption-key-id');
+    if (!idShape.test(id)) return damaged();
     const found = await this.#ring.find(id);
     // Another worker may have the key, or this one later: what is not known to be damaged is not judged (I5c).
-    if (found === undefined) throw new Error(`a payload is encrypted with key '${shown(id)}', which is not known here`);
+    if (found === undefined) throw new Error(`a payload is encrypted with key '${id}', which is not known here`);
     if (found.key === null) return damaged();
     // No id is given to two keys, so this one never fits. What only a worker can have written waits for another worker.
     if (textOf(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key)) return unreadPayload('encoded');
@@ -97,8 +98,4 @@ function damaged(): Payload {
 
 function textOf({ metadata }: Payload, name: string): string {
   return Buffer.from(metadata?.[name] ?? []).toString();
-}
-
-function shown(id: string): string {
-  return id.slice(0, 64);
 }

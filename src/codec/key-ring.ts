@@ -18,7 +18,8 @@ export type KeySource = readonly EncryptionKey[] | { file: string } | (() => Key
 type KeyList = readonly EncryptionKey[];
 
 const keyBytes = 32;
-const idShape = /^[\w.-]{1,64}$/;
+/** The shape of key ids. What names anything else was not encrypted by this codec. */
+export const idShape = /^[\w.-]{1,64}$/;
 const rereadMs = 5_000;
 
 /** `COUNTERSIGN_KEY_FILE`, else `COUNTERSIGN_KEYS`, which holds the text of such a file. Throws `internal` without both. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exampleBundle } from './api/example-bundle.ts';
 import type { ReplayBundle } from './replay-server.ts';
@@ -13,8 +14,10 @@ export function testedBundles(codePath: string): ReplayBundle[] {
   return [
     { codePath },
     ...(existsSync(ofExamples) ? [{ codePath: ofExamples }] : []),
-    { workflowsPath: path('./gated-workflows.ts') },
-    { workflowsPath: path('./recorded-workflows.ts') },
+    ...['gated-workflows', 'recorded-workflows'].map((name) => {
+      const shared = join(dirname(codePath), `${name}.js`);
+      return existsSync(shared) ? { codePath: shared } : { workflowsPath: path(`./${name}.ts`) };
+    }),
     { workflowsPath: path('./late-telling-workflows.ts') },
     { workflowsPath: path('../../examples/order/workflows.ts') },
     { workflowsPath: path('../../examples/ai-sdk/workflows.ts'), plugins: 'with ai-sdk' },
