@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const touchIntervalMs = 5_000;
@@ -38,13 +39,18 @@ export async function withFileLock<T>(
   }
 }
 
+/** Creates the lock with its content in one step, so that no waiter reads a lock without a holder. */
 async function tryCreate(path: string): Promise<boolean> {
+  const complete = `${path}-${randomUUID()}`;
   try {
-    await writeFile(path, `${process.pid} ${hostname()}`, { flag: 'wx' });
+    await writeFile(complete, `${process.pid} ${hostname()}`);
+    await link(complete, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  } finally {
+    await rm(complete, { force: true });
   }
 }
 
