@@ -41,6 +41,13 @@ const clockReaders = [
   'src/workflows/gate/queries.ts',
 ];
 
+const workflowGlobals = [
+  { name: 'process', message: 'workflow code reads no environment (I12).' },
+  { name: 'fetch', message: 'workflow code does no I/O: use an activity.' },
+  { name: 'Buffer', message: 'it does not exist in the workflow sandbox: use Uint8Array and TextEncoder.' },
+  { name: 'console', message: 'use log of @temporalio/workflow, which is silent on replay.' },
+];
+
 /** Libraries that give the same answer everywhere. */
 const pureLibraries = [
   '@bufbuild/cel',
@@ -224,19 +231,9 @@ export default defineConfig({
         ...workflowImports('..'),
         'no-restricted-globals': [
           'error',
-          { name: 'process', message: 'workflow code reads no environment (I12).' },
-          { name: 'fetch', message: 'workflow code does no I/O: use an activity.' },
+          ...workflowGlobals,
           {
-            name: 'Buffer',
-            message: 'it does not exist in the workflow sandbox: use Uint8Array and TextEncoder.',
-          },
-          { name: 'console', message: 'use log of @temporalio/workflow, which is silent on replay.' },
-        ],
-        'no-restricted-properties': [
-          'error',
-          {
-            object: 'Date',
-            property: 'now',
+            name: 'Date',
             message:
               'workflow time may be read only in an activation that writes a command (docs/decisions/0023): see clockReaders in oxlint.config.ts.',
           },
@@ -244,7 +241,7 @@ export default defineConfig({
       },
     },
     ...workflowOverrides,
-    { files: clockReaders, rules: { 'no-restricted-properties': 'off' } },
+    { files: clockReaders, rules: { 'no-restricted-globals': ['error', ...workflowGlobals] } },
     {
       files: ['src/models/**/*.ts', 'src/agents/**/*.ts'],
       rules: restrictedImports({

@@ -64,6 +64,9 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
     /^workflows\/gate holds the gate/,
   ],
   ['src/workflows/gate/sample.ts', "import { a } from '../interceptors.ts';", /^workflows\/gate holds the gate/],
+  ['src/workflows/gate/sample.ts', 'export const at = Date.now();', /workflow time may be read only/],
+  ['src/workflows/gate/sample.ts', 'export const at = new Date();', /workflow time may be read only/],
+  ['src/workflows/gate/sample.ts', 'export const at = process.env;', /workflow code reads no environment/],
   ['src/activities/sample.ts', "import { a } from '../models/ask-model.ts';", undefined],
   ['src/activities/sample.ts', "import { a } from '../workflows/index.ts';", /^activities are the effects/],
   [

@@ -10,8 +10,8 @@ import { DefinitionError } from './definition-error.ts';
  */
 export interface ModelCallOptions extends ModelCallLimits {
   /**
-   * Whether answers are streamed. Default `auto`: yes, unless the server turns out not to stream; it is then asked
-   * again without, and for as long as the worker lives.
+   * `auto` (default): answers are streamed; if a server does not stream, the call is repeated without streaming, and
+   * this worker does not try to stream from that model again.
    */
   stream?: 'auto' | 'on' | 'off';
   temperature?: number;
@@ -38,7 +38,7 @@ const limits = {
 
 const streamings: unknown[] = ['auto', 'on', 'off'];
 
-/** Of each option that is no limit: what is expected, and whether a value is that. */
+/** For each option except the limits: the expected value in words, and a check of it. */
 const settings = {
   stream: ["'auto', 'on' or 'off'", (value) => streamings.includes(value)],
   temperature: ['a number', Number.isFinite],
@@ -70,7 +70,7 @@ export function checkModelCall(place: string, options: ModelCallOptions): void {
   }
 }
 
-/** What a run records; the rest may hold secrets. */
+/** The options that a run records in history. The others may hold secrets. */
 export function limitsOf({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions): ModelCallLimits {
   return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
 }

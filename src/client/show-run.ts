@@ -42,7 +42,7 @@ export interface RunView {
   run?: RunStatus;
   /** Present if a run of `agentRun` has completed. */
   result?: RunResult;
-  /** What a workflow of one's own returned. */
+  /** The result of a workflow that is not an agent run. */
   returned?: unknown;
   /** Why the run failed, or why its result cannot be read. */
   failure?: Problem;

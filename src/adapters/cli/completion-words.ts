@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What the shell may complete after the words of one command. */
+/** The words that can follow one command. */
 export interface CommandWords {
   /** The words of the command after `countersign`, each after a slash: `/approvals/show`; empty for the program. */
   path: string;

@@ -8,7 +8,7 @@ function fields<Printed>(names: Record<keyof Printed, true>): readonly string[] 
   return Object.keys(names);
 }
 
-/** What `--json FIELDS` can select, by what a command prints. */
+/** The fields that `--json FIELDS` can select, for each type of value that a command prints. */
 export const jsonFields = {
   /** `change`: only with --watch. `requestIds` and `message`: of a run whose requests cannot be read. */
   request: fields<ApprovalSummary & UnreadRun & { change: string }>({

@@ -72,9 +72,9 @@ function changes(output: Output): View {
       for (const row of approvals) now.set(`${row.requestId} ${row.workflowId}`, row);
       for (const [key, each] of known) {
         if (now.has(key)) continue;
-        // What cannot be read now may be among those that are.
-        const isUnread = more > 0 || ('requestId' in each && now.has(each.workflowId));
-        if (isUnread) now.set(key, each);
+        // A request that is missing from the list may still be open: its run is unread, or the list is cut.
+        const mayBeOpen = more > 0 || ('requestId' in each && now.has(each.workflowId));
+        if (mayBeOpen) now.set(key, each);
         else output.json({ change: 'gone', ...each });
       }
       for (const [key, each] of now) {

@@ -51,7 +51,8 @@ export class VisibilityIndex {
       ...(names.tags === null ? [] : [list(names.tags, tags)]),
       dueMs === null
         ? list(names.due, [])
-        : { key: defineSearchAttributeKey(names.due, DATETIME), value: new Date(dueMs) },
+        : // oxlint-disable-next-line no-restricted-globals -- it converts a given instant
+          { key: defineSearchAttributeKey(names.due, DATETIME), value: new Date(dueMs) },
     ]);
     const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
     this.#state.putBack(rest);
