@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { bundledPath } from '../src/connection/bundled-path.ts';
+import { modulePath } from '../src/connection/module-path.ts';
 import { replayLines, replayServer } from '../test/support/replay-server.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function replayRuns(address: string, codePaths: readonly string[] =
     address,
     bundles: [
       ...codePaths.map((codePath) => ({ codePath })),
-      { workflowsPath: bundledPath('index') },
+      { workflowsPath: modulePath('workflows/index') },
       { workflowsPath: fileURLToPath(new URL('./bare-workflows.ts', import.meta.url)), plugins: 'none' },
     ],
   });

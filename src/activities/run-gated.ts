@@ -3,7 +3,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { outcomeUnknownType } from '../core/base/tool-failure.ts';
 
 /**
- * Runs a gated activity after the second gate, with its own arguments only. Heartbeats for the activity if its author
+ * Runs a gated activity after the second gate. Heartbeats for the activity if its author
  * does not, so that a killed worker is noticed. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7).
  */
 export async function runGated(
@@ -18,7 +18,7 @@ export async function runGated(
       ? setInterval(() => context.heartbeat(), Math.max(heartbeatTimeoutMs / 3, 1))
       : undefined;
   try {
-    return await next({ ...input, args: input.args.slice(1) });
+    return await next(input);
   } catch (error) {
     // A cancellation that the workflow requested stays a cancellation.
     if (context.cancellationSignal.aborted && context.cancellationDetails?.cancelRequested !== true) {

@@ -10,7 +10,7 @@ import { callDigest } from '../core/base/digest.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedArguments } from '../core/policy/gated-activity.ts';
 import { knownCeiling } from '../core/policy/known-ceiling.ts';
-import { isReceivedPermit } from '../core/base/permit-mark.ts';
+import { Permitted } from '../core/base/permit-metadata.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../core/policy/ruling.ts';
 import { notSplit } from '../core/shell/parts.ts';
@@ -66,9 +66,10 @@ export function secondGate({
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
   return {
     async execute(
-      input: ActivityExecuteInput,
+      received: ActivityExecuteInput,
       next: Next<ActivityInboundCallsInterceptor, 'execute'>,
     ): Promise<unknown> {
+      const { input, permit: ofGated } = separated(received);
       const { activityType, workflowExecution, workflowType } = activityInfo();
       const tool = registry.tool(activityType);
       const activity = gated.get(activityType);
@@ -76,7 +77,7 @@ export function secondGate({
       // Check this before every refusal, because a refusal says that the call did not run.
       if (called !== undefined && !isRepeatable(called)) refuseSecondStart(called.name);
       if (called === undefined && !activityType.startsWith('countersign.')) {
-        if (!isReceivedPermit(input.args[0])) return next(input);
+        if (ofGated === undefined) return next(input);
         throw refused(
           'forbidden',
           `'${activityType}' is gated in its workflow and not on this worker: name it in 'gated'`,
@@ -98,9 +99,9 @@ export function secondGate({
         throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
       }
       if (called === undefined) return next(input);
-      const permit = permitShape.safeParse(input.args[0]);
-      const isGates = permit.success && permit.data.workflowId === workflowExecution.workflowId;
-      if (!isGates || (activity !== undefined && !isReceivedPermit(input.args[0]))) {
+      // A tool is called by `agentRun` alone, which writes the permit before the arguments.
+      const permit = permitShape.safeParse(activity === undefined ? input.args[0] : ofGated);
+      if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
         throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate`);
       }
       const { digest, definition, agent, caller, heartbeats = false } = permit.data;
@@ -113,7 +114,7 @@ export function secondGate({
           checked: tool === undefined ? undefined : await checkEdit({ agent, tool: tool.name, args }),
         });
       }
-      const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args.slice(1));
+      const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args);
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
@@ -131,6 +132,15 @@ export function secondGate({
       return next(input);
     },
   };
+}
+
+/** The arguments of the activity, and the permit that came beside the first one. */
+function separated(received: ActivityExecuteInput): { input: ActivityExecuteInput; permit?: object } {
+  const args = received.args.map((arg) => (arg instanceof Permitted ? arg.value : arg));
+  const [first] = received.args;
+  if (!(first instanceof Permitted)) return { input: { ...received, args } };
+  const hasNone = args.length === 1 && args[0] === undefined;
+  return { input: { ...received, args: hasNone ? [] : args }, permit: first.permit };
 }
 
 function readGated(activity: GatedDefinition, given: readonly unknown[]): JsonObject {

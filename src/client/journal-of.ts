@@ -4,7 +4,7 @@ import { activityNames, journalMemoName, memoName, workflowType } from '../contr
 import type { Projection } from '../core/ledger/journal.ts';
 import { orderedEntries, projectJournal } from '../core/ledger/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
-import { saysPermit } from '../core/base/permit-mark.ts';
+import { permitIn } from '../core/base/permit-metadata.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -32,26 +32,35 @@ export function entriesOf(executions: readonly History[]): JournalEntry[] {
   const events = executions.flatMap(({ events: each }) => each ?? []);
   const started = events.find((event) => event.workflowExecutionStartedEventAttributes != null);
   const isRun = started?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
-  return events.flatMap((event) => (isRun ? journalIn(event) : gatedCarriersOf(event).flatMap(entriesIn)));
+  return events.flatMap((event) => (isRun ? journalIn(event) : gatedJournalIn(event)));
 }
 
 /** The journal entries that one event of an agent run carries. */
 export function journalIn(event: Event): JournalEntry[] {
-  return carriersOf(event).flatMap(entriesIn);
+  return carriersOf(event).map(decoded).flatMap(entriesIn);
 }
 
 /**
  * In a custom workflow most payloads are the author's own. The gate writes into the memo, into activities of ours, and
- * into permits, which carry a mark that no argument can have.
+ * into permits, which are in the metadata of payloads, where no argument is.
  */
-function gatedCarriersOf(event: Event): Payload[] {
+function gatedJournalIn(event: Event): JournalEntry[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
   const activity = scheduled?.activityType?.name ?? '';
   const first = scheduled?.input?.payloads?.[0];
   const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
-  return [isOurs || saysPermit(first?.metadata) ? first : undefined, ...memosOf(event)].filter(
-    (payload): payload is Payload => payload != null,
-  );
+  const carriers = [isOurs || isMarked(first) ? first : undefined, ...memosOf(event)].filter(isPayload);
+  return [permitIn(first?.metadata), ...carriers.map(decoded)].flatMap(entriesIn);
+}
+
+/** In histories of the first versions, a permit was an argument of its own, and its payload's metadata said so. */
+function isMarked(payload: Payload | undefined): boolean {
+  const mark = payload?.metadata?.['countersign'];
+  return mark != null && new TextDecoder().decode(mark) === 'permit';
+}
+
+function isPayload(payload: Payload | null | undefined): payload is Payload {
+  return payload != null;
 }
 
 /**
@@ -70,7 +79,7 @@ function carriersOf(event: Event): Payload[] {
     nested?.workflowType?.name === workflowType ? nested.input?.payloads?.[1] : undefined,
     event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
     event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
-  ].filter((payload): payload is Payload => payload != null);
+  ].filter(isPayload);
 }
 
 function memosOf(event: Event): (Payload | undefined)[] {
@@ -89,8 +98,7 @@ const unwritten = new Set<string>([
   activityNames.verifyCarried,
 ]);
 
-function entriesIn(payload: Payload): JournalEntry[] {
-  const value = decoded(payload);
+function entriesIn(value: unknown): JournalEntry[] {
   const journal = listIn(value) ?? listIn((value as { gate?: unknown } | undefined)?.gate) ?? [];
   return journal.filter(isEntry);
 }

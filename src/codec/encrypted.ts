@@ -1,5 +1,5 @@
 import type { DataConverter } from '@temporalio/common';
-import { bundledPath } from '../connection/bundled-path.ts';
+import { modulePath } from '../connection/module-path.ts';
 import { EncryptionCodec, type EncryptionCodecOptions } from './encryption-codec.ts';
 
 /**
@@ -22,6 +22,6 @@ import { EncryptionCodec, type EncryptionCodecOptions } from './encryption-codec
 export function encrypted(options: EncryptionCodecOptions = {}): DataConverter {
   return {
     payloadCodecs: [new EncryptionCodec(options)],
-    failureConverterPath: bundledPath('sandbox/failure-converter'),
+    failureConverterPath: modulePath('workflows/sandbox/failure-converter'),
   };
 }

@@ -20,8 +20,8 @@ export interface EncryptionCodecOptions {
 }
 
 /**
- * A payload codec that encrypts with AES-256-GCM: arguments, results, messages, memos and headers of activities reach
- * Temporal's server only as ciphertext. Workflow ids, types, task queues and search attributes stay in clear text.
+ * A payload codec that encrypts with AES-256-GCM: arguments, results, messages and memos reach Temporal's server only as
+ * ciphertext. Workflow ids, types, task queues, search attributes and headers stay in clear text.
  *
  * Give it to workers and clients alike, as `dataConverter: { payloadCodecs: [codec] }`. What is not encrypted passes
  * unchanged, so a namespace can change over while runs are open. A payload that names an unknown key is an error: a

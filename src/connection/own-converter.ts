@@ -1,21 +1,29 @@
 import type { DataConverter } from '@temporalio/common';
 import { ProblemError } from '../core/base/problem.ts';
-import { bundledPath } from './bundled-path.ts';
+import { modulePath } from './module-path.ts';
+
+/** In workflows and clients; and in a worker outside its workflows, where it also reads permits. */
+const own = modulePath('workflows/sandbox/payload-converter');
+const ownOfWorkers = modulePath('worker/payload-converter');
 
 /**
  * The path of our payload converter. It never throws while it reads: with another one, a single signal could stop a run
  * for ever, and a single memo could hide the inbox (I5a). Throws `internal` with one sentence if `given` is another one.
  */
 export function ownConverterPath(given: string | undefined): string {
-  const own = bundledPath('sandbox/payload-converter');
-  if (given === undefined || given === own) return own;
+  if (given === undefined || given === own || given === ownOfWorkers) return own;
   throw new ProblemError({
     code: 'internal',
     message: `countersign needs its own payload converter: remove payloadConverterPath (${given}), or do its work in a payload codec.`,
   });
 }
 
-/** The data converter with our payload converter; its codecs and its external storage stay. Throws as above. */
+/** The data converter of a client, with our payload converter. Its codecs and its external storage stay. Throws as above. */
 export function withOwnConverter(given: DataConverter | undefined): DataConverter {
   return { ...given, payloadConverterPath: ownConverterPath(given?.payloadConverterPath) };
+}
+
+/** The same for a worker. */
+export function withWorkerConverter(given: DataConverter | undefined): DataConverter {
+  return { ...withOwnConverter(given), payloadConverterPath: ownOfWorkers };
 }

@@ -16,7 +16,7 @@ import {
   makeTelemetryFilterString,
 } from '@temporalio/worker';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
-import { bundledPath } from '../connection/bundled-path.ts';
+import { modulePath } from '../connection/module-path.ts';
 import type { ServerOptions } from '../connection/connection-settings.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
@@ -89,7 +89,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     await requireAttributes(connection, namespace, attributeNamesOf(options.attributes));
     const worker = await Worker.create({
       shutdownGraceTime: '10s',
-      ...(options.workflowBundle === undefined && { workflowsPath: bundledPath('index') }),
+      ...(options.workflowBundle === undefined && { workflowsPath: modulePath('workflows/index') }),
       ...passedOn(options),
       connection,
       namespace,
@@ -138,14 +138,14 @@ function passedOn(options: WorkerOptions): PassedOn {
  * ```
  */
 export function bundleWorkflows(
-  workflowsPath = bundledPath('index'),
+  workflowsPath = modulePath('workflows/index'),
   plugins: readonly WorkerPlugin[] = [],
   dataConverter?: DataConverter,
 ): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath,
     failureConverterPath: dataConverter?.failureConverterPath,
-    plugins: [new CountersignPlugin({ leanBundle: workflowsPath === bundledPath('index') }), ...plugins],
+    plugins: [new CountersignPlugin({ leanBundle: workflowsPath === modulePath('workflows/index') }), ...plugins],
     logger: new DefaultLogger('ERROR'),
   });
 }

@@ -6,10 +6,10 @@ import type { BundleOptions, ReplayWorkerOptions, Worker, WorkerOptions } from '
 import { DefinitionError } from '../agents/definition-error.ts';
 import { CountersignClientPlugin } from '../client/client-plugin.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
-import { bundledPath } from '../connection/bundled-path.ts';
+import { modulePath } from '../connection/module-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { requireOneSdk } from '../connection/one-sdk.ts';
-import { ownConverterPath, withOwnConverter } from '../connection/own-converter.ts';
+import { ownConverterPath, withWorkerConverter } from '../connection/own-converter.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { activitySide } from './activity-side.ts';
@@ -65,8 +65,8 @@ export class CountersignPlugin extends SimplePlugin {
     super({
       name: 'countersign',
       activities: (given: object = {}) => joinActivities(given, activities),
-      dataConverter: withOwnConverter,
-      workerInterceptors: { activity: [() => ({ inbound })], workflowModules: [bundledPath('interceptors')] },
+      dataConverter: withWorkerConverter,
+      workerInterceptors: { activity: [() => ({ inbound })], workflowModules: [modulePath('workflows/interceptors')] },
     });
     this.#client = new CountersignClientPlugin({ largePayloads: largePayloads ?? false });
     this.#attributes = names;
@@ -106,7 +106,7 @@ export class CountersignPlugin extends SimplePlugin {
       payloadConverterPath: ownConverterPath(options.payloadConverterPath),
       // A worker that makes its own bundle passes the modules of `configureWorker`, so ours may come twice.
       workflowInterceptorModules: [...new Set(configured.workflowInterceptorModules)],
-      preloadModules: [...(options.preloadModules ?? []), bundledPath('preloaded')],
+      preloadModules: [...(options.preloadModules ?? []), modulePath('workflows/preloaded')],
       webpackConfigHook: (given) => {
         const config = singleFile(options.webpackConfigHook?.(given) ?? given);
         return this.#isLean ? leanBundle(config) : config;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { CountersignClientPlugin } from '../../src/client.ts';
 import { askPast } from '../../src/client/ask-past.ts';
-import { bundledPath } from '../../src/connection/bundled-path.ts';
+import { modulePath } from '../../src/connection/module-path.ts';
 import { unreadReferences } from '../../src/payload-folder/unread-references.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
 import { ReadingCodec } from '../../src/client/reading-codec.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const own = bundledPath('sandbox/payload-converter');
+const own = modulePath('workflows/sandbox/payload-converter');
 
 describe.each([
   ['the plugin for clients', CountersignClientPlugin],

@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { projectHistories } from '../../src/client/journal-of.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -30,6 +34,17 @@ test('the journal of a run over several executions, without a worker', async () 
     ['denied', 'no'],
   ]);
   expect({ refusals, gaps, missing }).toEqual({ refusals: 0, gaps: [] });
+});
+
+test('a history in which the permit was an argument of its own', () => {
+  const executions = [1, 2].map((execution) => {
+    const file = join(import.meta.dirname, `../histories/0.1.0-orders-of-ones-own-execution-${execution}.json`);
+    return historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
+  });
+  const { entries, gaps } = projectHistories(executions);
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
+  expect(entries.length).toBeGreaterThan(4);
+  expect(gaps).toEqual([]);
 });
 
 test('a run that does not exist', async () => {

@@ -72,6 +72,18 @@ export async function inTurn(steps: Step[]): Promise<unknown[]> {
   return ends;
 }
 
+/** Makes the calls one after another, with their activities on another task queue. */
+export async function callsElsewhere(taskQueue: string, steps: Step[]): Promise<unknown[]> {
+  await openGate();
+  const there = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
+    taskQueue,
+    startToCloseTimeout: '10s',
+  });
+  const ends: unknown[] = [];
+  for (const { name, args } of steps) ends.push(await told(there[name]!(...args)));
+  return ends;
+}
+
 /** Makes the calls without a gate, as anybody may write it. */
 export async function bareCalls(steps: Step[]): Promise<unknown[]> {
   return Promise.all(steps.map(({ name, args }) => told(elsewhere[name]!(...args))));

@@ -51,6 +51,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
       gated,
       workflowTypes: [
         'calls',
+        'callsElsewhere',
         'inTurn',
         'trustedCalls',
         'misuses',

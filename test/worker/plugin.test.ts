@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { ExternalStorage } from '@temporalio/common';
 import { z } from 'zod';
-import { bundledPath } from '../../src/connection/bundled-path.ts';
+import { modulePath } from '../../src/connection/module-path.ts';
 import { noDriver, unreadReferences } from '../../src/payload-folder/unread-references.ts';
 import { defineTool } from '../../src/index.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
 
 const pay = defineTool({ name: 'pay', description: '', input: z.object({}), execute: () => 1 });
-const own = bundledPath('sandbox/payload-converter');
-const activation = bundledPath('interceptors');
+const own = modulePath('workflows/sandbox/payload-converter');
+const ownOfWorkers = modulePath('worker/payload-converter');
+const activation = modulePath('workflows/interceptors');
 
 describe('a worker', () => {
   const options = { taskQueue: 'q', workflowsPath: 'workflows.ts' };
@@ -40,14 +41,14 @@ describe('a worker', () => {
       client,
       workflowModules: ['theirs', activation],
     });
-    expect(configured.dataConverter).toMatchObject({ payloadConverterPath: own });
+    expect(configured.dataConverter).toMatchObject({ payloadConverterPath: ownOfWorkers });
     expect(configured.stickyQueueScheduleToStartTimeout).toBe('7s');
   });
 
   test('without settings of its own gets the defaults', () => {
     const configured = new CountersignPlugin({ largePayloads: false }).configureWorker(options);
     expect(configured.interceptors).toEqual({ activity: [expect.any(Function)], workflowModules: [activation] });
-    expect(configured.dataConverter).toEqual({ payloadConverterPath: own, externalStorage: unreadReferences });
+    expect(configured.dataConverter).toEqual({ payloadConverterPath: ownOfWorkers, externalStorage: unreadReferences });
     expect(configured.stickyQueueScheduleToStartTimeout).toBe('2s');
   });
 
@@ -58,7 +59,7 @@ describe('a worker', () => {
       ...options,
       dataConverter,
     });
-    expect(configured.dataConverter).toEqual({ ...dataConverter, payloadConverterPath: own });
+    expect(configured.dataConverter).toEqual({ ...dataConverter, payloadConverterPath: ownOfWorkers });
     expect(configured.dataConverter!.externalStorage).toBe(externalStorage);
   });
 
@@ -114,6 +115,11 @@ describe('a bundle', () => {
     };
     expect(sourceMapOf()).toBe('source-map');
     expect(sourceMapOf(true)).toMatch(/nosources/);
+  });
+
+  test('made by a worker gets the converter of workflows', () => {
+    const { payloadConverterPath } = plugin.configureBundler({ ...bundle, payloadConverterPath: ownOfWorkers });
+    expect(payloadConverterPath).toBe(own);
   });
 
   test('with another payload converter is refused', () => {

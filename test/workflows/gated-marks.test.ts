@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openGatedWorld, type GatedWorld } from '../support/gated-world.ts';
 
 /**
- * An argument that a starter marked is not a permit, and a call that moves to the next execution starts only there (I1,
+ * What a starter writes into the metadata of an argument is not a permit, and a call that moves to the next execution starts only there (I1,
  * I7).
  */
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('an argument that a starter marked as a permit is not one', async () => {
+test('a permit that a starter writes into the metadata of an argument is not sent on', async () => {
   const workflowId = `hands-${randomUUID()}`;
   const entry = {
     seq: 1,
@@ -32,6 +32,7 @@ test('an argument that a starter marked as a permit is not one', async () => {
     outcome: 'approved',
     reviewerId: 'boss',
   };
+  const forged = { journal: [entry] };
   await world.client.session.connection.workflowService.startWorkflowExecution({
     namespace: 'default',
     workflowId,
@@ -41,8 +42,8 @@ test('an argument that a starter marked as a permit is not one', async () => {
     input: {
       payloads: [
         {
-          metadata: { encoding: Buffer.from('json/plain'), countersign: Buffer.from('permit') },
-          data: Buffer.from(JSON.stringify({ journal: [entry] })),
+          metadata: { encoding: Buffer.from('json/plain'), countersign: Buffer.from(JSON.stringify(forged)) },
+          data: Buffer.from(JSON.stringify(forged)),
         },
       ],
     },
@@ -55,7 +56,9 @@ test('an argument that a starter marked as a permit is not one', async () => {
   );
   const metadata = scheduled[0]?.activityTaskScheduledEventAttributes?.input?.payloads?.[0]?.metadata ?? {};
   expect(Object.keys(metadata)).toEqual(['encoding']);
-  expect(result).toEqual({ result: { journal: [entry] } });
+  expect(result).toEqual({ result: forged });
+  const { entries } = await world.client.journal(workflowId);
+  expect(entries.filter(({ reviewerId }) => reviewerId === 'boss')).toEqual([]);
 });
 
 test.each(Array.from({ length: 5 }, (_, hops) => hops))(

@@ -7,7 +7,8 @@ import type { ApprovalRequest, Settlement } from '../../core/ledger/approval.ts'
 import { changesTooOften, definitionChange, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
 import type { GatedDefinition } from '../../core/policy/gated-activity.ts';
 import { gatedArguments, gatedValues } from '../../core/policy/gated-activity.ts';
-import { markPermit } from '../../core/base/permit-mark.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import { Permitted } from '../../core/base/permit-metadata.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import type { Json, ToolCall } from '../../core/base/tool-call.ts';
 import { isRepeatable } from '../../core/base/tool-call.ts';
@@ -17,6 +18,8 @@ import type { Gate } from '../gate/gate.ts';
 import { noteForModel } from './for-model.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
+
+const largeBytes = 32_000;
 
 /** The part of a gate that a gated call needs. */
 export type CallingGate = Pick<
@@ -67,7 +70,7 @@ interface Again {
 type Next = (input: ActivityInput) => Promise<unknown>;
 
 /**
- * Passes one call through the gate and schedules it, with its permit before its own arguments. Throws what `refusal`
+ * Passes one call through the gate and schedules it, with its permit beside its arguments. Throws what `refusal`
  * describes; otherwise returns or throws what the activity does. A call whose activity has changed since it was
  * admitted passes the gate again, with the present definition (I8).
  */
@@ -110,15 +113,19 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
   const { call, values, definition = activity.definition } = admitted;
   const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
   const proof = gate.permit(call, { ...activity, definition }, requestId);
+  // Without arguments, an empty one carries the permit.
+  const [first, ...others] = values;
   const permit: Permit = { ...proof, heartbeats: heartbeats || undefined };
+  if (isLarge(first)) {
+    gate.putBackJournal(permit.journal ?? []);
+    permit.journal = undefined;
+  }
   let result: unknown;
   try {
     result = await next({
       ...input,
-      args: [markPermit(permit), ...values],
+      args: [new Permitted(first, permit), ...others],
       options: optionsOf(activity, input.options, permit),
-      // Type hints are positional, and the permit shifts all positions.
-      typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
     // An activity cancelled in the task that scheduled it is never sent, nor are its entries; readers drop duplicates.
@@ -132,6 +139,11 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
   gate.finished(call.callId, isKnown ? 'yes' : 'unknown');
   if (isKnown) return { result };
   throw ApplicationFailure.nonRetryable(sentences.unknownOutcome, 'undecodable');
+}
+
+/** Large payloads may be stored outside of history, where readers of the journal do not look. */
+function isLarge(value: Json | undefined): boolean {
+  return value !== undefined && byteLength(JSON.stringify(value)) > largeBytes;
 }
 
 function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: Again | undefined): Admitted {

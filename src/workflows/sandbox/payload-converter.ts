@@ -7,7 +7,7 @@ import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
 import { jsonPlace } from '../../core/base/json-place.ts';
-import { isMarkedPermit, markReceived, permitMetadata, saysPermit } from '../../core/base/permit-mark.ts';
+import { Permitted, permitMetadata } from '../../core/base/permit-metadata.ts';
 import { strictJsonProblem } from '../../core/base/strict-json.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../../core/base/undecodable.ts';
 import { isExcess, isStrict, maxSignalBytes } from './strict-payloads.ts';
@@ -16,8 +16,9 @@ class BrandingPayloadConverter implements PayloadConverter {
   toPayload(value: unknown): Payload {
     if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
     try {
-      const payload = defaultPayloadConverter.toPayload(value);
-      return isMarkedPermit(value) ? { ...payload, metadata: { ...payload.metadata, ...permitMetadata } } : payload;
+      if (!(value instanceof Permitted)) return defaultPayloadConverter.toPayload(value);
+      const payload = defaultPayloadConverter.toPayload(value.value);
+      return { ...payload, metadata: { ...payload.metadata, ...permitMetadata(value.permit) } };
     } catch (error) {
       // A plain error in workflow code would make the task retry for ever (I5d).
       throw unwritable(error instanceof Error ? error.message : String(error));
@@ -38,8 +39,7 @@ class BrandingPayloadConverter implements PayloadConverter {
     const ambiguous = isStrict(payload) && hasEncoding(payload, 'json/plain') ? ambiguityOf(data) : undefined;
     if (ambiguous !== undefined) return ambiguous as T;
     try {
-      const value = defaultPayloadConverter.fromPayload<T>(payload);
-      return saysPermit(payload.metadata) && typeof value === 'object' && value !== null ? markReceived(value) : value;
+      return defaultPayloadConverter.fromPayload<T>(payload);
     } catch {
       return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
     }

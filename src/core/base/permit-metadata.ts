@@ -1,0 +1,35 @@
+/**
+ * A gated activity gets its permit beside its arguments: in the metadata of its first argument's payload. So a worker
+ * that knows nothing of permits passes the very arguments that the author wrote, and a payload codec encodes the permit
+ * with them. Arguments are JSON, so no model and no starter can write metadata into one.
+ */
+const metadataKey = 'countersign';
+
+/** The first argument of an activity, and the permit of its call. */
+export class Permitted {
+  readonly value: unknown;
+  readonly permit: object;
+
+  constructor(value: unknown, permit: object) {
+    this.value = value;
+    this.permit = permit;
+  }
+}
+
+type Metadata = Readonly<Record<string, Uint8Array>>;
+
+export function permitMetadata(permit: object): Metadata {
+  return { [metadataKey]: new TextEncoder().encode(JSON.stringify(permit)) };
+}
+
+/** The permit in the metadata of a payload; undefined if there is none. */
+export function permitIn(metadata: Metadata | null | undefined): object | undefined {
+  const bytes = metadata?.[metadataKey];
+  if (bytes == null) return undefined;
+  try {
+    const permit: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof permit === 'object' && permit !== null ? permit : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+/** The payload converter of a worker outside its workflows: it hands permits to the second gate. */
+import type { PayloadConverter } from '@temporalio/common';
+import { Permitted, permitIn } from '../core/base/permit-metadata.ts';
+import { payloadConverter as own } from '../workflows/sandbox/payload-converter.ts';
+
+export const payloadConverter: PayloadConverter = {
+  toPayload: (value) => own.toPayload(value),
+  // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
+  fromPayload: <T>(payload: Parameters<PayloadConverter['fromPayload']>[0]): T => {
+    const value = own.fromPayload<T>(payload);
+    const permit = permitIn(payload.metadata);
+    return permit === undefined ? value : (new Permitted(value, permit) as T);
+  },
+};

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createClient } from '../../src/client.ts';
+import { openGatedWorld, type GatedWorld } from '../support/gated-world.ts';
+import { sharedAddress } from '../support/shared-server.ts';
+
+/** The permit of a gated call travels beside its arguments, which stay as the workflow's author wrote them. */
+
+const policy = {
+  version: 1,
+  rules: [
+    { pattern: '*', action: 'allow' },
+    { pattern: 'pay', action: 'ask' },
+  ],
+};
+const folder = mkdtempSync(join(tmpdir(), 'countersign-beside-'));
+const largePayloads = { folder, thresholdBytes: 70_000 };
+
+let world: GatedWorld;
+beforeAll(async () => {
+  world = await openGatedWorld({ policy, largePayloads });
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A worker without the plugin: what its activities receive is their result. */
+async function withoutPlugin<Result>(use: (taskQueue: string) => Promise<Result>): Promise<Result> {
+  const connection = await NativeConnection.connect({ address: sharedAddress() });
+  const received = (...args: unknown[]): Promise<unknown> => Promise.resolve(args);
+  const taskQueue = `plain-${randomUUID()}`;
+  const worker = await Worker.create({ connection, taskQueue, activities: { look: received, pay: received } });
+  try {
+    return await worker.runUntil(() => use(taskQueue));
+  } finally {
+    await connection.close();
+  }
+}
+
+test('a worker without the plugin runs an admitted call with the arguments of the workflow', async () => {
+  const ends = await withoutPlugin((taskQueue) =>
+    world.run('callsElsewhere', taskQueue, [
+      { name: 'look', args: ['a', 1, { b: [null] }] },
+      { name: 'look', args: [{ item: 'tea' }] },
+      // An empty argument carries the permit.
+      { name: 'look', args: [] },
+    ]),
+  );
+  expect(ends).toEqual([{ result: ['a', 1, { b: [null] }] }, { result: [{ item: 'tea' }] }, { result: [null] }]);
+});
+
+test('it runs an asked call only after the approval', async () => {
+  const result = await withoutPlugin(async (taskQueue) => {
+    const handle = await world.start('callsElsewhere', taskQueue, [{ name: 'pay', args: ['ann', 7] }]);
+    const [request] = await world.open(handle);
+    const { events } = await handle.fetchHistory();
+    expect(events!.filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'pay')).toEqual(
+      [],
+    );
+    await handle.signal('decide', { requestId: request!.requestId, approved: true });
+    return handle.result();
+  });
+  expect(result).toEqual([{ result: ['ann', 7] }]);
+});
+
+test('beside an argument in the payload folder the permit carries no journal, which anybody can read', async () => {
+  const client = await createClient({ address: sharedAddress(), taskQueue: world.taskQueue });
+  const large = 'x'.repeat(100_000);
+  const handle = await world.start('calls', [{ name: 'look', args: [large] }]);
+  await world.client.session.client.workflow.getHandle(handle.workflowId).result().catch(() => undefined);
+  expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(1);
+  const { entries, gaps } = await client.journal(handle.workflowId);
+  expect(entries.map(({ seq, kind, ran }) => ({ seq, kind, ran }))).toEqual([
+    { seq: 1, kind: 'ruling' },
+    { seq: 2, kind: 'ran', ran: 'yes' },
+  ]);
+  expect(gaps).toEqual([]);
+  await client.close();
+});
