@@ -3,6 +3,7 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
+import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { assessRecorded } from '../core/assess/recorded.ts';
 import { compileAssessRules } from '../core/assess/rule.ts';
@@ -12,7 +13,7 @@ import { gatedArguments } from '../core/policy/gated-activity.ts';
 import { knownCeiling } from '../core/policy/known-ceiling.ts';
 import { Permitted } from '../core/base/permit-metadata.ts';
 import type { Policy } from '../core/policy/policy.ts';
-import { compilePolicy, evaluate } from '../core/policy/ruling.ts';
+import { compilePolicy, evaluate, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../core/shell/split.ts';
 import type { secondGateTypes } from '../core/base/tool-failure.ts';
@@ -24,6 +25,7 @@ import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';
 import { runGated } from './run-gated.ts';
 import { refuseSecondStart } from './second-start.ts';
+import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
@@ -41,12 +43,16 @@ export interface SecondGateOptions {
   registry: Registry;
   /** Plain activities that only a gated workflow may use, by name. */
   gated: ReadonlyMap<string, GatedDefinition>;
+  /** When those may be called without a permit, by name. */
+  ungated: ReadonlyMap<string, UngatedWindow>;
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];
   ceiling: Policy | undefined;
   /** Checks the arguments of a call whose tool has changed, by the present definition of the tool. */
   checkEdit: CheckEdit;
 }
+
+type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
 /**
  * The second gate runs before every activity of ours in the worker. It permanently refuses a call that no gate of a
@@ -56,6 +62,7 @@ export interface SecondGateOptions {
 export function secondGate({
   registry,
   gated,
+  ungated,
   workflowTypes,
   ceiling,
   checkEdit,
@@ -64,6 +71,16 @@ export function secondGate({
   const assessRules = compileAssessRules({ ceiling });
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
+
+  /** What the ceiling says of the call now. */
+  function ruled(called: Called, args: JsonObject, by: Pick<RulingContext, 'agent' | 'caller'>): Ruling {
+    const { name, risk, subject, shellSubject, beside } = called;
+    const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
+    const shell = typeof command === 'string' ? splitShell(command) : notSplit;
+    const call = { tool: name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
+    return evaluate(layers, call, { ...by, assessment: assessRecorded(call, assessRules) });
+  }
+
   return {
     async execute(
       received: ActivityExecuteInput,
@@ -74,8 +91,9 @@ export function secondGate({
       const tool = registry.tool(activityType);
       const activity = gated.get(activityType);
       const called = tool ?? activity;
+      const window = ofGated === undefined ? ungated.get(activityType) : undefined;
       // Check this before every refusal, because a refusal says that the call did not run.
-      if (called !== undefined && !isRepeatable(called)) refuseSecondStart(called.name);
+      if (called !== undefined && !isRepeatable(called) && window === undefined) refuseSecondStart(called.name);
       if (called === undefined && !activityType.startsWith('countersign.')) {
         if (ofGated === undefined) return next(input);
         throw refused(
@@ -99,6 +117,15 @@ export function secondGate({
         throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
       }
       if (called === undefined) return next(input);
+      if (activity !== undefined && window !== undefined) {
+        const problem = await ungatedProblem(window, ruled(activity, readGated(activity, input.args), {}));
+        if (problem === undefined) {
+          noteUngatedCall(window);
+          return next(input);
+        }
+        if (!isRepeatable(activity)) refuseSecondStart(activity.name);
+        throw refused(problem.type, problem.message);
+      }
       // A tool is called by `agentRun` alone, which writes the permit before the arguments.
       const permit = permitShape.safeParse(activity === undefined ? input.args[0] : ofGated);
       if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
@@ -118,11 +145,7 @@ export function secondGate({
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
-      const { risk, subject, shellSubject, beside } = called;
-      const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
-      const shell = typeof command === 'string' ? splitShell(command) : notSplit;
-      const call = { tool: called.name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
-      const ruling = evaluate(layers, call, { agent, caller, assessment: assessRecorded(call, assessRules) });
+      const ruling = ruled(called, args, { agent, caller });
       if (ruling.action === 'deny' && ceiling !== undefined) {
         throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${called.name}'`);
       }

@@ -4,9 +4,30 @@ import { risks } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { checkToolName, longestMs } from './define-tool.ts';
 import { DefinitionError } from './definition-error.ts';
+import { ungatedWindow, type UngatedWindow } from './ungated-window.ts';
 import { checkBeside, shellSubjectOptions } from './read-subject.ts';
 
-const optionNames = ['risk', 'description', 'arguments', 'subject', 'idempotent', 'heartbeat', 'about'];
+const optionNames = [
+  'risk',
+  'description',
+  'arguments',
+  'subject',
+  'idempotent',
+  'heartbeat',
+  'about',
+  'gatedSince',
+  'ungatedUntil',
+];
+
+/** The windows of gated activities that have one, by name. Throws as `checkGated`. */
+export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, UngatedWindow> {
+  return new Map(
+    Object.entries(gated).flatMap(([name, declared]): [string, UngatedWindow][] => {
+      const window = ungatedWindow(`gated activity '${name}'`, declared);
+      return window === undefined ? [] : [[name, window]];
+    }),
+  );
+}
 
 /**
  * The declarations of gated activities, by name. Throws a `DefinitionError`, one sentence, for an invalid declaration.

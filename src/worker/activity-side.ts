@@ -12,7 +12,7 @@ import { readPolicy } from '../activities/read-policy.ts';
 import { secondGate } from '../activities/second-gate.ts';
 import { verifyCarried } from '../activities/verify-carried.ts';
 import { checkAssessors } from '../agents/assessor.ts';
-import { checkGated } from '../agents/check-gated.ts';
+import { checkGated, ungatedWindows } from '../agents/check-gated.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import type { Tool } from '../agents/definitions.ts';
 import { createRegistry } from '../agents/registry.ts';
@@ -88,7 +88,14 @@ export function activitySide(
     [activityNames.notify]: notify,
     [activityNames.verifyCarried]: verifyCarried,
   };
-  const inbound = secondGate({ registry, gated, workflowTypes: [workflowType, ...workflowTypes], ceiling, checkEdit });
+  const inbound = secondGate({
+    registry,
+    gated,
+    ungated: ungatedWindows(options.gated ?? {}),
+    workflowTypes: [workflowType, ...workflowTypes],
+    ceiling,
+    checkEdit,
+  });
   return { activities, inbound };
 }
 

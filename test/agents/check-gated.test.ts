@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkGated } from '../../src/agents/check-gated.ts';
+import { checkGated, ungatedWindows } from '../../src/agents/check-gated.ts';
 
 test('returns the declarations by name', () => {
   const gated = checkGated({ refund: { risk: 'destructive', arguments: ['orderId'], subject: 'orderId' }, order: {} });
@@ -16,6 +16,34 @@ test('accepts arguments that are harmless beside a command, named or by position
   const gated = checkGated({ named, unnamed });
   expect(gated.get('named')).toMatchObject({ subject: 'command', shellSubject: true, beside: ['note'] });
   expect(gated.get('unnamed')).toMatchObject({ subject: '$1', shellSubject: true, beside: ['$2'] });
+});
+
+test('reads when an activity may be called without a permit', () => {
+  const windows = ungatedWindows({
+    charge: { gatedSince: '2030-01-31T12:00:00+02:00', ungatedUntil: '2030-03-01' },
+    refund: {},
+  });
+  expect([...windows]).toEqual([
+    ['charge', { sinceMs: Date.parse('2030-01-31T10:00:00Z'), untilMs: Date.parse('2030-03-01T00:00:00Z') }],
+  ]);
+});
+
+test.each<[string, object, RegExp]>([
+  ['no gatedSince', { ungatedUntil: '2030-01-31' }, /ungatedUntil needs gatedSince, the time from which/],
+  ['no ungatedUntil', { gatedSince: '2030-01-31' }, /gatedSince needs ungatedUntil$/],
+  ['no instant', { gatedSince: 'soon', ungatedUntil: '2030-01-31' }, /gatedSince must be an instant with its offset/],
+  ['a time without an offset', { gatedSince: '2030-01-01T12:00', ungatedUntil: '2030-01-31' }, /gatedSince must be an/],
+  ['a day that does not exist', { gatedSince: '2030-01-01', ungatedUntil: '2030-02-32' }, /ungatedUntil must be an/],
+  ['a Date', { gatedSince: new Date(0), ungatedUntil: '2030-01-31' }, /gatedSince must be an instant/],
+  [
+    'an end before the start',
+    { gatedSince: '2030-02-01', ungatedUntil: '2030-01-31' },
+    /must be later than gatedSince$/,
+  ],
+])('a window with %s is reported in one sentence', (_name, window, message) => {
+  const declared = { charge: window } as never;
+  expect(() => ungatedWindows(declared)).toThrow(message);
+  expect(() => ungatedWindows(declared)).toThrow(/^gated activity 'charge': /);
 });
 
 test.each<[string, unknown, RegExp]>([

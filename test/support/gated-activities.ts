@@ -27,6 +27,12 @@ export function gatedTestActivities(folder: string) {
       note('fail');
       throw new RangeError('the bank is closed');
     },
+    failsOnce: async (): Promise<string> => {
+      const { attempt } = Context.current().info;
+      note(`failsOnce ${attempt}`);
+      if (attempt === 1) throw new RangeError('the bank is closed');
+      return 'paid';
+    },
     hang: async (name: string): Promise<string> => {
       note(`hang ${name}`);
       const { cancellationSignal: signal } = Context.current();

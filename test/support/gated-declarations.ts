@@ -7,5 +7,6 @@ export const gated = {
   order: {},
   shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
   fail: {},
+  failsOnce: { risk: 'destructive' },
   hang: { heartbeat: { timeoutMs: 3_000 } },
 } satisfies Gated<GatedTestActivities>;

@@ -72,7 +72,10 @@ test('beside an argument in the payload folder the permit carries no journal, wh
   const client = await createClient({ address: sharedAddress(), taskQueue: world.taskQueue });
   const large = 'x'.repeat(100_000);
   const handle = await world.start('calls', [{ name: 'look', args: [large] }]);
-  await world.client.session.client.workflow.getHandle(handle.workflowId).result().catch(() => undefined);
+  await world.client.session.client.workflow
+    .getHandle(handle.workflowId)
+    .result()
+    .catch(() => undefined);
   expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(1);
   const { entries, gaps } = await client.journal(handle.workflowId);
   expect(entries.map(({ seq, kind, ran }) => ({ seq, kind, ran }))).toEqual([

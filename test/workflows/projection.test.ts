@@ -250,7 +250,7 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
     'client/journal-of.ts',
     'contract.ts',
-    'core/base/permit-mark.ts',
+    'core/base/permit-metadata.ts',
     'core/ledger/is-replaced.ts',
     'core/ledger/journal.ts',
   ]);

@@ -30,6 +30,16 @@ export interface GatedActivity {
    * The worker then heartbeats for the activity. Use false for an activity that blocks its thread.
    */
   heartbeat?: false | { timeoutMs: number };
+  /**
+   * For a gate that comes into a system that runs (docs/deploy.md): the time from which every new execution has the
+   * gate. An instant with its offset, or a date, which is its 00:00 UTC.
+   */
+  gatedSince?: string;
+  /**
+   * Until this time, executions that started before `gatedSince` may call the activity without a permit. The worker
+   * counts and logs each such call, and still refuses what a rule of its policy denies. Default: never.
+   */
+  ungatedUntil?: string;
 }
 
 /** Declarations by activity type. */
