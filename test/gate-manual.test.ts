@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
-/** The code in docs/gate.md and README.md is that of the examples, which the tests run. */
+/** The code in docs/gate.md, docs/deploy.md and README.md is that of the examples, which the tests run. */
 
 const root = new URL('../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const manual = read('docs/gate.md');
-const blocks = [...`${manual}\n${read('README.md')}`.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
+const pages = [manual, read('README.md'), read('docs/deploy.md')].join('\n');
+const blocks = [...pages.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
   ([, file = '', code = '']) => [file, code] as const,
 );
 
@@ -14,8 +15,9 @@ const blocks = [...`${manual}\n${read('README.md')}`.matchAll(/^```ts\n\/\/ (\S+
 const flat = (text: string): string => text.replaceAll(/^ +/gm, '');
 
 test('each block of code names its file', () => {
-  expect(blocks).toHaveLength(manual.match(/^```ts$/gm)!.length + 1);
-  expect(new Set(blocks.map(([file]) => file.split('/')[1]))).toEqual(new Set(['order', 'ai-sdk', 'openai-agents']));
+  expect(blocks).toHaveLength(manual.match(/^```ts$/gm)!.length + 1 + 3);
+  const examples = new Set(['order', 'ai-sdk', 'openai-agents', 'upgrade']);
+  expect(new Set(blocks.map(([file]) => file.split('/')[1]))).toEqual(examples);
 });
 
 describe('a block matches its file', () => {

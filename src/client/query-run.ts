@@ -40,6 +40,10 @@ export async function queryRun<Answer>(
         { cause: error },
       );
     }
+    if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /task in failed state/i.test(serverWords(error))) {
+      const message = `Run '${workflowId}' cannot be asked now: its workflow task fails, and is tried again. The log of its workers says why; after a roll-back, start a worker of the newer version.`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+    }
     if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION) {
       throw new ProblemError(
         { code: 'run_closed', message: `Run '${workflowId}' cannot be asked: ${serverWords(error)}.` },

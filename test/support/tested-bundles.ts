@@ -20,6 +20,8 @@ export function testedBundles(codePath: string): ReplayBundle[] {
     }),
     { workflowsPath: path('./late-telling-workflows.ts') },
     { workflowsPath: path('../../examples/order/workflows.ts') },
+    { workflowsPath: path('../../examples/upgrade/before/workflows.ts'), plugins: 'none' },
+    { workflowsPath: path('../../examples/upgrade/after/workflows.ts') },
     { workflowsPath: path('../../examples/ai-sdk/workflows.ts'), plugins: 'with ai-sdk' },
     { workflowsPath: path('../../examples/openai-agents/workflows.ts'), plugins: 'with openai-agents' },
     { workflowsPath: path('./foreign-workflows.ts'), plugins: 'none' },

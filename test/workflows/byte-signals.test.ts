@@ -58,8 +58,12 @@ test('36 simultaneous signals with megabytes of JSON: the first are read, and al
   await world.startWorker();
   // An execution that has just continued as new counts no refusals before it has verified its carried state.
   const { last } = await eventually('all are refused', async () => {
-    const { refused } = await run.status();
-    return refused.total === count && refused;
+    // On a busy machine, a task with so much input may fail and be tried again. Then the server refuses queries.
+    const refused = await run.status().then(
+      (status) => status.refused,
+      () => undefined,
+    );
+    return refused?.total === count && refused;
   });
   const codes = last.map(({ code }) => code);
   const read = codes.filter((code) => code === 'invalid_decision').length;

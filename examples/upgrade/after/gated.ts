@@ -1,0 +1,11 @@
+import type { Gated } from '../../../src/workflow.ts';
+import type { BankActivities } from '../activities.ts';
+
+/** What is gated. Workflow and worker both import this. */
+export const gated = {
+  charge: {
+    risk: 'destructive',
+    description: 'Takes money from a customer.',
+    arguments: ['orderId', 'amount'],
+  },
+} satisfies Gated<BankActivities>;
