@@ -55,6 +55,7 @@ const recordedPolicy = z.looseObject({
       maxRetriesAfterDeny: count,
       maxIrreversiblePerRun: count,
       includeArguments: z.boolean(),
+      show: z.literal(false).or(z.record(z.string(), names)),
       redact: z.boolean(),
       batch: z.enum(['parallel', 'sequential']),
       deniedAs: z.enum(['result', 'error']),

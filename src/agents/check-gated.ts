@@ -5,6 +5,7 @@ import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { checkToolName, longestMs } from './define-tool.ts';
 import { DefinitionError } from './definition-error.ts';
 import { ungatedWindow, type UngatedWindow } from './ungated-window.ts';
+import { readShow } from './read-show.ts';
 import { checkBeside, shellSubjectOptions } from './read-subject.ts';
 
 const optionNames = [
@@ -12,6 +13,7 @@ const optionNames = [
   'description',
   'arguments',
   'subject',
+  'show',
   'idempotent',
   'heartbeat',
   'about',
@@ -53,6 +55,7 @@ function checkOne(place: string, declared: GatedActivities[string]): void {
   if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
   checkNames(place, names);
   checkSubject(place, subject, names);
+  readShow(place, declared.show);
   if (heartbeat === undefined || heartbeat === false) return;
   checkOptions(`${place}: heartbeat`, heartbeat, ['timeoutMs']);
   checkPositiveInteger(`${place}: heartbeat.timeoutMs`, heartbeat.timeoutMs, longestMs);

@@ -3,6 +3,7 @@ import { risks, type Risk } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Tool, type ToolContext, toolMark } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
+import { readShow } from './read-show.ts';
 import { readSubject } from './read-subject.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 
@@ -26,6 +27,12 @@ export interface ToolOptions<Schema extends ToolSchema> {
    */
   subject?:
     ArgumentName<Schema> | { argument: ArgumentName<Schema>; shell: true; beside?: readonly ArgumentName<Schema>[] };
+  /**
+   * The arguments that tell a reviewer what a call is about, such as an amount and a recipient. While a call waits,
+   * lists, `approvals show` and Temporal's UI show them without a worker: they are in the workflow's memo, without
+   * secrets and cut to 200 characters each. Default: none, so that only the names of arguments are there.
+   */
+  show?: readonly ArgumentName<Schema>[];
   /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
   /**
@@ -49,6 +56,7 @@ const optionNames = [
   'input',
   'risk',
   'subject',
+  'show',
   'idempotent',
   'heartbeat',
   'timeoutMs',
@@ -81,7 +89,8 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   }
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);
-  const { name, description, input, risk = 'write', subject, idempotent = false, heartbeat, execute } = options;
+  const { name, description, input, risk = 'write', subject, show, idempotent = false } = options;
+  const { heartbeat, execute } = options;
   const place = `tool '${name}'`;
   if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
   const schema = jsonSchemaOf(`${place}: input`, input);
@@ -98,6 +107,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     schema,
     risk,
     ...readSubject(place, subject, schema),
+    ...readShow(place, show),
     idempotent,
     heartbeatTimeoutMs: heartbeatTimeout(place, heartbeat),
     timeoutMs,

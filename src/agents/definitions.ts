@@ -64,6 +64,8 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly shellSubject?: true;
   /** For a shell subject: the arguments that are harmless beside any command. */
   readonly beside?: readonly string[];
+  /** The arguments that lists show without a worker. */
+  readonly show?: readonly string[];
   readonly idempotent: boolean;
   /** Milliseconds; null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;

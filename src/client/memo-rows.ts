@@ -82,6 +82,8 @@ function isRow(row: unknown): row is ApprovalSummary {
     texts.every((name) => typeof row[name] === 'string') &&
     ['deadline', 'rule'].every((name) => row[name] === null || typeof row[name] === 'string') &&
     isTexts(row['argumentNames']) &&
+    (row['shownArguments'] === undefined ||
+      (isRecord(row['shownArguments']) && isTexts(Object.values(row['shownArguments'])) && isTexts(row['notShown']))) &&
     (row['lineage'] === undefined || isTexts(row['lineage']))
   );
 }

@@ -7,6 +7,12 @@ test('returns the declarations by name', () => {
   expect(gated.get('refund')).toMatchObject({ risk: 'destructive', argumentNames: ['orderId'], subject: 'orderId' });
 });
 
+test('keeps the arguments to show apart from the definition that an approval is bound to', () => {
+  const plain = checkGated({ refund: { arguments: ['orderId'] } }).get('refund');
+  const shown = checkGated({ refund: { arguments: ['orderId'], show: ['orderId'] } }).get('refund');
+  expect(shown).toEqual({ ...plain, show: ['orderId'] });
+});
+
 test('accepts arguments that are harmless beside a command, named or by position', () => {
   const named = {
     arguments: ['command', 'note'],
@@ -71,6 +77,11 @@ test.each<[string, unknown, RegExp]>([
     'a list that is none beside a command',
     { sh: { subject: { argument: '$1', shell: true, beside: '$2' } } },
     /subject\.beside must list arguments beside '\$1' \(none\)$/,
+  ],
+  [
+    'arguments to show that are no list',
+    { refund: { show: 'orderId' } },
+    /'refund': show must be a list of at most 20/,
   ],
   ['a subject that is nothing', { refund: { subject: null } }, /subject: expected an object/],
   ['idempotent, perhaps', { refund: { idempotent: 'yes' } }, /idempotent must be true or false/],

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { defineTool, type ToolOptions } from '../../src/agents/define-tool.ts';
 import { isTool } from '../../src/agents/definitions.ts';
+import { definitionOf } from '../../src/agents/registry.ts';
 import type { ToolSchema } from '../../src/agents/tool-schema.ts';
 
 const options = {
@@ -57,6 +58,23 @@ describe('defineTool', () => {
     expect(tool.beside).toEqual(['to']);
     expect(Object.isFrozen(tool.beside)).toBe(true);
   });
+
+  test('keeps a copy of the arguments to show, which are no part of what a grant is bound to', () => {
+    const show: ('from' | 'to')[] = ['from'];
+    const tool = defineTool({ ...options, show });
+    show.push('to');
+    expect(tool.show).toEqual(['from']);
+    expect(Object.isFrozen(tool.show)).toBe(true);
+    expect(defineTool(options)).not.toHaveProperty('show');
+    expect(definitionOf(tool).definition).toBe(definitionOf(defineTool(options)).definition);
+  });
+
+  test.each([[['from', 'from']], ['from'], [[1]], [['']], [Array.from({ length: 21 }, (_, each) => `n${each}`)]])(
+    'refuses to show %j',
+    (show) => {
+      expect(() => define({ show })).toThrow("tool 'move_file': show must be a list of at most 20 different argument");
+    },
+  );
 
   test('gives the model the JSON Schema of the input', () => {
     const { schema } = defineTool(options);

@@ -57,6 +57,14 @@ export function escapeText(text: string): string {
 }
 
 /**
+ * Like `escapeText`, but a backslash stays. Idempotent, so it can show text that may be escaped already; different texts
+ * can give the same result.
+ */
+export function escapeUnseen(text: string): string {
+  return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);
+}
+
+/**
  * JSON text of `value` without invisible characters; JSON.parse returns `value` unchanged. `indent` is a number of
  * spaces; without it the text is one line.
  */

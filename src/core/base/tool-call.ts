@@ -34,6 +34,8 @@ export interface ToolDefinition {
   shellSubject?: true;
   /** For a shell subject: the other arguments that are harmless beside any command. Default: none. */
   beside?: readonly string[];
+  /** The arguments that lists show without a worker. Not part of `definition`. Default: none. */
+  show?: readonly string[];
   /** True: may be retried after an unknown outcome. */
   idempotent: boolean;
   /** Milliseconds; null for tools that block and cannot heartbeat. */

@@ -4,12 +4,13 @@
  */
 import type { ApprovalRequest } from './approval.ts';
 import { byteLength } from '../base/byte-length.ts';
+import { fitting } from '../base/fitting.ts';
 import { argumentBytes } from './listed-request.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
 
-/** The part of a request that the memo and lists show. It holds no argument values. */
+/** The part of a request that the memo and lists show. Of argument values it holds only what `show` names. */
 export type ApprovalSummary = Pick<
   ApprovalRequest,
   | 'requestId'
@@ -23,12 +24,15 @@ export type ApprovalSummary = Pick<
   | 'requestedAt'
   | 'deadline'
   | 'digest'
+  | 'shownArguments'
+  | 'notShown'
 > & {
   argumentNames: string[];
   /** Bytes of the arguments' JSON. */
   argumentBytes?: number;
   severity: Severity;
-  shown: 'part';
+  /** `all`: every argument can be read here in full. */
+  shown: 'all' | 'part';
   /** For a nested run: workflow ids of the runs above it, the root's first. */
   lineage?: string[];
 };
@@ -76,18 +80,35 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
 
 /** The memo, and the journal entries that did not fit and have to go into a later payload. */
 export function approvalMemo(ledger: Ledger, entries: JournalEntry[]): { memo: ApprovalMemo; rest: JournalEntry[] } {
-  const open = fitting(
-    ledger.open.map(({ request }) => summaryOf(request)),
-    memoOpenBytes,
-  );
+  const open = openRows(ledger.open.map(({ request }) => summaryOf(request)));
   const journal = fitting(entries, memoJournalBytes);
   const more = ledger.open.length - open.length;
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
+/** The rows that fit. Shown arguments take only room that no row needs, in the order of the requests. */
+function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
+  const bare = fitting(rows.map(withoutValues), memoOpenBytes);
+  let left = memoOpenBytes - byteLength(JSON.stringify(bare));
+  return bare.map((row, index) => {
+    const full = rows[index]!;
+    const more = byteLength(JSON.stringify(full)) - byteLength(JSON.stringify(row));
+    if (more > left) return row;
+    left -= more;
+    return full;
+  });
+}
+
+function withoutValues(row: ApprovalSummary): ApprovalSummary {
+  if (row.shownArguments === undefined) return row;
+  const { shownArguments: _, notShown: __, ...bare } = row;
+  return { ...bare, shown: 'part' };
+}
+
 export function summaryOf(request: ApprovalRequest): ApprovalSummary {
   const { requestId, workflowId, toolName, riskLevel, agentName, callerUserId, rule, requestedAt, deadline, digest } =
     request;
+  const { shownArguments, notShown } = request;
   return {
     requestId,
     workflowId,
@@ -106,17 +127,14 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
     ),
     argumentBytes: request.argumentBytes ?? argumentBytes(request.arguments),
     severity: request.assessment.severity,
-    shown: 'part',
+    shown: showsAll(request) ? 'all' : 'part',
+    ...(shownArguments !== undefined && { shownArguments, notShown }),
     ...(request.lineage.length > 0 && { lineage: request.lineage }),
   };
 }
 
-/** The longest prefix whose JSON fits into `bytes`. */
-function fitting<T>(values: T[], bytes: number): T[] {
-  let used = 2;
-  const end = values.findIndex((value) => {
-    used += byteLength(JSON.stringify(value)) + 1;
-    return used > bytes;
-  });
-  return end === -1 ? values : values.slice(0, end);
+/** True if there is nothing more to see: all arguments are shown in full, or there are none. */
+function showsAll({ arguments: args, shown, shownArguments, notShown = [] }: ApprovalRequest): boolean {
+  if (shownArguments !== undefined) return notShown.length === 0;
+  return shown === 'all' && Object.keys(args).length === 0;
 }

@@ -3,6 +3,7 @@ import type { RequestedScope } from '../messages/decision.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
+import type { ShownArguments } from './shown-arguments.ts';
 
 /** How one call was settled, exactly once. */
 export type OutcomeName =
@@ -71,6 +72,9 @@ export interface ApprovalRequest {
   /** If arguments are left out: their names, and the bytes of their JSON. */
   argumentNames?: string[];
   argumentBytes?: number;
+  /** What `show` of the tool and the policies names; absent if they name no argument of the call. */
+  shownArguments?: ShownArguments['shownArguments'];
+  notShown?: ShownArguments['notShown'];
 }
 
 /** How a request was settled. */

@@ -17,6 +17,8 @@ export function hideInRequest<Request extends ApprovalRequest>(request: Request)
   return {
     ...request,
     arguments: {},
+    shownArguments: undefined,
+    notShown: undefined,
     ...(shown === 'all' && { argumentNames: Object.keys(args), argumentBytes: argumentBytes(args) }),
     assessment: hideInAssessment(request.assessment),
     // The model's text beside a call describes what the call does.

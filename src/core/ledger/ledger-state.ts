@@ -41,6 +41,8 @@ export interface RequestRecord {
     subject?: string;
     shell?: ShellSplit;
     beside?: readonly string[];
+    /** The tool's `show`. */
+    show?: readonly string[];
     assessment?: Assessment;
   };
   /** For a request that replaces others: the one in which its call was first asked about. */

@@ -31,6 +31,7 @@ import { factsOf, openRequest } from './open-request.ts';
 import { panelOf } from './panel.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import { settle, wordOf } from './settle.ts';
+import type { ShownArguments } from './shown-arguments.ts';
 
 export { emptyLedger, requestOf, iso, settledKept } from './ledger-state.ts';
 export type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
@@ -43,6 +44,7 @@ export type LedgerCommand =
   | { kind: 'expire' | 'cancel'; atMs: number; requestId: string; reason?: string }
   | SupersedeCommand
   | UpdateTermsCommand
+  | ShowCommand
   | ExtendCommand
   | DelegateCommand
   /** Steps of a waiting request, taken together (escalation.ts). `reviewers`: who is asked from now on. */
@@ -89,6 +91,13 @@ interface UpdateTermsCommand {
   request: Pick<RequestRecord['request'], 'rule' | 'rulePlace' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
+/** The policy changed which arguments lists show of this request. No decision follows from it, so it has no entry. */
+interface ShowCommand {
+  kind: 'show';
+  requestId: string;
+  shown: Partial<ShownArguments>;
+}
+
 /** `directories`: who belongs to which group, by the run's policies. Default: groups have no members. */
 export function reduce(ledger: Ledger, command: LedgerCommand, directories: Directories = {}): Reduction {
   switch (command.kind) {
@@ -105,6 +114,8 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
       return supersede(ledger, command);
     case 'updateTerms':
       return updateTerms(ledger, command, directories);
+    case 'show':
+      return show(ledger, command);
     case 'extend':
       return extend(ledger, command, directories);
     case 'delegate':
@@ -199,6 +210,13 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   if (outcome === undefined || last === undefined) return reruled;
   const settlement: Settlement = { outcome, runs: outcome === 'approved', ...wordOf(last), settledAt: iso(atMs) };
   return chained(reruled, (next) => settle(next, changed, settlement, atMs));
+}
+
+function show(ledger: Ledger, { requestId, shown }: ShowCommand): Reduction {
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return unchanged(ledger);
+  const { shownArguments, notShown } = shown;
+  return unchanged(withRequest(ledger, { ...record, request: { ...record.request, shownArguments, notShown } }));
 }
 
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {

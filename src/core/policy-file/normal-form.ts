@@ -95,6 +95,7 @@ function settingsOf(approval: NonNullable<PolicyDocument['approval']>): Approval
     maxRetriesAfterDeny: approval.max_retries_after_deny,
     maxIrreversiblePerRun: approval.max_irreversible_per_run,
     includeArguments: approval.include_arguments,
+    show: approval.show,
     redact: approval.redact,
     batch: approval.batch,
     deniedAs: approval.denied_as,

@@ -6,7 +6,7 @@ import { isPublicKey } from '../base/ed25519.ts';
 import { compileFieldGlob, compilePattern } from '../match/matching.ts';
 import { modes } from '../policy/modes.ts';
 import { durationSentence, parseDuration } from '../base/parse-duration.ts';
-import { grantKinds, maxPendingBound } from '../policy/policy.ts';
+import { grantKinds, maxPendingBound, maxShown } from '../policy/policy.ts';
 import { actions } from '../policy/action.ts';
 import { severities } from '../base/tool-call.ts';
 import { isWellFormed } from '../base/well-formed.ts';
@@ -175,6 +175,23 @@ const reviewerKeys = z
   .refine(most(1_000), 'must have at most 1000 keys')
   .describe('Ceiling only: the keys by which reviewers sign, by id.');
 
+const show = z
+  .union([
+    // First, because its problems explain more.
+    z
+      .record(
+        checked(compileFieldGlob),
+        z
+          .array(text(200))
+          .min(1, 'must name an argument')
+          .max(maxShown, `must have at most ${maxShown} items`)
+          .refine((names) => new Set(names).size === names.length, 'must not name an argument twice'),
+      )
+      .refine(most(100), 'must have at most 100 patterns'),
+    z.literal(false),
+  ])
+  .describe('Arguments that lists show without a worker, by a glob on tool names; false: none.');
+
 const pendingReason = ': the ids of all open requests fit one search attribute';
 
 export const policyShape = z.strictObject({
@@ -202,6 +219,7 @@ export const policyShape = z.strictObject({
         .optional()
         .describe('Irreversible calls of one run. Default: no limit.'),
       include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
+      show: show.optional(),
       redact: z.boolean().optional().describe('Whether secrets in them are hidden. Default true.'),
       batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
       denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),

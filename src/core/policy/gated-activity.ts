@@ -23,6 +23,11 @@ export interface GatedActivity {
    * beside any command, which a grant that matches the command need not match.
    */
   subject?: string | { argument: string; shell: true; beside?: readonly string[] };
+  /**
+   * The arguments that tell a reviewer what a call is about, by the names under which reviewers see them. Lists and
+   * Temporal's UI show them without a worker, without secrets and cut to 200 characters each. Default: none.
+   */
+  show?: readonly string[];
   /** True: may be retried after an unknown outcome, by its own retry options. Default false: one attempt. */
   idempotent?: boolean;
   /**
@@ -56,7 +61,7 @@ const defaultHeartbeatTimeoutMs = 30_000;
 /** The definition of activity `name`. `timeoutMs` is 0: the activity's own options set its time-outs. */
 export function gatedDefinition(name: string, declared: GatedActivity): GatedDefinition {
   const { risk = 'write', description = '', arguments: argumentNames, subject, idempotent = false } = declared;
-  const { heartbeat } = declared;
+  const { heartbeat, show } = declared;
   const schema = schemaOf(argumentNames);
   return {
     name,
@@ -65,6 +70,7 @@ export function gatedDefinition(name: string, declared: GatedActivity): GatedDef
     risk,
     argumentNames,
     ...(subject === undefined ? {} : subjectOf(subject)),
+    show,
     idempotent,
     heartbeatTimeoutMs: heartbeat === false ? null : (heartbeat?.timeoutMs ?? defaultHeartbeatTimeoutMs),
     timeoutMs: 0,

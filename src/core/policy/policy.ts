@@ -60,6 +60,9 @@ export interface AskSettings {
   always?: Always;
 }
 
+/** Names of arguments by a glob on tool names; false: no arguments, whatever tools and other policies say. */
+export type Show = false | Readonly<Record<string, readonly string[]>>;
+
 /** Settings of the whole policy. Durations in milliseconds. */
 export interface ApprovalSettings {
   /** How long a request waits; null: for ever. Default 5 minutes. */
@@ -76,6 +79,11 @@ export interface ApprovalSettings {
   maxIrreversiblePerRun?: number;
   /** True if reviewers see arguments. Default true. */
   includeArguments?: boolean;
+  /**
+   * The arguments that lists and Temporal's UI show without a worker: their names, by a glob on tool names. The names of
+   * all policies and of the tool add up. False: none, whatever the others say.
+   */
+  show?: Show;
   /** True if what they see is redacted. Default true. */
   redact?: boolean;
   /** How the calls of one turn are asked about: all at once, or one after another. Default parallel. */
@@ -134,5 +142,7 @@ export const defaultTimeoutMs = 5 * 60_000;
 export const defaultMaxTimeoutMs = 24 * 3_600_000;
 export const defaultMaxPending = 10;
 export const defaultMaxRetriesAfterDeny = 3;
+/** Maximum number of names in one list of `show`. */
+export const maxShown = 20;
 /** One search attribute holds the ids of all open requests, at most 2 KB. */
 export const maxPendingBound = 50;

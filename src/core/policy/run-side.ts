@@ -1,5 +1,6 @@
 import type { Mode } from './modes.ts';
 import type { Policy, Rule } from './policy.ts';
+import { mergeShow } from './show.ts';
 
 /** A rule of the run's side. `layer: 'agent'`: the agent's policy wrote it; absent: the run's own input did. */
 export interface RunSideRule extends Rule {
@@ -14,7 +15,7 @@ export interface RunSide extends Policy {
 /**
  * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
  * input's override them. For the mode, each risk default, each limit and the directory as a whole, the later source
- * wins. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Returns undefined if all
+ * wins; the names in `show` add up. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Returns undefined if all
  * three are undefined.
  *
  * @example
@@ -33,6 +34,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
   // Ceiling only, like reviewer keys: neither parsePolicy nor this function accepts it from a lower layer.
   const { maxTimeoutMs: _, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
+  const show = mergeShow(agentPolicy?.approval.show, inputPolicy?.approval.show);
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
   const patterns = [...(agentPolicy?.redact?.patterns ?? []), ...(inputPolicy?.redact?.patterns ?? [])];
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
@@ -44,7 +46,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
     ...(mode !== undefined && { mode }),
     rules: [...agentRules, ...(inputPolicy?.rules ?? [])],
     riskDefaults: { ...agentPolicy?.riskDefaults, ...inputPolicy?.riskDefaults },
-    approval,
+    approval: show === undefined ? approval : { ...approval, show },
     ...(assess.length > 0 && { assess }),
     ...(patterns.length > 0 && { redact: { patterns } }),
     ...(directory !== undefined && { directory }),

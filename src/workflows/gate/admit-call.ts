@@ -39,7 +39,7 @@ export function admitCall(
   { call, tool, facts }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts },
 ): Admission {
   const { callId, args } = call;
-  const { name: toolName, risk, subject, beside, definition } = tool;
+  const { name: toolName, risk, subject, beside, show, definition } = tool;
   const { ledger, closing } = state;
   const atMs = Date.now();
   const answered = (outcome: OutcomeName, content: string): Admission => ({
@@ -59,7 +59,7 @@ export function admitCall(
   const shell = shellOf(tool, facts);
   const { contextSummary, replaces, assessment: assessed } = facts;
   const ruledCase = active.rule(
-    { tool: toolName, args, risk, subject, shell, beside, digest, assessed, definition },
+    { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition },
     ledger,
     atMs,
   );
@@ -81,7 +81,7 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
     return { kind: 'allowed' };
   }
-  const ruled = { definition, subject, shell, beside, assessment: assessed };
+  const ruled = { definition, subject, shell, beside, show, assessment: assessed };
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, replaces, atMs };
   const record = recordRequest(active.options, { ...asked, lineage: active.options.lineage ?? [] });
   state.noteGrowth();

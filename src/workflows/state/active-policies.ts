@@ -16,6 +16,7 @@ import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import type { CompiledLayers, RuledCall, Ruling } from '../../core/policy/ruling.ts';
 import { compileLayers, evaluate } from '../../core/policy/ruling.ts';
+import { namesToShow } from '../../core/policy/show.ts';
 import { type RuleLines, rulePlace } from '../../core/policy/rule-place.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { changeRunSide } from '../../core/policy/run-side.ts';
@@ -45,6 +46,8 @@ export interface CallToRule extends RuledCall {
   digest: string;
   /** The tool's definition: a grant holds only for the definition that its reviewers saw. */
   definition?: string;
+  /** The arguments that the tool shows without a worker. */
+  show?: readonly string[];
   /** The result of the assessors, recorded where the call was parsed. */
   assessed?: Assessment;
 }
@@ -57,6 +60,8 @@ export interface RuledCase {
   terms: AskTerms;
   assessment: Assessment;
   limits: Limits;
+  /** The arguments that tool and policies show without a worker. */
+  show: string[];
 }
 
 /** The policies of the run as they are now, compiled: those it began with, and what `setPolicy` changed. */
@@ -79,7 +84,7 @@ export class ActivePolicies {
 
   /** Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. */
   rule(call: CallToRule, ledger: Ledger, atMs: number): RuledCase {
-    const { digest, assessed, definition, ...ruled } = call;
+    const { digest, assessed, definition, show: declared, ...ruled } = call;
     const { agent, caller, metadata } = this.options;
     const assessment = assessRecorded(ruled, this.#assessRules, assessed === undefined ? [] : [assessed]);
     const { engine, counts } = ledger;
@@ -99,6 +104,7 @@ export class ActivePolicies {
     const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
     const ruling = grants.length > 0 ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
     const place = rulePlace(ruling, this.#layers.ceiling, this.options.ceilingLines);
-    return { ruling, rulePlace: place, terms, assessment, limits: limitsOf(this.policies, bare) };
+    const show = namesToShow(this.policies, call.tool, declared);
+    return { ruling, rulePlace: place, terms, assessment, limits: limitsOf(this.policies, bare), show };
   }
 }

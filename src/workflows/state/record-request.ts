@@ -3,6 +3,7 @@ import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import { reviewersAt, type AskTerms } from '../../core/policy/ask-terms.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { iso } from '../../core/ledger/ledger.ts';
+import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import type { Ruling } from '../../core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 import type { GateOptions, RuledCase } from './active-policies.ts';
@@ -56,6 +57,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       metadata: metadata ?? {},
       reviewers: reviewersOf(terms, 0),
       shown: 'all',
+      ...shownArguments(args, ruledCase.show),
     },
     terms,
     votes: [],

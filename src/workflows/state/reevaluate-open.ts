@@ -3,6 +3,7 @@ import { sameTerms } from '../../core/policy/ask-terms.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
+import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from './record-request.ts';
 import type { GateState } from './gate-state.ts';
 import type { ActivePolicies } from './active-policies.ts';
@@ -36,10 +37,16 @@ function reevaluate(state: GateState, rules: ActivePolicies, record: RequestReco
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const { ruling, rulePlace, terms, assessment } = rules.rule(call, state.ledger, atMs);
+  const { ruling, rulePlace, terms, assessment, show } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;
+  }
+  // A request that was opened with hidden arguments keeps them hidden.
+  const shown = record.hidden === true ? undefined : shownArguments(args, show);
+  const { shownArguments: shownBefore, notShown } = request;
+  if (JSON.stringify({ shownArguments: shownBefore, notShown }) !== JSON.stringify({ ...shown })) {
+    state.apply({ kind: 'show', requestId, shown: { ...shown } });
   }
   if (sameTerms(before, terms) && request.rule === ruling.rule) return;
   const { rule } = ruling;

@@ -71,6 +71,33 @@ describe('the memo', () => {
     expect(JSON.stringify(memo)).not.toContain('hunter2');
   });
 
+  test('shows the arguments that the request shows, and names the others', () => {
+    const shown = { shownArguments: { to: 'ann' }, notShown: ['note'] };
+    const { memo } = approvalMemo(ledgerWith(1, 0, { arguments: { to: 'ann', note: 'hunter2' }, ...shown }), []);
+    expect(memo.open).toMatchObject([{ argumentNames: ['to', 'note'], ...shown, shown: 'part' }]);
+    expect(JSON.stringify(memo)).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['everything is shown', { arguments: { to: 'ann' }, shownArguments: { to: 'ann' }, notShown: [] }, 'all'],
+    ['there are no arguments', { arguments: {} }, 'all'],
+    ['arguments are hidden', { arguments: {}, argumentNames: ['to'], shown: 'part' as const }, 'part'],
+  ])('%s: %s', (_name, fields, shown) =>
+    expect(summaryOf(requestRecord(1, null, fields).request)).toMatchObject({ shown }),
+  );
+
+  test('shown arguments take no room from other requests', () => {
+    const values = { shownArguments: { to: 'x'.repeat(900) }, notShown: ['amount'] };
+    const bare = approvalMemo(ledgerWith(25), []).memo;
+    const { memo } = approvalMemo(ledgerWith(25, 0, values), []);
+    expect(memo.more).toBe(bare.more);
+    const shown = memo.open.map(({ shownArguments }) => shownArguments !== undefined);
+    expect(shown[0]).toBe(true);
+    expect(shown.at(-1)).toBe(false);
+    expect(memo.open.at(-1)).toEqual(bare.open.at(-1));
+    expect(bytesOf(memo.open)).toBeLessThanOrEqual(16_000);
+  });
+
   test('counts what does not fit, and keeps journal entries for the next payload', () => {
     const wide = {
       reason: 'é'.repeat(5_000),

@@ -177,6 +177,7 @@ describe('features that the language has and a run does not support', () => {
     max_retries_after_deny: 3,
     max_irreversible_per_run: 0,
     include_arguments: false,
+    show: { 'pay_*': ['amount', 'to'] },
     redact: false,
     batch: 'sequential',
     denied_as: 'error',
@@ -216,6 +217,7 @@ describe('features that the language has and a run does not support', () => {
       maxRetriesAfterDeny: 3,
       maxIrreversiblePerRun: 0,
       includeArguments: false,
+      show: { 'pay_*': ['amount', 'to'] },
       redact: false,
       batch: 'sequential',
       deniedAs: 'error',
@@ -240,6 +242,16 @@ describe('features that the language has and a run does not support', () => {
   test('all of it in its normal form', () => {
     const document = { ...asking(inAsk), approval: inApproval };
     expect(policyOf(document, { unserved: 'accept' })).toEqual(all);
+  });
+  test.each([
+    [true, "'show' must be"],
+    ['amount', "'show' must be"],
+    [{ pay: [] }, "'pay' must name an argument"],
+    [{ pay: ['a', 'a'] }, "'pay' must not name an argument twice"],
+    [{ pay: ['a', ''] }, "'pay' item 2 must not be empty"],
+    [{ '[z-a]': ['a'] }, "the name '[z-a]' holds the reversed range"],
+  ])('show: %j is refused', (show, problem) => {
+    expect(lines({ approval: { show } })).toEqual([expect.stringContaining(problem)]);
   });
   test("problems in an agent's block are reported with their position", () => {
     const document = { agents: { a: { rules: [{ pattern: 'a', action: 'ask', ask: { quorum: 0 } }] } } };

@@ -1,0 +1,58 @@
+/**
+ * The arguments of a request as lists show them without a worker: one line of text each, without secrets, and bounded.
+ * Computed in the workflow when a request is opened.
+ */
+import { byteLength } from '../base/byte-length.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { escapeText, escapeUnseen } from '../base/escape-text.ts';
+import { fitting } from '../base/fitting.ts';
+import { namesSecret, redactSecrets } from '../base/redact-secrets.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+
+/** The part of a request that `show` asks for. */
+export interface ShownArguments {
+  /** The arguments that `show` names, as one line of text each: secrets replaced, long values cut. */
+  shownArguments: Record<string, string>;
+  /** The names of all arguments that cannot be read in full there: not shown, cut, or with a secret replaced. */
+  notShown: string[];
+}
+
+/** Longest text of one value, in UTF-16 units before invisible characters are escaped. */
+const longestValue = 200;
+/** The part of a value that is searched for secrets. A longer value is cut long before its end. */
+const longestSearched = 2_000;
+const shownBytes = 1_000;
+const notShownBytes = 1_000;
+const longestName = 200;
+
+/** Undefined if `names` has none of the arguments. */
+export function shownArguments(args: JsonObject, names: readonly string[]): ShownArguments | undefined {
+  const shown: [string, string][] = [];
+  const whole = new Set<string>();
+  let bytes = 2;
+  for (const name of names) {
+    if (!Object.hasOwn(args, name)) continue;
+    const { text, isWhole } = lineOf(name, args[name]!);
+    bytes += byteLength(JSON.stringify([name, text]));
+    if (bytes > shownBytes) break;
+    shown.push([name, text]);
+    if (isWhole) whole.add(name);
+  }
+  if (shown.length === 0) return undefined;
+  const others = Object.keys(args).filter((name) => !whole.has(name));
+  const notShown = others.map((name) => name.slice(0, longestName));
+  return { shownArguments: Object.fromEntries(shown), notShown: fitting(notShown, notShownBytes) };
+}
+
+function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
+  if (namesSecret(name)) return { text: '[PASSWORD]', isWhole: false };
+  const isText = typeof value === 'string';
+  const written = isText ? value : canonicalJson(value);
+  const searched = written.slice(0, longestSearched);
+  const redacted = redactSecrets(searched);
+  const kept = redacted.slice(0, longestValue).replace(/\p{Surrogate}$/u, '');
+  const line = isText ? escapeText(kept) : escapeUnseen(kept);
+  const left = redacted.length - kept.length + (written.length - searched.length);
+  const more = left === 0 ? '' : `… [${left} more characters]`;
+  return { text: `${line}${more}`, isWhole: left === 0 && redacted === searched };
+}

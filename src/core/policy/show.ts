@@ -1,0 +1,50 @@
+/**
+ * Which arguments of a waiting call can be read without a worker: those that the tool's `show` and the policies' `show`
+ * name (docs/policy.md).
+ */
+import { compileGlob, globMatches, globSubject, type Glob } from '../match/glob.ts';
+import type { PolicyLayers, Show } from './policy.ts';
+
+/** The names to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
+export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
+  const { ceiling, parents = [], run } = layers;
+  const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);
+  if (settings.some(({ show, includeArguments }) => show === false || includeArguments === false)) return [];
+  const subject = globSubject(tool.normalize('NFC'));
+  const ofPolicies = settings.flatMap(({ show }) =>
+    compiled(show).flatMap(({ glob, names }) => (globMatches(glob, subject) === true ? names : [])),
+  );
+  return [...new Set([...declared, ...ofPolicies])];
+}
+
+/** Both policies' names; false if either says false. */
+export function mergeShow(one: Show | undefined, other: Show | undefined): Show | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one === false || other === false) return false;
+  const union = (pattern: string): string[] => [...new Set([...ownOf(one, pattern), ...ownOf(other, pattern)])];
+  return Object.fromEntries([...Object.keys(one), ...Object.keys(other)].map((pattern) => [pattern, union(pattern)]));
+}
+
+function ownOf(show: Exclude<Show, false>, pattern: string): readonly string[] {
+  return Object.hasOwn(show, pattern) ? show[pattern]! : [];
+}
+
+interface CompiledShow {
+  glob: Glob;
+  names: readonly string[];
+}
+
+const known = new WeakMap<object, CompiledShow[]>();
+
+/** Compiled once for each policy. A glob that does not compile matches nothing: policies are checked when they load. */
+function compiled(show: Show | undefined): CompiledShow[] {
+  if (show === undefined || show === false) return [];
+  const before = known.get(show);
+  if (before !== undefined) return before;
+  const globs = Object.entries(show).flatMap(([pattern, names]) => {
+    const glob = compileGlob(pattern);
+    return 'problem' in glob ? [] : [{ glob, names }];
+  });
+  known.set(show, globs);
+  return globs;
+}
