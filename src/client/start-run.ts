@@ -47,7 +47,7 @@ export async function startRun(
           workflowIdConflictPolicy: 'FAIL',
           // Leave out the input: lists show summaries and details (I13).
           staticSummary: `Agent ${shownAgent}`,
-          staticDetails: `Agent \`${shownAgent}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`, at what waits for a person with \`countersign approvals\`.`,
+          staticDetails: `Agent \`${shownAgent}\`. Look at it with \`countersign show ${escapeText(workflowId)}\`, at what waits for a person with \`countersign approvals\`. If Current Details are empty, no worker lives: Timeline and Memo then show what waits.`,
         });
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findChromium } from '../support/browser.ts';
-import { readWaitingRunPages } from '../support/waiting-run-pages.ts';
+import { note, readWaitingRunPages } from '../support/waiting-run-pages.ts';
 import { testBundle } from '../support/world.ts';
 
 /** Temporal's own UI, in a real browser, shows what waits and how to answer, and the answer works there. */
@@ -10,8 +10,8 @@ if (chromium === undefined) process.stderr.write('temporal-ui.test.ts: skipped, 
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
-  test('a reader sees what waits, its deadline and how to answer, and answers there', async () => {
-    const { requests, userMetadata, timeline, afterSignal } = await readWaitingRunPages({
+  test('a reader sees what waits, its deadline and how to answer, also without a worker, and answers there', async () => {
+    const { requests, userMetadata, withoutWorker, afterSignal } = await readWaitingRunPages({
       chromium: chromium!,
       workflowBundle: { codePath: testBundle() },
     });
@@ -21,15 +21,25 @@ withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
       expect(userMetadata).toContain(`digest ${digest.slice(0, 16)}`);
       expect(userMetadata).toContain(`denied automatically after ${deadline!.slice(0, 19).replace('T', ' ')} UTC`);
     }
-    expect(userMetadata).toContain('move_file with from, to, risk write');
+    expect(userMetadata).toContain(
+      'move_file from downloads/invoice.pdf, to invoices/2026-11.pdf, not shown: note, risk',
+    );
     const [first, second] = requests.map(({ requestId }) => requestId);
     expect(userMetadata).toContain(`countersign approve ${first!}`);
     expect(userMetadata).toContain(`countersign deny ${first!}`);
     expect(userMetadata).toContain(`Send a Signal, name decide, with this data`);
     expect(userMetadata).toContain(JSON.stringify({ requestId: first, approved: true }));
-    // It shows argument names, but not their values (I13).
-    expect(userMetadata + timeline).not.toContain('invoice.pdf');
-    expect(timeline).toContain('Earliest deadline of 2 approvals');
+    const { timeline, history, memo } = withoutWorker;
+    const until = requests[0]!.deadline!.slice(0, 16).replace('T', ' ');
+    const call = 'move_file(from: downloads/invoice.pdf, to: invoices/2026-11.pdf, note)';
+    for (const text of [timeline, history]) {
+      expect(text).toContain(`${call} and 1 more · until ${until} UTC · countersign approvals`);
+    }
+    for (const shown of ['photos/photo.jpg', 'notShown', requests[1]!.deadline!, requests[1]!.requestId]) {
+      expect(memo).toContain(shown);
+    }
+    // Of other arguments it shows the names, not the values (I13).
+    expect([userMetadata, timeline, history, memo].join('\n')).not.toContain(note);
     expect(timeline).toContain('turn 1 of tidy');
     expect(timeline).toContain('allowed: call 1.1');
     expect(afterSignal).toContain('1 approval pending');

@@ -4,7 +4,7 @@ import type { GatedTestActivities } from './gated-activities.ts';
 export const gated = {
   look: { risk: 'read_only' },
   pay: { arguments: ['to', 'amount'], subject: 'to' },
-  order: {},
+  order: { show: ['item'] },
   shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
   fail: {},
   failsOnce: { risk: 'destructive' },

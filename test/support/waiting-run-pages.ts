@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
@@ -16,9 +16,10 @@ import { eventually } from './eventually.ts';
 
 export interface WaitingRunPages {
   requests: ApprovalRequest[];
-  /** The text of Temporal's pages about the run. */
+  /** The text of the user metadata page. */
   userMetadata: string;
-  timeline: string;
+  /** The text of the other pages while no worker lived. */
+  withoutWorker: { timeline: string; history: string; memo: string };
   /** The text of the user metadata page after one request was approved through the form on that page. */
   afterSignal: string;
 }
@@ -32,10 +33,12 @@ export interface WaitingRunOptions {
 }
 
 const workflowId = 'tidy-downloads';
+/** An argument that no `show` names. */
+export const note = 'Asked for by Ann on the telephone';
 const callsOfTurn: ScriptedTurn['calls'] = [
   { tool: 'list_files', args: { folder: 'downloads' } },
-  { tool: 'move_file', args: { from: 'downloads/invoice.pdf', to: 'invoices/2026-11.pdf' } },
-  { tool: 'move_file', args: { from: 'downloads/photo.jpg', to: 'photos/photo.jpg' } },
+  { tool: 'move_file', args: { from: 'downloads/invoice.pdf', to: 'invoices/2026-11.pdf', note } },
+  { tool: 'move_file', args: { from: 'downloads/photo.jpg', to: 'photos/photo.jpg', note } },
 ];
 
 function tidyAgent() {
@@ -49,7 +52,8 @@ function tidyAgent() {
   const moveFile = defineTool({
     name: 'move_file',
     description: 'Moves a file.',
-    input: z.object({ from: z.string(), to: z.string() }),
+    input: z.object({ from: z.string(), to: z.string(), note: z.string() }),
+    show: ['from', 'to'],
     execute: ({ from, to }) => `${from} is now ${to}`,
   });
   return defineAgent({
@@ -65,14 +69,7 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
   const { chromium, pictures, workflowBundle } = options;
   const server = await startDevServer();
   const { address } = server;
-  const worker = await createWorker({
-    address,
-    agents: [tidyAgent()],
-    shutdownGraceTime: 500,
-    logLevel: 'ERROR',
-    ...(workflowBundle === undefined ? {} : { workflowBundle }),
-  });
-  const working = worker.run();
+  let worker = await startWorker();
   const client = await createClient({ address });
   const browser = await openBrowser(chromium);
   try {
@@ -89,13 +86,24 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
     const photograph = async (name: string): Promise<void> => {
       if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) });
     };
+    const textOfPage = async (awaited: Locator): Promise<string> => {
+      await awaited.waitFor();
+      return page.locator('body').innerText();
+    };
     await visit('user-metadata');
     const userMetadata = await currentDetails(page, '2 approvals pending');
     await photograph('temporal-ui-waiting-run');
+    await worker.stop();
     await visit('timeline');
-    await page.getByText('Earliest deadline of 2 approvals').first().waitFor();
-    const timeline = await page.locator('body').innerText();
+    const timeline = await textOfPage(timerLabel(page));
+    await laidOut(page);
     await photograph('temporal-ui-timeline');
+    await visit('history');
+    const history = await textOfPage(timerLabel(page));
+    await visit('memo');
+    const memo = await textOfPage(page.getByText('shownArguments').first());
+    await photograph('temporal-ui-memo');
+    worker = await startWorker();
     await visit('user-metadata');
     await currentDetails(page, '2 approvals pending');
     await signalByForm(page, JSON.stringify({ requestId: requests[0]!.requestId, approved: true }), () =>
@@ -103,14 +111,43 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
     );
     await eventually('one is left', async () => (await handle.query<ApprovalRequest[]>('approvals')).length === 1);
     await visit('user-metadata');
-    return { requests, userMetadata, timeline, afterSignal: await currentDetails(page, '1 approval pending') };
+    const afterSignal = await currentDetails(page, '1 approval pending');
+    return { requests, userMetadata, afterSignal, withoutWorker: { timeline, history, memo } };
   } finally {
     await browser.close();
-    worker.shutdown();
-    await working;
+    await worker.stop();
     await client.close();
     await server.stop();
   }
+
+  async function startWorker(): Promise<{ stop: () => Promise<void> }> {
+    const started = await createWorker({
+      address,
+      agents: [tidyAgent()],
+      shutdownGraceTime: 500,
+      logLevel: 'ERROR',
+      ...(workflowBundle === undefined ? {} : { workflowBundle }),
+    });
+    const working = started.run();
+    let isStopped = false;
+    return {
+      stop: async () => {
+        if (!isStopped) started.shutdown();
+        isStopped = true;
+        await working;
+      },
+    };
+  }
+}
+
+/** The deadline timer, on the timeline and in the history. */
+function timerLabel(page: Page): Locator {
+  return page.getByText('countersign approvals').first();
+}
+
+/** The timeline draws the dark ground of a label only when it refreshes. */
+async function laidOut(page: Page): Promise<void> {
+  await page.waitForTimeout(5_000);
 }
 
 /** The run's current details, which the page shows in a frame. */

@@ -20,6 +20,18 @@ test('one open: the call, the deadline, and how to answer', () => {
   expect(text).toContain(`{"requestId":"${requestIdOf(7)}","approved":true}`);
 });
 
+test('the arguments that the request shows, and the names of the others', () => {
+  const shown = { shownArguments: { to: 'C:\\\\ann`s' }, notShown: ['amount'] };
+  expect(currentDetails(withOpen(requestRecord(7, 60_000, shown)))).toContain(
+    "**pay** `to` `C:\\\\ann's`, not shown: `amount`, risk write\n",
+  );
+});
+
+test('one that runs when its time is up', () => {
+  const record = requestRecord(7, 60_000, {}, { onTimeout: 'allow' });
+  expect(currentDetails(withOpen(record))).toContain('allowed automatically after 1970-01-01 00:01:00 UTC');
+});
+
 test('one that waits forever', () => {
   expect(currentDetails(withOpen(requestRecord(1)))).toContain('no deadline');
 });

@@ -1,6 +1,5 @@
-import type { ApprovalRequest } from '../../core/ledger/approval.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
-import type { Ledger } from '../../core/ledger/ledger.ts';
+import { escapeText, escapeUnseen } from '../../core/base/escape-text.ts';
+import type { Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
 import { decideName } from '../../contract.ts';
 
 const shown = 10;
@@ -17,7 +16,7 @@ export function currentDetails({ open }: Ledger): string {
   const many = open.length > 1;
   return [
     `### ${open.length} approval${many ? 's' : ''} pending`,
-    ...open.slice(0, shown).map(({ request }, index) => describe(request, many ? `${index + 1}. ` : '')),
+    ...open.slice(0, shown).map((record, index) => describe(record, many ? `${index + 1}. ` : '')),
     ...(open.length > shown ? [`… and ${open.length - shown} more: \`countersign approvals\` lists them all.`] : []),
     `### How to answer${many ? ' the first' : ''}`,
     `On a command line, where all arguments are shown:\n${block([
@@ -29,24 +28,43 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
-function describe(request: ApprovalRequest, number: string): string {
-  const { toolName, arguments: args, riskLevel, reason, deadline, requestId, digest } = request;
-  const names = Object.keys(args).slice(0, shown).map(codeSpan).join(', ');
+function describe({ request, terms }: RequestRecord, number: string): string {
+  const { toolName, riskLevel, reason, deadline, requestId, digest } = request;
+  const runsAtEnd = terms.onTimeout === 'allow';
   const until =
-    deadline === null ? 'no deadline' : `denied automatically after ${deadline.slice(0, 19).replace('T', ' ')} UTC`;
+    deadline === null
+      ? 'no deadline'
+      : `${runsAtEnd ? 'allowed' : 'denied'} automatically after ${deadline.slice(0, 19).replace('T', ' ')} UTC`;
   return [
-    `**${number}${toolName}** with ${names === '' ? 'no arguments' : names}, risk ${riskLevel}`,
+    `**${number}${toolName}** ${argumentsOf(request)}, risk ${riskLevel}`,
     until,
     `request \`${requestId}\``,
-    `digest \`${digest.slice(0, 16)}…\`, asked because ${codeSpan(reason)}`,
+    `digest \`${digest.slice(0, 16)}…\`, asked because ${codeSpan(escapeText(reason))}`,
   ].join('\n');
+}
+
+/** Names and values of what `show` names; of the other arguments, the names. */
+function argumentsOf({ arguments: args, shownArguments = {} }: RequestRecord['request']): string {
+  const values = Object.entries(shownArguments).map(
+    ([name, text]) => `${codeSpan(escapeText(name))} ${span(escapeUnseen(text))}`,
+  );
+  const others = Object.keys(args).filter((name) => !Object.hasOwn(shownArguments, name));
+  const more = others.length > shown ? [`and ${others.length - shown} more`] : [];
+  const names = [...others.slice(0, shown).map((name) => codeSpan(escapeText(name))), ...more];
+  if (values.length === 0) return `with ${names.length === 0 ? 'no arguments' : names.join(', ')}`;
+  return [...values, ...(names.length === 0 ? [] : [`not shown: ${names.join(', ')}`])].join(', ');
 }
 
 function block(lines: string[]): string {
   return ['```', ...lines, '```'].join('\n');
 }
 
-/** A code span for text that a model or a policy chose. The text can neither end the span nor hide a character. */
-function codeSpan(text: string): string {
-  return `\`${escapeText(text).slice(0, longestText).replaceAll('`', "'")}\``;
+/** A code span with the beginning of escaped text that a model or a policy chose. */
+function codeSpan(escaped: string): string {
+  return span(escaped.slice(0, longestText));
+}
+
+/** The text cannot end the span. */
+function span(escaped: string): string {
+  return `\`${escaped.replaceAll('`', "'")}\``;
 }

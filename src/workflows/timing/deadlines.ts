@@ -7,6 +7,7 @@ import { nextStepAtMs } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import type { EscalationSteps } from './escalation-steps.ts';
+import { timerSummary } from './timer-summary.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
 
@@ -65,7 +66,7 @@ export class Deadlines {
 
   run(): void {
     if (!this.isDue) return;
-    this.#timer.set(this.#nextAtMs(), this.#summary());
+    this.#timer.set(this.#nextAtMs(), timerSummary(this.#waiting()));
     this.#state.noteCommand();
   }
 
@@ -80,12 +81,5 @@ export class Deadlines {
       return [nextStepAtMs(record), deadlineMs === null ? null : deadlineMs + 1].filter((dueMs) => dueMs !== null);
     });
     return dues.length === 0 ? null : Math.min(...dues);
-  }
-
-  #summary(): string {
-    const { open } = this.#state.ledger;
-    return open.length === 1
-      ? `Deadline of ${open[0]!.request.toolName}`
-      : `Earliest deadline of ${open.length} approvals`;
   }
 }
