@@ -1,5 +1,5 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
-import { ProblemError } from '../core/base/problem.ts';
+import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { isNotTakenUp } from './ask-past.ts';
 import { askWorker } from './ask-worker.ts';
@@ -30,6 +30,8 @@ export async function queryRun<Answer>(
     if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
+    // Its cause may have a status that means something else below.
+    if (isProblemError(error)) throw error;
     if (isNotTakenUp(error)) {
       const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
       throw new ProblemError({ code: 'no_worker', message }, { cause: error });

@@ -165,7 +165,7 @@ describe('without a worker', () => {
     const other = await stranger({ memo: forged });
     const ambiguous = await cli(['approve', requestId]);
     expect(ambiguous).toMatchObject({ code: 3, stdout: '', stderr: both(run.workflowId, other.workflowId) });
-    const named = await cli(['approve', requestId, '--run', run.workflowId]);
+    const named = await cli(['approve', requestId, '--run', run.workflowId, '--unseen']);
     expect(named.code).toBe(0);
   });
 });

@@ -78,6 +78,33 @@ describe('a client with the codec of the workers', () => {
   });
 });
 
+test('shown arguments are encoded in the memo and in the summary of the timer, which stays small enough', async () => {
+  const to = `qzxmarker ${'漢'.repeat(300)}`;
+  const turns = JSON.stringify([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'end' }]);
+  const policy = { version: 1 as const, rules: [], approval: { show: { pay: ['to'] } } };
+  const { workflowId } = await client.start('tester', turns, { policy });
+  const [row] = await eventually('the request', async () => {
+    const { approvals } = await client.approvals.list({ workflowId });
+    return approvals.length === 1 && approvals;
+  });
+  expect(row!.shownArguments!['to']).toMatch(/^qzxmarker 漢+… \[110 more characters\]$/);
+  const { connection } = client.session;
+  const execution = { workflowId };
+  const { history } = await connection.workflowService.getWorkflowExecutionHistory({ namespace, execution });
+  const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
+    namespace,
+    execution,
+  });
+  const timer = history!.events!.find(({ timerStartedEventAttributes }) => timerStartedEventAttributes != null);
+  const summary = timer!.userMetadata!.summary!;
+  const written = [summary, workflowExecutionInfo!.memo!.fields!['approvals']!];
+  for (const { data } of written) expect(Buffer.from(data!).toString()).not.toContain('qzxmarker');
+  expect(summary.data!.length).toBeLessThan(400);
+  const [decoded] = await codec.decode([summary]);
+  expect(Buffer.from(decoded!.data!).toString()).toContain('pay(to: qzxmarker 漢');
+  await client.decide({ requestId: row!.requestId, approved: false }, { workflowId });
+});
+
 const keyed = ['with the wrong key', 'with an unknown key'];
 
 describe.each([...keyed, 'without a codec'])('a client %s', (name) => {
@@ -174,7 +201,7 @@ describe('the command line', () => {
     expect([approved.code, jsonLines(approved)[0]]).toEqual([0, expect.objectContaining({ outcome: 'approved' })]);
   });
 
-  test('without a codec: what cannot be read is listed, approve succeeds, doctor names the codec', async () => {
+  test('without a codec: what cannot be read is listed, approve asks for --unseen, doctor names the codec', async () => {
     const { workflowId, ids } = await waiting();
     const [unread] = jsonLines(await run('approvals', '--run', workflowId));
     expect(unread).toEqual({ workflowId, requestIds: ids, message: expect.stringMatching(isEncoded) });
@@ -183,7 +210,8 @@ describe('the command line', () => {
       1,
       { check: 'codec', ok: false, message: expect.stringMatching(isEncoded) },
     ]);
-    const approved = await run('approve', ids[0]!);
+    expect(await run('approve', ids[0]!)).toMatchObject({ code: 2, stderr: expect.stringContaining('add --unseen') });
+    const approved = await run('approve', ids[0]!, '--unseen');
     expect([approved.code, jsonLines(approved)[0]]).toEqual([0, expect.objectContaining({ accepted: true })]);
     expect(await client.run(workflowId).result()).toMatchObject({ output: 'paid 0 to p0' });
   });

@@ -1,6 +1,7 @@
 import type { ApprovalList } from '../../client/list-approvals.ts';
 import type { ApprovalDetails, Grant, Settlement } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { argumentsText } from '../../core/ledger/call-text.ts';
 import { formatDuration } from '../../core/base/duration.ts';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { CommonOptions } from './command-line.ts';
@@ -27,7 +28,7 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
     rows.map((row) => [
       escapeText(short(row.requestId)),
       escapeText(row.toolName),
-      escapeText(row.argumentNames.join(', ')),
+      argumentsText(row),
       escapeText(row.riskLevel),
       row.deadline === null ? 'no limit' : timeLeft(row.deadline, nowMs),
       escapeText(row.agentName),
@@ -151,10 +152,10 @@ function settledFields(settled: Settlement): Field[] {
 /** One open request and the commands to show and answer it, for the progress of a run or worker. */
 export function renderWaiting(
   output: Output,
-  row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'reason'>,
+  row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'shownArguments' | 'reason'>,
   options: CommonOptions,
 ): string {
-  const what = `${escapeText(row.toolName)}(${truncate(escapeText(row.argumentNames.join(', ')), 60)})`;
+  const what = `${escapeText(row.toolName)}(${truncate(argumentsText(row), 60)})`;
   return [
     `${output.style('yellow', 'waiting for approval:')} ${what}: ${escapeText(row.reason)}`,
     `  look:    ${nextCommand(options, 'approvals', 'show', row.requestId)}`,
@@ -163,12 +164,12 @@ export function renderWaiting(
 }
 
 /** Includes the run's id, which saves a look-up, unless escaping would change the id. */
-function escapedCommand(options: CommonOptions, verb: string, requestId: string, workflowId: string): string {
+export function escapedCommand(options: CommonOptions, verb: string, requestId: string, workflowId: string): string {
   const run = escapeText(workflowId) === workflowId ? ['--run', workflowId] : [];
   return nextCommand(options, verb, escapeText(requestId), ...run);
 }
 
-function timeLeft(deadline: string, nowMs: number): string {
+export function timeLeft(deadline: string, nowMs: number): string {
   const leftMs = Date.parse(deadline) - nowMs;
   if (Number.isNaN(leftMs)) return '?';
   return leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ApprovalList } from '../../client/list-approvals.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
 import { renderApproval, renderInbox } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
 import { durationOption } from './duration-option.ts';
@@ -8,7 +9,9 @@ import { refuseCommands } from './not-built-yet.ts';
 import type { Output } from './output.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
 import { UsageError } from './report-error.ts';
+import { readRequest } from './read-request.ts';
 import { findNamed } from './request-id.ts';
+import { renderRow } from './row-view.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 import { watchApprovals } from './watch-approvals.ts';
 
@@ -54,13 +57,19 @@ export function addApprovals(program: Command): void {
     });
 
   withClientFlags(approvals.command('show <id>'), jsonFields.details)
-    .description('show one request with its full arguments, open or lately settled')
+    .description('show one request, open or lately settled, with all its arguments if a worker answers')
     .option('--run <workflow id>', 'the run that has the request; saves a search')
     .action((id: string, options: ClientFlags & { run?: string }) =>
       withClient(options, async (client, output) => {
         const { run } = options;
         const { requestId } = await findNamed(client, id, run);
-        const request = await client.approvals.get(requestId, { workflowId: run });
+        const read = await readRequest(client, requestId, run);
+        if ('row' in read) {
+          if (output.forPeople) output.line(renderRow(output, read.row, options, Date.now()));
+          else output.json(read.row);
+          return output.note(escapeText(`${read.why.message} Only this is known of the request until one does.`));
+        }
+        const request = read.details;
         if (!output.forPeople) return output.json(request);
         const all = request.settled === undefined ? [] : await client.grants(request.workflowId);
         const left = all.filter((grant) => grant.requestId === requestId);

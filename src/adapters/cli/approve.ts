@@ -9,11 +9,16 @@ export function addAnswers(program: Command): void {
   addAnswer(program, 'deny', false, 'refuse a waiting call', 'also deny future matching calls');
 }
 
+interface AnswerOptions extends DecisionOptions, AlwaysOptions {
+  unseen?: boolean;
+}
+
 function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {
-  withAlways(withDecision(program.command(`${name} <id>`)).description(description), always).action(
-    (requestId: string, options: DecisionOptions & AlwaysOptions) => {
-      const decision = { requestId, approved, always: alwaysOf(options) };
-      return withClient(options, (client, output) => sendDecision(client, output, options, decision));
-    },
-  );
+  const command = withAlways(withDecision(program.command(`${name} <id>`)).description(description), always);
+  if (approved) command.option('--unseen', 'approve although not all arguments can be read');
+  command.action((requestId: string, options: AnswerOptions) => {
+    const decision = { requestId, approved, always: alwaysOf(options) };
+    const mustBeShown = approved && options.unseen !== true;
+    return withClient(options, (client, output) => sendDecision(client, output, { ...options, mustBeShown }, decision));
+  });
 }

@@ -34,7 +34,8 @@ export const jsonFields = {
     requestIds: true,
     message: true,
   }),
-  details: fields<ApprovalDetails>({
+  /** Without a worker, the fields that `request` has too. */
+  details: fields<ApprovalDetails & ApprovalSummary>({
     requestId: true,
     workflowId: true,
     toolName: true,
@@ -45,6 +46,7 @@ export const jsonFields = {
     shownArguments: true,
     notShown: true,
     riskLevel: true,
+    severity: true,
     assessment: true,
     agentName: true,
     callerUserId: true,

@@ -4,6 +4,7 @@ import type { Decision } from '../../contract.ts';
 import { type ClientFlags, withClientFlags } from './command-line.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';
+import { requireShown } from './read-request.ts';
 import { findNamed } from './request-id.ts';
 import { type ReviewerOptions, reviewerOf, withReviewer } from './reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
@@ -11,6 +12,11 @@ import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;
   digest?: string;
+}
+
+/** `mustBeShown`: refuse to send it if nobody could read the arguments. */
+export interface SendOptions extends DecisionOptions {
+  mustBeShown?: boolean;
 }
 
 /** Adds the flags of every command that decides one request. */
@@ -29,14 +35,15 @@ export function withDecision(command: Command): Command {
 export async function sendDecision(
   client: CountersignClient,
   output: Output,
-  options: DecisionOptions,
+  options: SendOptions,
   decision: Pick<Decision, 'requestId' | 'approved' | 'always' | 'response' | 'modifiedArguments'>,
 ): Promise<void> {
-  const { run, reason } = options;
+  const { run, reason, mustBeShown = false } = options;
   const { requestId, digest } = await findNamed(client, decision.requestId, run);
   const reviewerId = reviewerOf(options);
+  const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
   const receipt = await client.decide(
-    { ...decision, requestId, reason, reviewerId, digest: options.digest ?? digest },
+    { ...decision, requestId, reason, reviewerId, digest: options.digest ?? shownDigest ?? digest },
     { workflowId: run, ...signerOf(options) },
   );
   printReceipt(output, receipt);

@@ -220,12 +220,12 @@ describe('without a worker', () => {
       status: 'waiting',
       note: expect.stringContaining('start one with `countersign worker`'),
     });
-    expect(await cli(['approvals', 'show', requestId])).toMatchObject({
-      code: 6,
-      stderr: expect.stringContaining('No worker answers'),
-    });
+    const known = await cli(['approvals', 'show', requestId]);
+    expect(known).toMatchObject({ code: 0, stderr: expect.stringContaining('No worker answers') });
+    expect(jsonLines(known)).toMatchObject([{ requestId, argumentNames: ['to', 'amount'], shown: 'part' }]);
 
-    const approved = await cli(['approve', requestId]);
+    expect(await cli(['approve', requestId])).toMatchObject({ code: 2, stderr: expect.stringContaining('--unseen') });
+    const approved = await cli(['approve', requestId, '--unseen']);
     expect([approved.code, jsonLines(approved)[0]]).toMatchObject([
       0,
       { accepted: true, message: expect.stringContaining('The decision is recorded, not yet applied: ') },

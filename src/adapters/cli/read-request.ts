@@ -1,0 +1,55 @@
+import type { CountersignClient } from '../../client/client.ts';
+import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { UsageError } from './report-error.ts';
+
+/** What can be read of a request: everything, from its run; without a worker, its row in the list. */
+export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
+
+/** Reads a request. Throws as `client.approvals.get` does, and `no_worker` only if the list does not show it either. */
+export async function readRequest(
+  client: CountersignClient,
+  requestId: string,
+  workflowId: string | undefined,
+): Promise<ReadRequest> {
+  try {
+    return { details: await client.approvals.get(requestId, { workflowId }) };
+  } catch (error) {
+    if (!isProblemError(error) || error.code !== 'no_worker') throw error;
+    const { approvals } = await client.approvals.list({ workflowId, limit: Infinity });
+    const rows = approvals.filter((row) => row.requestId === requestId);
+    // If several runs claim the request, none of them is shown as the one that asks.
+    if (rows.length !== 1) throw error;
+    return { row: rows[0]!, why: error };
+  }
+}
+
+/**
+ * Refuses to approve a call whose arguments cannot all be read, because no worker answers or a codec is missing here: a
+ * usage error that names what is not shown. Returns the digest of what the list shows, so that nothing else is approved;
+ * undefined if a worker answers.
+ */
+export async function requireShown(
+  client: CountersignClient,
+  requestId: string,
+  workflowId: string | undefined,
+): Promise<string | undefined> {
+  const read = await readRequest(client, requestId, workflowId).catch((error: unknown) => {
+    const code = isProblemError(error) ? error.code : undefined;
+    if (code === 'no_worker') {
+      throw new UsageError(
+        'No worker answers, and the list does not show the request: start a worker, or add --unseen.',
+      );
+    }
+    if (code !== 'undecodable') throw error;
+    throw new UsageError(`${(error as Error).message} To approve it without seeing it, add --unseen.`);
+  });
+  if ('details' in read) return undefined;
+  const { shown, argumentNames, notShown = argumentNames, digest } = read.row;
+  if (shown === 'all') return digest;
+  const names = notShown.length === 0 ? 'its arguments' : notShown.map((name) => `'${name}'`).join(', ');
+  throw new UsageError(
+    `No worker answers, so you cannot see all that you would approve (not shown: ${names}): start a worker, or add --unseen.`,
+  );
+}

@@ -1,0 +1,40 @@
+import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { escapeText, escapeUnseen } from '../../core/base/escape-text.ts';
+import { escapedCommand, timeLeft } from './approval-views.ts';
+import type { CommonOptions } from './command-line.ts';
+import type { Output } from './output.ts';
+import { renderFields } from './table.ts';
+
+/** One request as the list knows it, without a worker: what is not shown is named. */
+export function renderRow(output: Output, row: ApprovalSummary, options: CommonOptions, nowMs: number): string {
+  const { requestId, workflowId, deadline, rule, shown, shownArguments = {}, argumentNames, lineage = [] } = row;
+  const { notShown = argumentNames } = row;
+  const unseen = shown === 'all' ? [] : ['--unseen'];
+  const values = Object.entries(shownArguments).map(([name, text]): [string, string] => [
+    escapeText(name),
+    escapeUnseen(text),
+  ]);
+  return [
+    renderFields(output, [
+      ['request', escapeText(requestId)],
+      ['run', escapeText(workflowId)],
+      ['called by', lineage.map(escapeText).join(' > ')],
+      ['agent', escapeText(row.agentName)],
+      ['tool', output.style('bold', escapeText(row.toolName))],
+      ['risk', `${escapeText(row.riskLevel)} (severity ${escapeText(row.severity)})`],
+      ['rule', rule === null ? 'none: a risk default asks' : escapeText(rule)],
+      ['reason', escapeText(row.reason)],
+      ['caller', row.callerUserId === null ? undefined : escapeText(row.callerUserId)],
+      ['asked', escapeText(row.requestedAt)],
+      ['deadline', deadline === null ? 'none' : `${escapeText(deadline)} (${timeLeft(deadline, nowMs)})`],
+      ['digest', escapeText(row.digest)],
+    ]),
+    '',
+    output.style('dim', 'arguments'),
+    ...(values.length === 0 ? [] : [renderFields(output, values)]),
+    ...(shown === 'all' ? [] : [`not shown in full: ${notShown.map(escapeText).join(', ')}`]),
+    '',
+    `approve:  ${[escapedCommand(options, 'approve', requestId, workflowId), ...unseen].join(' ')}`,
+    `deny:     ${escapedCommand(options, 'deny', requestId, workflowId)}`,
+  ].join('\n');
+}
