@@ -42,7 +42,7 @@ export type { ShellPart, ShellSplit, Uncertainty } from './core/shell/parts.ts';
 export type { Directory, Person } from './core/people/directory.ts';
 export type { ModelCallLimits } from './core/policy/run-config.ts';
 export type { Mode } from './core/policy/modes.ts';
-export type { ApprovalSettings, AskSettings, Policy, Rule } from './core/policy/policy.ts';
+export type { ApprovalSettings, AskSettings, Policy, Rule, Show } from './core/policy/policy.ts';
 export type { Action } from './core/policy/action.ts';
 export { assess } from './core/assess/assess.ts';
 export { compileAssessRules } from './core/assess/rule.ts';

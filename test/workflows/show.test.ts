@@ -153,7 +153,7 @@ test('an edited call that is asked about again shows its own arguments', async (
   const [request] = await run.open();
   const modifiedArguments = { amount: 7, recipient: 'bob@acme.com' };
   const ask = { rules: [{ pattern: 'refund', action: 'ask', ask: { reviewers: ['ann', 'bob'], quorum: 2 } }] };
-  await world.client.setPolicy(run.workflowId, { policy: ask as never });
+  await world.client.setPolicy(run.workflowId, { policy: ask });
   const { requestId } = request!;
   await world.client.decide({ requestId, approved: true, modifiedArguments, reviewerId: 'ann' });
   const rows = await eventually('the edited call is asked about', async () => {

@@ -3,7 +3,6 @@ import type { RequestedScope } from '../messages/decision.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
-import type { ShownArguments } from './shown-arguments.ts';
 
 /** How one call was settled, exactly once. */
 export type OutcomeName =
@@ -72,9 +71,13 @@ export interface ApprovalRequest {
   /** If arguments are left out: their names, and the bytes of their JSON. */
   argumentNames?: string[];
   argumentBytes?: number;
-  /** What `show` of the tool and the policies names; absent if they name no argument of the call. */
-  shownArguments?: ShownArguments['shownArguments'];
-  notShown?: ShownArguments['notShown'];
+  /**
+   * The arguments that lists show without a worker, because `show` of the tool or of a policy names them: one line of
+   * text each, secrets replaced, long values cut. Absent if there are none.
+   */
+  shownArguments?: Record<string, string>;
+  /** With `shownArguments`: the names of all arguments that cannot be read in full there. */
+  notShown?: string[];
 }
 
 /** How a request was settled. */

@@ -8,14 +8,10 @@ import { escapeText, escapeUnseen } from '../base/escape-text.ts';
 import { fitting } from '../base/fitting.ts';
 import { namesSecret, redactSecrets } from '../base/redact-secrets.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
+import type { ApprovalRequest } from './approval.ts';
 
 /** The part of a request that `show` asks for. */
-export interface ShownArguments {
-  /** The arguments that `show` names, as one line of text each: secrets replaced, long values cut. */
-  shownArguments: Record<string, string>;
-  /** The names of all arguments that cannot be read in full there: not shown, cut, or with a secret replaced. */
-  notShown: string[];
-}
+export type ShownArguments = Required<Pick<ApprovalRequest, 'shownArguments' | 'notShown'>>;
 
 /** Longest text of one value, in UTF-16 units before invisible characters are escaped. */
 const longestValue = 200;
