@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { renderApproval, renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
+import { renderRow } from '../../../src/adapters/cli/row-view.ts';
 import { renderResult, renderRun } from '../../../src/adapters/cli/run-views.ts';
 import { renderChanges } from '../../../src/adapters/cli/argument-changes.ts';
 import { renderGrants } from '../../../src/adapters/cli/grants.ts';
@@ -67,8 +68,51 @@ describe('renderApprovals', () => {
       agentName: hostile,
       workflowId: hostile,
       argumentNames: [hostile],
+      shownArguments: { [hostile]: hostile },
     };
     expect(renderApprovals(output, [bad as ApprovalSummary], nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
+  });
+});
+
+describe('what is known without a worker', () => {
+  const shown = { shownArguments: { path: 'C:\\\\temp', amount: '5' }, notShown: ['note'] };
+  const known: ApprovalSummary = { ...row, argumentNames: ['path', 'note', 'amount'], ...shown };
+
+  test('the table has the shown values, and names the other arguments', () => {
+    expect(renderApprovals(output, [known], nowMs)).toContain('  path: C:\\\\temp, amount: 5, note  ');
+  });
+
+  test('the row names what is not shown, and how to approve it all the same', () => {
+    expect(renderRow(output, known, {}, nowMs).split('\n').slice(-9)).toEqual([
+      `digest    ${row.digest}`,
+      '',
+      'arguments',
+      'path    C:\\\\temp',
+      'amount  5',
+      'not shown in full: note',
+      '',
+      `approve:  countersign approve ${requestId} --run run-1 --unseen`,
+      `deny:     countersign deny ${requestId} --run run-1`,
+    ]);
+  });
+
+  test('a row that shows everything needs no flag', () => {
+    const text = renderRow(output, { ...known, shown: 'all', notShown: [] }, {}, nowMs);
+    expect(text).not.toMatch(/not shown|--unseen/);
+  });
+
+  test('no text of a run reaches the terminal unescaped', () => {
+    const texts = ['requestId', 'workflowId', 'toolName', 'agentName', 'reason', 'rule', 'callerUserId', 'digest'];
+    const bad = Object.fromEntries(
+      [...texts, 'riskLevel', 'severity', 'requestedAt', 'deadline'].map((name) => [name, hostile]),
+    );
+    const args = {
+      shownArguments: { [hostile]: hostile },
+      notShown: [hostile],
+      argumentNames: [hostile],
+      lineage: [hostile],
+    };
+    expect(renderRow(output, { ...row, ...bad, ...args } as ApprovalSummary, {}, nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
   });
 });
 

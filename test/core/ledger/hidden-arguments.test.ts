@@ -193,6 +193,12 @@ describe('with include_arguments false', () => {
     }
   });
 
+  test('of a request that showed arguments without a worker: nothing of them', () => {
+    const shown = { shownArguments: { to: word }, notShown: ['amount'] };
+    const hidden = hideInRequest(requestRecord(1, null, shown).request);
+    expect([hidden.shownArguments, hidden.notShown]).toEqual([undefined, undefined]);
+  });
+
   test('what contains no value stays the same', () => {
     const vote = { approved: true, always: true };
     const entry: JournalEntry = { seq: 1, kind: 'settled', at: '', engine: 1, outcome: 'denied', reason: 'No' };
