@@ -112,7 +112,7 @@ describe('what is known without a worker', () => {
       argumentNames: [hostile],
       lineage: [hostile],
     };
-    expect(renderRow(output, { ...row, ...bad, ...args } as ApprovalSummary, {}, nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
+    expect(renderRow(output, { ...row, ...bad, ...args }, {}, nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
   });
 });
 
