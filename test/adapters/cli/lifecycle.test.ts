@@ -39,8 +39,12 @@ async function waiting(ask: JsonObject = {}, count = 1): Promise<Waiting> {
   return { run, workflowId: run.workflowId, ids, requestId: ids[0]! };
 }
 
-/** The first characters of a request id, enough beside the requests of other tests. */
-const short = (requestId: string): string => requestId.slice(0, 12);
+/** The first characters of a request id, and its run: another test's run may have requests that no list shows. */
+const short = ({ requestId, workflowId }: Pick<Waiting, 'requestId' | 'workflowId'>): string[] => [
+  requestId.slice(0, 12),
+  '--run',
+  workflowId,
+];
 
 /** The receipt of a successful command. */
 function receiptOf(result: CliResult): Receipt {
@@ -109,10 +113,10 @@ describe('respond', () => {
 
 describe('edit', () => {
   test('shows what changes, and the edited call runs', async () => {
-    const { run, requestId } = await waiting();
+    const { run, workflowId, requestId } = await waiting();
     const file = join(folder, 'args.json');
     writeFileSync(file, '{"to":"eve@acme.com","amount":5}');
-    const edited = await cli(['edit', short(requestId), '--args', `@${file}`]);
+    const edited = await cli(['edit', ...short({ requestId, workflowId }), '--args', `@${file}`]);
     expect(edited.stderr).toBe('- to: "p0@acme.com"\n+ to: "eve@acme.com"\n  amount: 5\n');
     expect(receiptOf(edited)).toMatchObject({ outcome: 'approved' });
     expect((await run.result()).output).toContain('paid 5 to eve@acme.com');
@@ -133,9 +137,9 @@ describe('edit', () => {
 
 describe('extend', () => {
   test('--for adds to the deadline, --until sets it; never back, and never past the ceiling', async () => {
-    const { run, requestId } = await waiting();
+    const { run, workflowId, requestId } = await waiting();
     const before = Date.parse((await run.open())[0]!.deadline!);
-    receiptOf(await cli(['extend', short(requestId), '--for', '30m']));
+    receiptOf(await cli(['extend', ...short({ requestId, workflowId }), '--for', '30m']));
     const after = new Date(before + 30 * 60_000).toISOString();
     expect((await run.open())[0]!.deadline).toBe(after);
     const until = new Date(before + 60 * 60_000).toISOString();
@@ -169,13 +173,14 @@ describe('delegate, and who may decide', () => {
       code: 5,
       stderr: "error: 'mallory' is not among the reviewers of this request\n",
     });
-    expect(receiptOf(await cli(['delegate', short(requestId), '--to', 'carl', '--reviewer', 'bob'])).message).toBe(
-      `request ${requestId}: 'carl' decides in the place of 'bob'`,
-    );
-    expect(receiptOf(await cli(['approve', short(requestId), '--reviewer', 'ann']))).toMatchObject({
+    expect(
+      receiptOf(await cli(['delegate', ...short({ requestId, workflowId }), '--to', 'carl', '--reviewer', 'bob']))
+        .message,
+    ).toBe(`request ${requestId}: 'carl' decides in the place of 'bob'`);
+    expect(receiptOf(await cli(['approve', ...short({ requestId, workflowId }), '--reviewer', 'ann']))).toMatchObject({
       votes: { have: 1, need: 2 },
     });
-    expect(jsonLines(await cli(['approvals', 'show', short(requestId), '--run', workflowId]))).toMatchObject([
+    expect(jsonLines(await cli(['approvals', 'show', ...short({ requestId, workflowId })]))).toMatchObject([
       {
         reviewers: ['ann', 'bob'],
         approvals: { have: 1, need: 2 },
