@@ -7,6 +7,7 @@ export const gated = {
     risk: 'destructive',
     description: 'Pays a customer back.',
     arguments: ['orderId', 'amount'],
+    show: ['orderId', 'amount'],
     about: (orderId, amount) => `A clerk wants to refund ${amount} for order ${orderId}.`,
   },
 } satisfies Gated<OrderActivities>;

@@ -7,5 +7,6 @@ export const gated = {
     risk: 'destructive',
     description: 'Takes money from a customer.',
     arguments: ['orderId', 'amount'],
+    show: ['orderId', 'amount'],
   },
 } satisfies Gated<BankActivities>;
