@@ -4,6 +4,7 @@ import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { RequestedScope } from '../messages/decision.ts';
 import { tally } from '../people/entitlement.ts';
 import {
+  coversCommand,
   defaultAlways,
   grantFor,
   isOfDefinition,
@@ -18,7 +19,7 @@ import { callSubjects } from '../match/matching.ts';
 import { panelOf, type Asked } from './panel.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
-import { undeclaredArguments } from '../policy/whole-call.ts';
+import { grantedCommand, undeclaredArguments } from '../policy/whole-call.ts';
 import { settle } from './settle.ts';
 
 /** The result of an "always", for the receipt; `note` continues the receipt's message. */
@@ -95,7 +96,8 @@ export function grantOver(
   const { toolName, arguments: args, digest } = record.request;
   const subjects = callSubjects({ tool: toolName, args });
   const undeclared = undeclaredArguments({ args, ...record.ruled }, ledger.engine);
-  const call = { tool: toolName, digest, atMs, subjects, undeclared };
+  const command = grantedCommand({ args, ...record.ruled }, ledger.engine);
+  const call = { tool: toolName, digest, atMs, subjects, undeclared, command };
   const answering = ledger.grants.filter(
     (grant) =>
       grant.tool === toolName &&
@@ -157,7 +159,9 @@ function scopeOf(
   const undeclared = undeclaredArguments({ args, ...ruled }, engine);
   const [missing] = unmatched(scope, undeclared);
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
-  const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }), undeclared };
+  const command = grantedCommand({ args, ...ruled }, engine);
+  const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }), undeclared, command };
+  if (!coversCommand(scope, call)) return `'always.match' must match each part of the command by itself`;
   if (!merged || grantFor(fitting, call, 'arguments') === undefined) {
     return `'always.match' does not fit the call that was asked about`;
   }

@@ -1,7 +1,9 @@
 /** Grants: the standing answers that "always" leaves behind (docs/policy.md). Matched here; the ledger makes them. */
 import { affordable, compileFieldGlob, type CallSubjects } from '../match/matching.ts';
 import type { Identity } from '../people/entitlement.ts';
+import { globSubject } from '../match/glob.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
+import type { GrantedCommand } from './whole-call.ts';
 import type { Risk } from '../base/tool-call.ts';
 
 /** A standing answer of a run, left behind by a decision with `always`. */
@@ -31,7 +33,8 @@ export interface Grant {
 
 /**
  * The calls that a grant answers. `call`: the same digest. `arguments`: every glob matches, at least one exists, and for
- * a shell command each undeclared argument has one. `tool`: any call of the tool.
+ * a shell command each undeclared argument has one, and a glob on the command matches each part of it. `tool`: any call
+ * of the tool.
  */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
@@ -59,11 +62,11 @@ export function narrowest(admitted: readonly Always[]): Always {
 
 /**
  * The first grant that fits the call and is no wider than `widest`. `undeclared`: arguments beside a command that its
- * tool did not declare harmless.
+ * tool did not declare harmless. `command`: the command, if the call has one.
  */
 export function grantFor(
   grants: readonly Grant[],
-  call: GrantedCall & { undeclared: readonly string[] },
+  call: GrantedCall & { undeclared: readonly string[]; command?: GrantedCommand },
   widest: Always,
 ): Grant | undefined {
   return grants.find(
@@ -72,8 +75,26 @@ export function grantFor(
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
       fits(grant, call) &&
-      unmatched(grant.scope, call.undeclared).length === 0,
+      unmatched(grant.scope, call.undeclared).length === 0 &&
+      coversCommand(grant.scope, call),
   );
+}
+
+/**
+ * True unless a glob matches the command and not each part of it, as an allow rule has to: `make*` matches the text
+ * `make; rm -rf /`. The very text that the glob spells is covered, whatever runs.
+ */
+export function coversCommand(
+  scope: GrantScope,
+  { command, subjects }: { command?: GrantedCommand; subjects: CallSubjects },
+): boolean {
+  if (command === undefined || scope.kind !== 'arguments' || !Object.hasOwn(scope.match, command.subject)) return true;
+  const { text, shell } = command;
+  const pattern = scope.match[command.subject]!;
+  if (pattern === text) return true;
+  const glob = compileFieldGlob(pattern);
+  if ('problem' in glob || shell.uncertain.length > 0) return false;
+  return shell.parts.every((part) => affordable(glob, globSubject(part.text), subjects) === true);
 }
 
 /** The undeclared arguments that a grant of kind `arguments` does not match. It answers no call that has any. */

@@ -10,7 +10,7 @@ import { celArguments, maxConditionWork, type ConditionVariables } from '../matc
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 import { callSubjects } from '../match/matching.ts';
-import { undeclaredArguments } from './whole-call.ts';
+import { grantedCommand, undeclaredArguments } from './whole-call.ts';
 import type { Mode } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
 import type { Action } from './action.ts';
@@ -146,7 +146,8 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
     const always = narrowest(decisive.map((answer) => admittedBy(answer, call)));
     const { digest, atMs, grants = [] } = context;
     const { subjects, undeclared } = ready;
-    const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects, undeclared }, always);
+    const command = grantedCommand(call, number);
+    const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects, undeclared, command }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
     if (decisive.some(saysHow)) {
       const by = decisive.map((answer) => {

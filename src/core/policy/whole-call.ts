@@ -1,10 +1,12 @@
 /**
  * Shell rules look at the whole call. Another argument may change what an allowed command does: `env`, `cwd`, another
  * `shell`, a sandbox that is switched off. So a rule that matches the command allows it only beside arguments that the
- * tool declared harmless or that the rule names. The same holds for a grant that matches arguments.
+ * tool declared harmless or that the rule names. The same holds for a grant that matches arguments, and its glob has to
+ * match each part of the command.
  */
 import type { JsonObject } from '../base/tool-call.ts';
 import { shortened } from '../base/shortened.ts';
+import type { ShellSplit } from '../shell/parts.ts';
 import type { CompiledRule } from './compiled-policy.ts';
 import { subjectGlobs } from './part-matchers.ts';
 
@@ -12,8 +14,16 @@ import { subjectGlobs } from './part-matchers.ts';
 interface DeclaredCall {
   args: JsonObject;
   subject?: string;
-  shell?: unknown;
+  shell?: ShellSplit;
   beside?: readonly string[];
+}
+
+/** A shell command, as grants see it. */
+export interface GrantedCommand {
+  /** The argument that holds it. */
+  subject: string;
+  text: string;
+  shell: ShellSplit;
 }
 
 const mostNamed = 3;
@@ -28,6 +38,13 @@ export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCa
   const isUndeclared = (name: string): boolean =>
     args[name] !== undefined && name !== subject && beside?.includes(name) !== true;
   return Object.keys(args).filter(isUndeclared).toSorted();
+}
+
+/** The command of a call; undefined for every other call, and for engine 1, whose grants look at the raw text alone. */
+export function grantedCommand({ args, subject, shell }: DeclaredCall, engine: number): GrantedCommand | undefined {
+  if (shell === undefined || subject === undefined || engine === 1) return undefined;
+  const text = Object.hasOwn(args, subject) ? args[subject] : undefined;
+  return typeof text === 'string' ? { subject, text, shell } : undefined;
 }
 
 /** The undeclared arguments that an allow rule for the command leaves out. It does not count if there are any. */

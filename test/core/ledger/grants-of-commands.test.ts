@@ -8,9 +8,9 @@ import { splitShell } from '../../../src/core/shell/split.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { requestIdOf, requestRecord } from '../../support/record-request.ts';
 
-const command = (number: number, others: JsonObject = {}, beside?: string[]): RequestRecord => {
-  const record = requestRecord(number, null, { toolName: 'bash', arguments: { command: `ls ${number}`, ...others } });
-  return { ...record, ruled: { ...record.ruled, subject: 'command', shell: splitShell(`ls ${number}`), beside } };
+const command = (number: number, others: JsonObject = {}, beside?: string[], text = `ls ${number}`): RequestRecord => {
+  const record = requestRecord(number, null, { toolName: 'bash', arguments: { command: text, ...others } });
+  return { ...record, ruled: { ...record.ruled, subject: 'command', shell: splitShell(text), beside } };
 };
 const env = { env: { LS_COLORS: 'x' } };
 
@@ -33,6 +33,12 @@ test.each<[string, RequestRecord, Record<string, string>, string]>([
   ],
   ['an argument that it names', command(1, env), { command: 'ls*', env: '*' }, made],
   ['a declared argument', command(1, { note: 'Look' }, ['note']), { command: 'ls*' }, made],
+  [
+    'the beginning of a command',
+    command(1, {}, [], 'ls; rm x'),
+    { command: 'ls*' },
+    "; no grant: 'always.match' must match each part of the command by itself",
+  ],
 ])('a grant for %s', (_, record, match, note) => {
   expect(granted(record, [], match).note).toBe(note);
 });
@@ -41,6 +47,11 @@ test('a grant for the command answers no open request that brings another argume
   const [plain, declared, other] = [command(2), command(3, { note: 'Look' }, ['note']), command(4, env)];
   const { settled } = granted(command(1), [plain, declared, other], { command: 'ls*' });
   expect(settled).toEqual([requestIdOf(2), requestIdOf(3)]);
+});
+
+test('a grant for the beginning of a command answers no open request that goes on with another', () => {
+  const { settled } = granted(command(1), [command(2), command(3, {}, [], 'ls 3; rm x')], { command: 'ls*' });
+  expect(settled).toEqual([requestIdOf(2)]);
 });
 
 test('in a run of engine 1 it does', () => {

@@ -231,6 +231,41 @@ describe('grants', () => {
   });
 });
 
+describe('a grant for a command', () => {
+  const answered = (match: Record<string, string>, command: string, engine = 2): string => {
+    const grants = [{ grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'arguments', match } }] as const;
+    return evaluate({ run: compilePolicy(policy([]), 'run') }, bash(command), { grants, engine }).action;
+  };
+  test.each<[string, string, 'allow' | 'ask']>([
+    ['make*', 'make test', 'allow'],
+    ['make*', 'make; rm -rf /', 'ask'],
+    ['make*', 'make && rm -rf /', 'ask'],
+    ['make*', 'make | sh', 'ask'],
+    ['make*', 'make lib && make test', 'allow'],
+    ['make*', 'make $(rm -rf /)', 'ask'],
+    ['make*', 'make > /etc/passwd', 'ask'],
+    ['make*', "make 'unclosed", 'ask'],
+    ['*', 'make; rm -rf /', 'allow'],
+    ['make; rm -rf /tmp/x', 'make; rm -rf /tmp/x', 'allow'],
+    ['make > log', 'make > log', 'allow'],
+    ['make > *', 'make > log', 'ask'],
+  ])('%j answers %j: %s', (pattern, command, action) => {
+    expect(answered({ command: pattern }, command)).toBe(action);
+  });
+
+  test('has no part in a grant without a glob on it', () => {
+    const grants = [
+      { grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'arguments', match: { cwd: '/srv' } } },
+    ] as const;
+    const call = bash('make; make', { cwd: '/srv' });
+    expect(evaluate({ run: compilePolicy(policy([]), 'run') }, call, { grants }).action).toBe('allow');
+  });
+
+  test('is compared as text in a run of engine 1', () => {
+    expect(answered({ command: 'make*' }, 'make; rm -rf /', 1)).toBe('allow');
+  });
+});
+
 test('explain says which arguments a rule leaves out', () => {
   const run = compilePolicy(policy([status, allow('bash')]), 'run');
   expect(explain({ run }, bash('git status', env)).matches.map(({ matched, why }) => [matched, why])).toEqual([
