@@ -2,7 +2,7 @@
  * Which arguments of a waiting call can be read without a worker: those that the tool's `show` and the policies' `show`
  * name (docs/policy.md).
  */
-import { compileGlob, globMatches, globSubject, type Glob } from '../match/glob.ts';
+import { compileGlob, globMatches, globSubject } from '../match/glob.ts';
 import type { PolicyLayers, Show } from './policy.ts';
 
 /** The names to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
@@ -12,7 +12,11 @@ export function namesToShow(layers: PolicyLayers, tool: string, declared: readon
   if (settings.some(({ show, includeArguments }) => show === false || includeArguments === false)) return [];
   const subject = globSubject(tool.normalize('NFC'));
   const ofPolicies = settings.flatMap(({ show }) =>
-    compiled(show).flatMap(({ glob, names }) => (globMatches(glob, subject) === true ? names : [])),
+    Object.entries(show || {}).flatMap(([pattern, names]) => {
+      const glob = compileGlob(pattern);
+      // A glob that does not compile matches nothing: policies are checked when they load.
+      return !('problem' in glob) && globMatches(glob, subject) === true ? names : [];
+    }),
   );
   return [...new Set([...declared, ...ofPolicies])];
 }
@@ -27,24 +31,4 @@ export function mergeShow(one: Show | undefined, other: Show | undefined): Show 
 
 function ownOf(show: Exclude<Show, false>, pattern: string): readonly string[] {
   return Object.hasOwn(show, pattern) ? show[pattern]! : [];
-}
-
-interface CompiledShow {
-  glob: Glob;
-  names: readonly string[];
-}
-
-const known = new WeakMap<object, CompiledShow[]>();
-
-/** Compiled once for each policy. A glob that does not compile matches nothing: policies are checked when they load. */
-function compiled(show: Show | undefined): CompiledShow[] {
-  if (show === undefined || show === false) return [];
-  const before = known.get(show);
-  if (before !== undefined) return before;
-  const globs = Object.entries(show).flatMap(([pattern, names]) => {
-    const glob = compileGlob(pattern);
-    return 'problem' in glob ? [] : [{ glob, names }];
-  });
-  known.set(show, globs);
-  return globs;
 }

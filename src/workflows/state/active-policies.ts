@@ -104,7 +104,7 @@ export class ActivePolicies {
     const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
     const ruling = grants.length > 0 ? evaluate(this.#layers, ruled, { ...context, grants }) : bare;
     const place = rulePlace(ruling, this.#layers.ceiling, this.options.ceilingLines);
-    const show = namesToShow(this.policies, call.tool, declared);
+    const show = ruling.action === 'ask' ? namesToShow(this.policies, call.tool, declared) : [];
     return { ruling, rulePlace: place, terms, assessment, limits: limitsOf(this.policies, bare), show };
   }
 }
