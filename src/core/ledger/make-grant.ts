@@ -161,7 +161,8 @@ function scopeOf(
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
   const command = grantedCommand({ args, ...ruled }, engine);
   const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }), undeclared, command };
-  if (!coversCommand(scope, call)) return `'always.match' must match each part of the command by itself`;
+  if (!fitting.every((grant) => coversCommand(grant, call)))
+    return `'always.match' must match each part of the command by itself`;
   if (!merged || grantFor(fitting, call, 'arguments') === undefined) {
     return `'always.match' does not fit the call that was asked about`;
   }

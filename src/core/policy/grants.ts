@@ -1,7 +1,6 @@
 /** Grants: the standing answers that "always" leaves behind (docs/policy.md). Matched here; the ledger makes them. */
-import { affordable, compileFieldGlob, type CallSubjects } from '../match/matching.ts';
+import { affordable, compileFieldGlob, partSubjects, type CallSubjects } from '../match/matching.ts';
 import type { Identity } from '../people/entitlement.ts';
-import { globSubject } from '../match/glob.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { GrantedCommand } from './whole-call.ts';
 import type { Risk } from '../base/tool-call.ts';
@@ -76,7 +75,7 @@ export function grantFor(
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
       fits(grant, call) &&
       unmatched(grant.scope, call.undeclared).length === 0 &&
-      coversCommand(grant.scope, call),
+      coversCommand(grant, call),
   );
 }
 
@@ -84,17 +83,14 @@ export function grantFor(
  * True unless a glob matches the command and not each part of it, as an allow rule has to: `make*` matches the text
  * `make; rm -rf /`. The very text that the glob spells is covered, whatever runs.
  */
-export function coversCommand(
-  scope: GrantScope,
-  { command, subjects }: { command?: GrantedCommand; subjects: CallSubjects },
-): boolean {
+export function coversCommand(grant: Grant, call: GrantedCall & { command?: GrantedCommand }): boolean {
+  const { scope } = grant;
+  const { command, subjects } = call;
   if (command === undefined || scope.kind !== 'arguments' || !Object.hasOwn(scope.match, command.subject)) return true;
-  const { text, shell } = command;
-  const pattern = scope.match[command.subject]!;
-  if (pattern === text) return true;
-  const glob = compileFieldGlob(pattern);
-  if ('problem' in glob || shell.uncertain.length > 0) return false;
-  return shell.parts.every((part) => affordable(glob, globSubject(part.text), subjects) === true);
+  const { subject, text, shell } = command;
+  if (scope.match[subject] === text) return true;
+  if (shell.uncertain.length > 0) return false;
+  return shell.parts.every((part) => fits(grant, { ...call, subjects: partSubjects(subjects, subject, part.text) }));
 }
 
 /** The undeclared arguments that a grant of kind `arguments` does not match. It answers no call that has any. */

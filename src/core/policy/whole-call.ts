@@ -4,7 +4,7 @@
  * tool declared harmless or that the rule names. The same holds for a grant that matches arguments, and its glob has to
  * match each part of the command.
  */
-import type { JsonObject } from '../base/tool-call.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
 import { shortened } from '../base/shortened.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 import type { CompiledRule } from './compiled-policy.ts';
@@ -22,7 +22,7 @@ interface DeclaredCall {
 export interface GrantedCommand {
   /** The argument that holds it. */
   subject: string;
-  text: string;
+  text: Json | undefined;
   shell: ShellSplit;
 }
 
@@ -42,9 +42,7 @@ export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCa
 
 /** The command of a call; undefined for every other call, and for engine 1, whose grants look at the raw text alone. */
 export function grantedCommand({ args, subject, shell }: DeclaredCall, engine: number): GrantedCommand | undefined {
-  if (shell === undefined || subject === undefined || engine === 1) return undefined;
-  const text = Object.hasOwn(args, subject) ? args[subject] : undefined;
-  return typeof text === 'string' ? { subject, text, shell } : undefined;
+  return shell === undefined || engine === 1 ? undefined : { subject: subject!, text: args[subject!], shell };
 }
 
 /** The undeclared arguments that an allow rule for the command leaves out. It does not count if there are any. */

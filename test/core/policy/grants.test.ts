@@ -9,7 +9,10 @@ import {
 } from '../../../src/core/policy/grants.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
 import type { Always } from '../../../src/core/policy/policy.ts';
-import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { grantedCommand } from '../../../src/core/policy/whole-call.ts';
+import { notSplit } from '../../../src/core/shell/parts.ts';
+import { splitShell } from '../../../src/core/shell/split.ts';
+import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 
 type Call = Parameters<typeof grantFor>[1];
 
@@ -31,6 +34,14 @@ const tool = { kind: 'tool' } as const;
 const ofCommand = (match: Record<string, string>): Grant => grant({ kind: 'arguments', match });
 const withEnv = call({ command: 'ls -l', env: {} }, 1_000, ['env']);
 
+const commandCall = (command: Json): Call => {
+  const args = { command };
+  const shell = typeof command === 'string' ? splitShell(command) : notSplit;
+  return { ...call(args), command: grantedCommand({ args, subject: 'command', shell }, 2) };
+};
+const twoCommands = commandCall('ls; rm x');
+const noCommand = commandCall(['ls']);
+
 describe('whether a grant fits', () => {
   test.each<[string, Grant, Call, boolean]>([
     ['any call of the tool', grant(tool), call(), true],
@@ -50,6 +61,10 @@ describe('whether a grant fits', () => {
     ['a use left', grant(tool, { usesLeft: 1 }), call(), true],
     ['used up', grant(tool, { usesLeft: 0 }), call(), false],
     ['a standing denial', grant(tool, { approved: false }), call(), false],
+    ['any call of the tool, a command', grant(tool), twoCommands, true],
+    ['the same command', grant({ kind: 'call', digest: 'd1' }), twoCommands, true],
+    ['the first of two commands', ofCommand({ command: 'ls*' }), twoCommands, false],
+    ['a command that is no text', ofCommand({ command: '*' }), noCommand, false],
     ['an undeclared argument that no glob matches', ofCommand({ command: 'ls*' }), withEnv, false],
     ['an undeclared argument with a glob', ofCommand({ command: 'ls*', env: '{}' }), withEnv, true],
     ['an undeclared argument with a glob that does not match', ofCommand({ command: 'ls*', env: 'x' }), withEnv, false],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
-import type { Policy } from '../../../src/core/policy/policy.ts';
+import type { Policy, Show } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
 import { changeRunSide, mergeRunSide } from '../../../src/core/policy/run-side.ts';
 
@@ -33,6 +33,19 @@ test.each<[string, string, object]>([
 ])('%s', (_, tool, expected) => {
   const run = compilePolicy(mergeRunSide(agent, input)!, 'run');
   expect(evaluate({ run }, { tool, args: {}, risk: 'write' })).toMatchObject(expected);
+});
+
+test.each<[string, string, Show]>([
+  [
+    'approval: { timeout: 1h, show: { pay: [to] } }',
+    'approval: { show: { pay: [amount] } }',
+    { pay: ['to', 'amount'] },
+  ],
+  ['approval: { timeout: 1h }', 'approval: { show: { pay: [amount] } }', { pay: ['amount'] }],
+  ['approval: { timeout: 1h, show: { pay: [to] } }', 'approval: { show: false }', false],
+])('the arguments that both show add up: %s and %s', (ofAgent, ofInput, show) => {
+  const { approval } = mergeRunSide(policy(ofAgent), policy(ofInput))!;
+  expect(approval).toEqual({ timeoutMs: 3_600_000, show });
 });
 
 test('each risk default and each limit comes from the later source that sets it', () => {

@@ -261,6 +261,14 @@ describe('a grant for a command', () => {
     expect(evaluate({ run: compilePolicy(policy([]), 'run') }, call, { grants }).action).toBe('allow');
   });
 
+  test('is only that of a shell subject', () => {
+    const grants = [
+      { grantId: 'g', tool: 'pay', approved: true, scope: { kind: 'arguments', match: { to: 'a*' } } },
+    ] as const;
+    const call = { tool: 'pay', args: { to: 'ann; bob' }, risk: 'write', subject: 'to' } as const;
+    expect(evaluate({ run: compilePolicy(policy([]), 'run') }, call, { grants }).action).toBe('allow');
+  });
+
   test('is compared as text in a run of engine 1', () => {
     expect(answered({ command: 'make*' }, 'make; rm -rf /', 1)).toBe('allow');
   });
