@@ -64,7 +64,10 @@ export class CountersignPlugin extends SimplePlugin {
     const { activities, inbound } = activitySide(options, names, largePayloads);
     super({
       name: 'countersign',
-      activities: (given: object = {}) => joinActivities(given, activities),
+      activities: (given: object = {}) => {
+        refuseInputTypes(given, Object.keys(options.gated ?? {}));
+        return joinActivities(given, activities);
+      },
       dataConverter: withWorkerConverter,
       workerInterceptors: { activity: [() => ({ inbound })], workflowModules: [modulePath('workflows/interceptors')] },
     });
@@ -139,6 +142,14 @@ function joinActivities(given: object, ours: Record<string, unknown>): object {
   const taken = Object.keys(given).find((name) => Object.hasOwn(ours, name));
   if (taken !== undefined) throw new DefinitionError(`the worker has an activity '${taken}' already; rename one`);
   return { ...given, ...ours };
+}
+
+/** With hints for its input, Temporal would hand the first argument and its permit to the author's converter. */
+function refuseInputTypes(given: object, gated: readonly string[]): void {
+  const activities = given as Record<string, { activityDefinitionOptions?: { typeInfo?: { inputTypes?: unknown } } }>;
+  const hinted = gated.find((name) => activities[name]?.activityDefinitionOptions?.typeInfo?.inputTypes !== undefined);
+  if (hinted === undefined) return;
+  throw new DefinitionError(`gated activity '${hinted}': remove inputTypes from its type information`);
 }
 
 /** Shuts a worker down and waits until it has ended. Until then its connection cannot be closed. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { setActivityOptions } from '@temporalio/activity';
 import { ExternalStorage } from '@temporalio/common';
 import { z } from 'zod';
 import { modulePath } from '../../src/connection/module-path.ts';
@@ -75,8 +76,17 @@ describe('a worker', () => {
       /remove payloadConverterPath \(\/theirs\)/,
     ],
     ['an activity of a name of ours', () => ({ activities: { pay: () => 1 } }), /has an activity 'pay' already/],
+    [
+      'a gated activity with types of its input',
+      () => {
+        const refund = () => Promise.resolve(1);
+        setActivityOptions({ typeInfo: { inputTypes: [{}] } }, refund);
+        return { activities: { refund } };
+      },
+      /^gated activity 'refund': remove inputTypes from its type information$/,
+    ],
   ])('with %s is refused in one sentence', (_name, more, message) => {
-    const plugin = new CountersignPlugin({ tools: [pay] });
+    const plugin = new CountersignPlugin({ tools: [pay], gated: { refund: {} } });
     expect(() => plugin.configureWorker({ ...options, ...(more() as object) })).toThrow(message);
   });
 

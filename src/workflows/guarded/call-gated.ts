@@ -126,6 +126,8 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
       ...input,
       args: [new Permitted(first, permit), ...others],
       options: optionsOf(activity, input.options, permit),
+      // Type hints are for the author's values; these are JSON, and the first one carries the permit.
+      typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
     // An activity cancelled in the task that scheduled it is never sent, nor are its entries; readers drop duplicates.
