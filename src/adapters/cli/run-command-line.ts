@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import type { ExitCode } from './exit-code.ts';
 import { createProgram } from './program.ts';
-import { reportError } from './report-error.ts';
+import { reportError, UsageError } from './report-error.ts';
 
 /** Runs one command line, reports its error, and returns the exit code of that error; undefined without one. */
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode | undefined> {
@@ -10,7 +10,9 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
     return undefined;
   } catch (error) {
     const json = words.some((word) => word === '--json' || word.startsWith('--json='));
-    return reportError(error, { json, debug: words.includes('--debug') });
+    const isMisplaced = error instanceof CommanderError && error.code === 'commander.unknownOption' && isFlag(words[0]);
+    const reported = isMisplaced ? new UsageError(`Flags follow the command: countersign COMMAND ${words[0]}`) : error;
+    return reportError(reported, { json, debug: words.includes('--debug') });
   }
 }
 
@@ -25,7 +27,11 @@ async function parse(words: readonly string[]): Promise<void> {
     const at = words.indexOf('--json');
     const after = words[at + 1];
     const isMissing = error instanceof CommanderError && error.code === 'commander.missingArgument';
-    if (!isMissing || at === -1 || after === undefined || after.startsWith('-')) throw error;
+    if (!isMissing || at === -1 || after === undefined || isFlag(after)) throw error;
     await createProgram().parseAsync(words.with(at, after).with(at + 1, '--json'), { from: 'user' });
   }
+}
+
+function isFlag(word = ''): boolean {
+  return word.startsWith('-');
 }

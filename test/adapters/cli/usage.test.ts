@@ -42,6 +42,7 @@ describe('wrong use: one sentence, exit 2', () => {
     [['payloads', 'claen'], "error: unknown command 'claen' (Did you mean clean?)"],
     [['approve', 'x', '--rason', 'y'], "error: unknown option '--rason' (Did you mean --reason?)"],
     [['\u001b[2J'], "error: unknown command '\\u{001B}[2J'"],
+    [['--run', 'x', 'approvals'], 'error: Flags follow the command: countersign COMMAND --run'],
     [['approve'], "error: missing required argument 'id'"],
     [['approve', 'x', '--bogus'], "error: unknown option '--bogus'"],
     [
