@@ -121,7 +121,7 @@ test('a request states the severity of the call, and waits as long as its own ru
   const run = await world.start([{ calls: [pay('ann', 500)] }, { text: '{{lastResult}}' }], {
     policy: {
       version: 1,
-      rules: [{ id: 'big', pattern: 'pay', action: 'ask', reason: 'Money', ask: { timeout: '2s' } }],
+      rules: [{ id: 'big', pattern: 'pay', action: 'ask', reason: 'Money', ask: { timeout: '6s' } }],
       assess: [{ pattern: 'pay', severity: 'critical', reason: 'It cannot be called back', reversible: false }],
     },
   });
@@ -132,8 +132,8 @@ test('a request states the severity of the call, and waits as long as its own ru
     assessment: { severity: 'critical', reversible: false },
   });
   expect(request!.assessment.reasons).toContain('It cannot be called back');
-  expect(Date.parse(request!.deadline!) - Date.parse(request!.requestedAt)).toBe(2_000);
-  expect((await run.result()).output).toBe('Denied: no decision within 2s');
+  expect(Date.parse(request!.deadline!) - Date.parse(request!.requestedAt)).toBe(6_000);
+  expect((await run.result()).output).toBe('Denied: no decision within 6s');
 });
 
 test('features that no run supports yet are refused, not ignored', async () => {

@@ -20,7 +20,7 @@ afterAll(() => world.close());
 const policy: JsonObject = {
   rules: [
     { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob'] } },
-    { pattern: 'look', action: 'ask', ask: { timeout: '1s' } },
+    { pattern: 'look', action: 'ask', ask: { timeout: '8s' } },
     { pattern: 'echo', action: 'ask' },
   ],
 };
