@@ -104,7 +104,7 @@ test('a deadline is carried unchanged, and the next execution keeps it', async (
   const run = await world.start(
     [{ calls: [{ tool: 'pay', args: { to: 'late', amount: 1 } }] }, { text: '{{lastResult}}' }],
     {
-      policy: { version: 1, approval: { timeout: '4s' } },
+      policy: { version: 1, approval: { timeout: '12s' } },
     },
   );
   const [before] = await run.open();
@@ -113,7 +113,7 @@ test('a deadline is carried unchanged, and the next execution keeps it', async (
     return (await executions(run)) >= 2;
   });
   expect((await run.open())[0]!.deadline).toBe(before!.deadline);
-  expect((await run.result()).output).toBe('Denied: no decision within 4s');
+  expect((await run.result()).output).toBe('Denied: no decision within 12s');
 });
 
 test('a starter cannot supply state: the second argument of a start is not read (I1)', async () => {

@@ -71,7 +71,7 @@ test('if arguments are hidden, edited arguments are too', async () => {
 describe('the same rule with other terms', () => {
   test('a request no longer runs by itself at its deadline', async () => {
     const policy = (on_timeout: string): JsonObject => ({
-      rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: '3s' } }],
+      rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: '8s' } }],
       approval: { on_timeout },
     });
     const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
@@ -86,7 +86,7 @@ describe('the same rule with other terms', () => {
 test('an edit sent in time while the worker was away: the new request gets its full time', async () => {
   const policy: JsonObject = {
     rules: [
-      { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '3s' } },
+      { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '8s' } },
       {
         id: 'large',
         pattern: 'pay',
