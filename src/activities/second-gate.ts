@@ -10,8 +10,7 @@ import { compileAssessRules } from '../core/assess/rule.ts';
 import { callDigest } from '../core/base/digest.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedArguments } from '../core/policy/gated-activity.ts';
-import { knownCeiling } from '../core/policy/known-ceiling.ts';
-import { Permitted } from '../core/base/permit-metadata.ts';
+import { knownCeiling, strictCeiling } from '../core/policy/known-ceiling.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import { compilePolicy, evaluate, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
 import { notSplit } from '../core/shell/parts.ts';
@@ -23,6 +22,7 @@ import { isRepeatable } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';
+import { permitOfCall } from './permit-of-call.ts';
 import { runGated } from './run-gated.ts';
 import { refuseSecondStart } from './second-start.ts';
 import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
@@ -68,25 +68,29 @@ export function secondGate({
   checkEdit,
 }: SecondGateOptions): ActivityInboundCallsInterceptor {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
+  const layersOutside = { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') };
   const assessRules = compileAssessRules({ ceiling });
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
 
-  /** What the ceiling says of the call now. */
-  function ruled(called: Called, args: JsonObject, by: Pick<RulingContext, 'agent' | 'caller'>): Ruling {
+  /** What the ceiling says of the call now. Without `by`, no run has admitted it. */
+  function ruled(called: Called, args: JsonObject, by?: Pick<RulingContext, 'agent' | 'caller'>): Ruling {
     const { name, risk, subject, shellSubject, beside } = called;
     const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
     const shell = typeof command === 'string' ? splitShell(command) : notSplit;
     const call = { tool: name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
-    return evaluate(layers, call, { ...by, assessment: assessRecorded(call, assessRules) });
+    return evaluate(by === undefined ? layersOutside : layers, call, {
+      ...by,
+      assessment: assessRecorded(call, assessRules),
+    });
   }
 
   return {
     async execute(
-      received: ActivityExecuteInput,
+      input: ActivityExecuteInput,
       next: Next<ActivityInboundCallsInterceptor, 'execute'>,
     ): Promise<unknown> {
-      const { input, permit: ofGated } = separated(received);
+      const ofGated = permitOfCall();
       const { activityType, workflowExecution, workflowType } = activityInfo();
       const tool = registry.tool(activityType);
       const activity = gated.get(activityType);
@@ -118,7 +122,7 @@ export function secondGate({
       }
       if (called === undefined) return next(input);
       if (activity !== undefined && window !== undefined) {
-        const problem = await ungatedProblem(window, ruled(activity, readGated(activity, input.args), {}));
+        const problem = await ungatedProblem(window, ruled(activity, readGated(activity, input.args)));
         if (problem === undefined) {
           noteUngatedCall(window);
           return next(input);
@@ -155,15 +159,6 @@ export function secondGate({
       return next(input);
     },
   };
-}
-
-/** The arguments of the activity, and the permit that came beside the first one. */
-function separated(received: ActivityExecuteInput): { input: ActivityExecuteInput; permit?: object } {
-  const args = received.args.map((arg) => (arg instanceof Permitted ? arg.value : arg));
-  const [first] = received.args;
-  if (!(first instanceof Permitted)) return { input: { ...received, args } };
-  const hasNone = args.length === 1 && args[0] === undefined;
-  return { input: { ...received, args: hasNone ? [] : args }, permit: first.permit };
 }
 
 function readGated(activity: GatedDefinition, given: readonly unknown[]): JsonObject {

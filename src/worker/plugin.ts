@@ -2,7 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientOptions } from '@temporalio/client';
 import { SimplePlugin } from '@temporalio/plugin';
-import type { BundleOptions, ReplayWorkerOptions, Worker, WorkerOptions } from '@temporalio/worker';
+import type {
+  ActivityInterceptorsFactory,
+  BundleOptions,
+  ReplayWorkerOptions,
+  Worker,
+  WorkerOptions,
+} from '@temporalio/worker';
+import { separatePermit } from '../activities/permit-of-call.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import { CountersignClientPlugin } from '../client/client-plugin.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
@@ -90,8 +97,10 @@ export class CountersignPlugin extends SimplePlugin {
       // With Temporal's default of 10 seconds, a killed worker delays every decision by that long.
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
     });
+    const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
+    const activity = [first, ...(configured.interceptors?.activity ?? [])];
     // `SimplePlugin` drops the deprecated `activityInbound`.
-    return { ...configured, interceptors: { ...interceptors, ...configured.interceptors } };
+    return { ...configured, interceptors: { ...interceptors, ...configured.interceptors, activity } };
   }
 
   override configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {

@@ -36,7 +36,7 @@ describe('a worker', () => {
       expect.arrayContaining(['mail', 'pay', 'countersign.loadGate']),
     );
     expect(configured.interceptors).toEqual({
-      activity: [interceptor, expect.any(Function)],
+      activity: [expect.any(Function), interceptor, expect.any(Function)],
       activityInbound: [inbound],
       nexus: [nexus],
       client,
@@ -48,7 +48,10 @@ describe('a worker', () => {
 
   test('without settings of its own gets the defaults', () => {
     const configured = new CountersignPlugin({ largePayloads: false }).configureWorker(options);
-    expect(configured.interceptors).toEqual({ activity: [expect.any(Function)], workflowModules: [activation] });
+    expect(configured.interceptors).toEqual({
+      activity: [expect.any(Function), expect.any(Function)],
+      workflowModules: [activation],
+    });
     expect(configured.dataConverter).toEqual({ payloadConverterPath: ownOfWorkers, externalStorage: unreadReferences });
     expect(configured.stickyQueueScheduleToStartTimeout).toBe('2s');
   });

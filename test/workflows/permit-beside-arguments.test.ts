@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { type ActivityInboundCallsInterceptor, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient } from '../../src/client.ts';
 import { openGatedWorld, type GatedWorld } from '../support/gated-world.ts';
@@ -20,9 +20,18 @@ const policy = {
 const folder = mkdtempSync(join(tmpdir(), 'countersign-beside-'));
 const largePayloads = { folder, thresholdBytes: 70_000 };
 
+/** What an interceptor of the author sees. */
+const seen: unknown[][] = [];
+
 let world: GatedWorld;
 beforeAll(async () => {
-  world = await openGatedWorld({ policy, largePayloads });
+  const copy: ActivityInboundCallsInterceptor = {
+    execute: (input, next) => {
+      seen.push(input.args);
+      return next({ ...input, args: structuredClone(input.args) });
+    },
+  };
+  world = await openGatedWorld({ policy, largePayloads, interceptors: { activity: [() => ({ inbound: copy })] } });
 });
 afterAll(async () => {
   await world.close();
@@ -52,6 +61,19 @@ test('a worker without the plugin runs an admitted call with the arguments of th
     ]),
   );
   expect(ends).toEqual([{ result: ['a', 1, { b: [null] }] }, { result: [{ item: 'tea' }] }, { result: [null] }]);
+});
+
+test('interceptors of the author see the arguments alone, and may copy them', async () => {
+  const calls = [['a', { b: 1 }], [undefined, 2], []];
+  const steps = calls.map((args) => ({ name: 'look', args }));
+  expect(await world.run('inTurn', steps)).toEqual([
+    { result: ['a', { b: 1 }] },
+    { result: [null, 2] },
+    { result: [] },
+  ]);
+  expect(seen.filter(([first]) => (first as { gated?: unknown } | undefined)?.gated === undefined)).toEqual(
+    expect.arrayContaining([['a', { b: 1 }], [null, 2], []]),
+  );
 });
 
 test('it runs an asked call only after the approval', async () => {

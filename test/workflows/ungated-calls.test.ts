@@ -38,6 +38,8 @@ async function openWith(gatedSince: string, ungatedUntil: string): Promise<void>
       rules: [
         { pattern: 'pay', action: 'ask' },
         { pattern: 'pay:mallory', action: 'deny', reason: 'Never' },
+        // Whether it counts depends on what only a run knows.
+        { pattern: 'pay:bob', action: 'deny', when: 'agent == "tester"' },
       ],
     },
   });
@@ -68,6 +70,7 @@ test('an execution that started before the gate calls its activity as before, an
 test('what a rule of the ceiling denies does not run', async () => {
   await openWith(later, latest);
   expect(await bare('pay', 'mallory', 1)).toMatchObject({ cause: 'denied_by_policy' });
+  expect(await bare('pay', 'bob', 1)).toMatchObject({ cause: 'denied_by_policy' });
   expect(world.ran()).toEqual([]);
 });
 

@@ -22,7 +22,12 @@ export function permitMetadata(permit: object): Metadata {
   return { [metadataKey]: new TextEncoder().encode(JSON.stringify(permit)) };
 }
 
-/** The permit in the metadata of a payload; undefined if there is none. */
+/** True if the metadata claims to hold a permit, readable or not. */
+export function claimsPermit(metadata: Metadata | null | undefined): boolean {
+  return metadata?.[metadataKey] != null;
+}
+
+/** The permit in the metadata of a payload; undefined if there is none that can be read. */
 export function permitIn(metadata: Metadata | null | undefined): object | undefined {
   const bytes = metadata?.[metadataKey];
   if (bytes == null) return undefined;

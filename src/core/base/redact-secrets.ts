@@ -36,11 +36,17 @@ const patterns: readonly Pattern[] = [
   // The user's part of a URL.
   { expression: /(?<=:\/\/[^\s/:@]{0,200}:)[^\s/]+(?=@)/g, by: '[PASSWORD]' },
   {
+    // In JSON, up to the end of the text.
     expression:
-      /((?:password|passwd|passphrase|client_secret|secret_key|api_?key|access_?token)(?:=|"\s{0,4}:\s{0,4}"|\s{0,4}:=\s{0,4}))[^\s"&;,]+/gi,
+      /((?:password|passwd|passphrase|secret|secret_key|api_?key|access_?token)"\s{0,4}:\s{0,4}")(?:[^"\\]|\\.)+/gi,
     by: '$1[PASSWORD]',
   },
-  { expression: /(--password(?:=|\s{1,4}))\S+/gi, by: '$1[PASSWORD]' },
+  {
+    expression:
+      /((?:password|passwd|passphrase|client_secret|secret_key|api_?key|access_?token)(?:=|\s{0,4}:=\s{0,4}))(?:"[^"]*"|'[^']*'|[^\s"&;,]+)/gi,
+    by: '$1[PASSWORD]',
+  },
+  { expression: /(--password(?:=|\s{1,4}))(?:"[^"]*"|'[^']*'|\S+)/gi, by: '$1[PASSWORD]' },
   {
     // In one piece, or in groups of 4-4-4-4 or 4-6-5 digits.
     expression:

@@ -9,6 +9,7 @@ import { argumentBytes } from './listed-request.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
+import { longestName } from './shown-arguments.ts';
 
 /** The part of a request that the memo and lists show. Of argument values it holds only what `show` names. */
 export type ApprovalSummary = Pick<
@@ -122,7 +123,7 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
     deadline,
     digest,
     argumentNames: fitting(
-      (request.argumentNames ?? Object.keys(request.arguments)).map((name) => name.slice(0, shortText)),
+      (request.argumentNames ?? Object.keys(request.arguments)).map((name) => name.slice(0, longestName)),
       1_000,
     ),
     argumentBytes: request.argumentBytes ?? argumentBytes(request.arguments),

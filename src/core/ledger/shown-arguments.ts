@@ -19,7 +19,8 @@ const longestValue = 200;
 const longestSearched = 2_000;
 const shownBytes = 1_000;
 const notShownBytes = 1_000;
-const longestName = 200;
+/** So short that one name, with every character escaped, always has room in a list of names. */
+export const longestName = 160;
 
 /** Undefined if `names` has none of the arguments. */
 export function shownArguments(args: JsonObject, names: readonly string[]): ShownArguments | undefined {

@@ -13,6 +13,23 @@ export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
 }
 
+/** What the worker does not know of a call that has passed no run. */
+const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
+
+/**
+ * The ceiling for a call that has passed no run. A rule for one agent, or whose condition reads what is unknown, counts
+ * whenever its pattern matches if it denies, and is left out otherwise.
+ */
+export function strictCeiling(ceiling: Policy): Policy {
+  const rules = ceiling.rules.flatMap((each) => {
+    const { when, agent, ...rule } = each;
+    const isKnown = agent === undefined && (when === undefined || !conditionReads(when, unknownOutside));
+    if (isKnown) return [each];
+    return rule.action === 'deny' ? [rule] : [];
+  });
+  return { ...ceiling, rules };
+}
+
 function knownRule({ when, ...rule }: Rule): Rule[] {
   if (when === undefined) return [rule];
   if (!conditionReads(when, unknownThere)) return [{ ...rule, when }];

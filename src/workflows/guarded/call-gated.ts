@@ -8,6 +8,7 @@ import { changesTooOften, definitionChange, mostDefinitionChanges } from '../../
 import type { GatedDefinition } from '../../core/policy/gated-activity.ts';
 import { gatedArguments, gatedValues } from '../../core/policy/gated-activity.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
+import { fitting } from '../../core/base/fitting.ts';
 import { Permitted } from '../../core/base/permit-metadata.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import type { Json, ToolCall } from '../../core/base/tool-call.ts';
@@ -19,7 +20,8 @@ import { noteForModel } from './for-model.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
 
-const largeBytes = 32_000;
+/** A larger payload may be stored outside of history, where readers of the journal do not look. */
+const smallBytes = 32_000;
 
 /** The part of a gate that a gated call needs. */
 export type CallingGate = Pick<
@@ -115,11 +117,10 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
   const proof = gate.permit(call, { ...activity, definition }, requestId);
   // Without arguments, an empty one carries the permit.
   const [first, ...others] = values;
-  const permit: Permit = { ...proof, heartbeats: heartbeats || undefined };
-  if (isLarge(first)) {
-    gate.putBackJournal(permit.journal ?? []);
-    permit.journal = undefined;
-  }
+  const { journal = [] } = proof;
+  const kept = fitting(journal, smallBytes - byteLength(JSON.stringify(first ?? null)));
+  gate.putBackJournal(journal.slice(kept.length));
+  const permit: Permit = { ...proof, journal: kept, heartbeats: heartbeats || undefined };
   let result: unknown;
   try {
     result = await next({
@@ -130,8 +131,9 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
       typeInfo: input.typeInfo && { ...input.typeInfo, inputTypes: undefined },
     });
   } catch (error) {
-    // An activity cancelled in the task that scheduled it is never sent, nor are its entries; readers drop duplicates.
-    if (isCancellation(error)) gate.putBackJournal(permit.journal ?? []);
+    // An activity cancelled in the task that scheduled it is never sent, nor is one that another interceptor refuses. Nor
+    // are their entries; readers drop duplicates.
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(kept);
     gate.finished(call.callId, ranOf(error));
     const changed = changedDefinitionOf(error instanceof ActivityFailure ? error.cause : error, activity.name);
     if (changed === undefined || gated.hasEnded()) throw error;
@@ -141,11 +143,6 @@ async function passGate(gated: GatedCall, input: ActivityInput, next: Next, agai
   gate.finished(call.callId, isKnown ? 'yes' : 'unknown');
   if (isKnown) return { result };
   throw ApplicationFailure.nonRetryable(sentences.unknownOutcome, 'undecodable');
-}
-
-/** Large payloads may be stored outside of history, where readers of the journal do not look. */
-function isLarge(value: Json | undefined): boolean {
-  return value !== undefined && byteLength(JSON.stringify(value)) > largeBytes;
 }
 
 function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: Again | undefined): Admitted {

@@ -36,8 +36,12 @@ test.each<[string, unknown]>([
   expect(ofWorker.fromPayload(payloadConverter.toPayload(value))).toEqual(value);
 });
 
-test.each(['permit', '{', 'null', '1', ''])('metadata of another kind is not a permit: %j', (text) => {
-  expect(permitIn({ countersign: new TextEncoder().encode(text) })).toBeUndefined();
+test.each(['permit', '{', 'null', '1', ''])('metadata of another kind is a permit that cannot be read: %j', (text) => {
+  const metadata = { countersign: new TextEncoder().encode(text) };
+  expect(permitIn(metadata)).toBeUndefined();
+  const payload = payloadConverter.toPayload('ann');
+  const received = ofWorker.fromPayload({ ...payload, metadata: { ...payload.metadata, ...metadata } });
+  expect(received).toEqual(new Permitted('ann', {}));
 });
 
 test('a payload codec encodes the permit with the argument', async () => {

@@ -46,6 +46,12 @@ describe('a value that is not shown as it is counts as not shown', () => {
   });
 });
 
+test('a name of invisible characters does not push the others out of the list', () => {
+  const name = '\u0001'.repeat(200);
+  const { notShown } = shownArguments({ [name]: '', recipient: 'mallory', item: 'tea' }, ['item'])!;
+  expect(notShown).toEqual([name.slice(0, 160), 'recipient']);
+});
+
 test('text stays on one line, and nothing in it is invisible', () => {
   const { shownArguments: shown, notShown } = shownArguments({ path: 'C:\\a\nb\u202Egnp.exe', list: ['x\u200By'] }, [
     'path',

@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { knownCeiling } from '../../../src/core/policy/known-ceiling.ts';
+import { describe, expect, test } from '@jest/globals';
+import { knownCeiling, strictCeiling } from '../../../src/core/policy/known-ceiling.ts';
 import type { Policy, Rule } from '../../../src/core/policy/policy.ts';
 import type { Action } from '../../../src/core/policy/action.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
@@ -65,4 +65,22 @@ test.each<[string, Rule[], Action]>([
 ])('%s', (_, rules, action) => {
   const known = compilePolicy(knownCeiling(ceiling(...rules)), 'ceiling');
   expect(evaluate({ ceiling: known }, { tool: 'pay', args: {}, risk: 'write' }).action).toBe(action);
+});
+
+describe('for a call that has passed no run', () => {
+  const ofAgent = (action: Action): Rule => ({ ...rule(action), agent: 'ops' });
+  test.each<[string, Rule[], Action]>([
+    ['a deny that the run could have lifted stands', [rule('deny'), rule('allow', 'metadata.vip == true')], 'deny'],
+    ['a deny by severity counts', [rule('ask'), rule('deny', 'severity == "medium"')], 'deny'],
+    ['a deny by agent counts', [rule('deny', 'agent == "ops"')], 'deny'],
+    ['a deny by caller counts', [rule('ask'), rule('deny', 'caller.userId != "ann"')], 'deny'],
+    ['a deny of one agent counts', [ofAgent('deny')], 'deny'],
+    ['what one agent may do lifts nothing', [rule('deny'), ofAgent('allow')], 'deny'],
+    ['a deny by arguments counts if they match', [rule('deny', 'args.n > 1')], 'deny'],
+    ['and not otherwise', [rule('deny', 'args.n > 9')], 'allow'],
+    ['a later rule that is known lifts it', [rule('deny', 'severity == "low"'), rule('ask')], 'ask'],
+  ])('%s', (_, rules, action) => {
+    const strict = compilePolicy(strictCeiling(ceiling(...rules)), 'ceiling');
+    expect(evaluate({ ceiling: strict }, { tool: 'pay', args: { n: 5 }, risk: 'write' }).action).toBe(action);
+  });
 });
