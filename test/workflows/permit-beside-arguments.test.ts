@@ -16,9 +16,10 @@ const policy = {
     { pattern: '*', action: 'allow' },
     { pattern: 'pay', action: 'ask' },
   ],
+  approval: { max_pending: 20 },
 };
 const folder = mkdtempSync(join(tmpdir(), 'countersign-beside-'));
-const largePayloads = { folder, thresholdBytes: 70_000 };
+const largePayloads = { folder, thresholdBytes: 65_536 };
 
 /** What an interceptor of the author sees. */
 const seen: unknown[][] = [];
@@ -105,5 +106,25 @@ test('beside an argument in the payload folder the permit carries no journal, wh
     { seq: 2, kind: 'ran', ran: 'yes' },
   ]);
   expect(gaps).toEqual([]);
+  await client.close();
+});
+
+test('entries that make a permit large wait for the next payload', async () => {
+  const steps = Array.from({ length: 16 }, (_, index) => ({ name: 'pay', args: [`p${index}`, 1] }));
+  const handle = await world.start('calls', steps);
+  const open = await world.open(handle, 16);
+  const reason = '漢'.repeat(2_000);
+  await handle.signal(
+    'decide',
+    open.map(({ requestId }) => ({ requestId, approved: true, reason, reviewerId: 'ann' })),
+  );
+  await handle.result();
+  // This client does not have the payload folder.
+  const client = await createClient({ address: sharedAddress(), taskQueue: world.taskQueue });
+  const { entries, gaps } = await client.journal(handle.workflowId);
+  expect(gaps).toEqual([]);
+  expect(entries.filter(({ kind }) => kind === 'settled').map(({ reviewerId }) => reviewerId)).toEqual(
+    Array(16).fill('ann'),
+  );
   await client.close();
 });
