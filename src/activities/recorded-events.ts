@@ -1,5 +1,6 @@
 import { ApplicationFailure, activityInfo, getClient } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 
 export type RecordedEvent = temporal.api.history.v1.IHistoryEvent;
@@ -71,5 +72,5 @@ async function outermost(
 
 /** When the server recorded the event, in whole milliseconds. */
 export function recordedAtMs({ eventTime }: RecordedEvent): number {
-  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
+  return optionalTsToMs(eventTime) ?? 0;
 }

@@ -3,8 +3,8 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { outcomeUnknownType } from '../core/base/tool-failure.ts';
 
 /**
- * Runs a gated activity after the second gate. Heartbeats for the activity if its author
- * does not, so that a killed worker is noticed. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7).
+ * Runs a gated activity after the second gate. Heartbeats for the activity if its author does not, so that a killed
+ * worker is noticed. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7).
  */
 export async function runGated(
   input: ActivityExecuteInput,

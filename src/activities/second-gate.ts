@@ -68,12 +68,14 @@ export function secondGate({
   checkEdit,
 }: SecondGateOptions): ActivityInboundCallsInterceptor {
   const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
-  const layersOutside = { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') };
+  // Large policies take a while to compile, and most workers have no such window.
+  const layersOutside =
+    ungated.size === 0 ? layers : { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') };
   const assessRules = compileAssessRules({ ceiling });
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
 
-  /** What the ceiling says of the call now. Without `by`, no run has admitted it. */
+  /** Rules on a call by the present ceiling. `by` is absent for a call that no run has admitted. */
   function ruled(called: Called, args: JsonObject, by?: Pick<RulingContext, 'agent' | 'caller'>): Ruling {
     const { name, risk, subject, shellSubject, beside } = called;
     const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];

@@ -1,6 +1,8 @@
 import { activityInfo, getClient, log, metricMeter } from '@temporalio/activity';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
 import type { Ruling } from '../core/policy/ruling.ts';
+import { activityExecution } from './recorded-events.ts';
 
 /** Temporal's metric of the calls that ran without a permit, by activity and workflow type. */
 export const ungatedCallsMetric = 'countersign_ungated_calls';
@@ -37,14 +39,13 @@ export function noteUngatedCall({ untilMs }: UngatedWindow): void {
 }
 
 async function executionStartedAtMs(): Promise<number> {
-  const { workflowExecution } = activityInfo();
   const { connection, options } = getClient();
   const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
     namespace: options.namespace,
-    execution: workflowExecution,
+    execution: activityExecution(),
   });
-  const { seconds, nanos } = workflowExecutionInfo?.startTime ?? {};
-  return seconds == null ? Infinity : Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1e6);
+  const startTime = workflowExecutionInfo?.startTime;
+  return startTime?.seconds == null ? Infinity : tsToMs(startTime);
 }
 
 function isoOf(atMs: number): string {

@@ -59,27 +59,13 @@ export function activitySide(
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
   const checkEdit = createCheckEdit(registry, { gated, assessors });
+  const loading = { agentPolicies, ceiling, ceilingLines, continueAsNewAfter, attributes };
   const activities = {
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
     ),
-    [activityNames.loadAgent]: createLoadAgent({
-      registry,
-      agentPolicies,
-      ceiling,
-      ceilingLines,
-      continueAsNewAfter,
-      attributes,
-      sizeLimits: largePayloads && sizeLimits,
-    }),
-    [activityNames.loadGate]: createLoadGate({
-      agentPolicies,
-      ceiling,
-      ceilingLines,
-      continueAsNewAfter,
-      gated,
-      attributes,
-    }),
+    [activityNames.loadAgent]: createLoadAgent({ ...loading, registry, sizeLimits: largePayloads && sizeLimits }),
+    [activityNames.loadGate]: createLoadGate({ ...loading, gated }),
     [activityNames.callModel]: createCallModel(registry, { assessors, thresholdBytes: largePayloads?.thresholdBytes }),
     [activityNames.arbitrate]: arbitrate,
     [activityNames.checkEdit]: checkEdit,

@@ -29,8 +29,8 @@ import { requireAttributes } from './require-attributes.ts';
  * `CountersignClientPlugin` does. Throws a `DefinitionError` for options that contradict each other, `policy_invalid` for
  * a policy that does not load, and `internal` for an invalid `largePayloads` or `attributes`. `Worker.create` rejects for
  * an activity name that exists, another payload converter, a payload folder that cannot be used, and two copies of
- * Temporal's SDK. `worker.run()`
- * shuts the worker down and rejects (`internal`) in a namespace without the search attributes of the inbox.
+ * Temporal's SDK. `worker.run()` shuts the worker down and rejects (`internal`) in a namespace without the search
+ * attributes of the inbox.
  *
  * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
  * converter, and, where they are not set, the external storage and `stickyQueueScheduleToStartTimeout` (2 seconds).

@@ -38,7 +38,7 @@ withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
     for (const shown of ['photos/photo.jpg', 'notShown', requests[1]!.deadline!, requests[1]!.requestId]) {
       expect(memo).toContain(shown);
     }
-    // Of other arguments it shows the names, not the values (I13).
+    // The page shows the names of the other arguments, and not their values (I13).
     expect([userMetadata, timeline, history, memo].join('\n')).not.toContain(note);
     expect(timeline).toContain('turn 1 of tidy');
     expect(timeline).toContain('allowed: call 1.1');

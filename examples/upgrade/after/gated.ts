@@ -1,7 +1,7 @@
 import type { Gated } from '../../../src/workflow.ts';
 import type { BankActivities } from '../activities.ts';
 
-/** What is gated. Workflow and worker both import this. */
+/** Declares the gated activities. The workflow and the worker both import this. */
 export const gated = {
   charge: {
     risk: 'destructive',

@@ -14,12 +14,7 @@ _countersign() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at='' word commands='' flags=''
   COMPREPLY=()
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$at/$word" in
-      */-*) break ;;
-      ${pathsOf(all).join('|')}) at="$at/$word" ;;
-    esac
-  done
-  case "$at $before" in
+${whichCommand(all)}
 ${valueCases(all, (values) => `commands=${quoted(values.join(' '))}`, 'return')}
     *) case "$at" in
 ${all
@@ -41,12 +36,7 @@ _countersign() {
   local before="\${words[CURRENT-1]}" at='' word
   local -a commands flags values
   for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "$at/$word" in
-      */-*) break ;;
-      ${pathsOf(all).join('|')}) at="$at/$word" ;;
-    esac
-  done
-  case "$at $before" in
+${whichCommand(all)}
 ${valueCases(all, (values) => `values=(${values.map(quoted).join(' ')})`, '_files; return')}
     *) case "$at" in
 ${all
@@ -91,6 +81,16 @@ ${all
   .join('\n')}
 `,
 };
+
+/** For bash and zsh, in the loop over the words: finds the command. Then the cases for the word before the cursor begin. */
+function whichCommand(all: readonly CommandWords[]): string {
+  return `    case "$at/$word" in
+      */-*) break ;;
+      ${pathsOf(all).join('|')}) at="$at/$word" ;;
+    esac
+  done
+  case "$at $before" in`;
+}
 
 function pathsOf(all: readonly CommandWords[]): string[] {
   return all.map(({ path }) => path).filter((path) => path !== '');

@@ -4,7 +4,7 @@ import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { UsageError } from './report-error.ts';
 
-/** What can be read of a request: everything, from its run; without a worker, its row in the list. */
+/** A request as far as it can be read. If no worker answers, it is the row in the list, and `why` is the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
 
 /** Reads a request. Throws as `client.approvals.get` does, and `no_worker` only if the list does not show it either. */

@@ -93,18 +93,23 @@ export function grantOver(
   directories: Directories,
   atMs: number,
 ): Grant | undefined {
-  const { toolName, arguments: args, digest } = record.request;
-  const subjects = callSubjects({ tool: toolName, args });
-  const undeclared = undeclaredArguments({ args, ...record.ruled }, ledger.engine);
-  const command = grantedCommand({ args, ...record.ruled }, ledger.engine);
-  const call = { tool: toolName, digest, atMs, subjects, undeclared, command };
+  const call = grantedCall(record, ledger.engine, atMs);
   const answering = ledger.grants.filter(
     (grant) =>
-      grant.tool === toolName &&
+      grant.tool === call.tool &&
       isOfDefinition(grant, record.ruled.definition) &&
       grantAnswers(grant, record, directories, atMs),
   );
   return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
+}
+
+/** The call of a request, as grants see it. */
+function grantedCall({ request, ruled }: RequestRecord, engine: number, atMs: number | undefined) {
+  const { toolName: tool, arguments: args, digest } = request;
+  const declared = { args, ...ruled };
+  const undeclared = undeclaredArguments(declared, engine);
+  const command = grantedCommand(declared, engine);
+  return { tool, digest, atMs, subjects: callSubjects({ tool, args }), undeclared, command };
 }
 
 /** Takes one use from a grant. A grant without uses left is removed. */
@@ -142,7 +147,7 @@ function scopeOf(
   engine: number,
 ): { scope: GrantScope; narrowed: boolean } | string {
   const { request, terms, ruled } = record;
-  const { riskLevel: risk, toolName: tool, arguments: args, digest } = request;
+  const { riskLevel: risk, toolName: tool, digest } = request;
   const widest = terms.always;
   if (widest === false) return 'the rule that asked admits none';
   const usual: GrantKind = defaultAlways({ risk, shell: ruled.shell });
@@ -156,11 +161,9 @@ function scopeOf(
   const scope = { kind: 'arguments', match } as const;
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
   const fitting = [{ grantId: '', tool, approved: true, scope }];
-  const undeclared = undeclaredArguments({ args, ...ruled }, engine);
-  const [missing] = unmatched(scope, undeclared);
+  const call = grantedCall(record, engine, undefined);
+  const [missing] = unmatched(scope, call.undeclared);
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
-  const command = grantedCommand({ args, ...ruled }, engine);
-  const call = { tool, digest, atMs: undefined, subjects: callSubjects({ tool, args }), undeclared, command };
   if (!fitting.every((grant) => coversCommand(grant, call)))
     return `'always.match' must match each part of the command by itself`;
   if (!merged || grantFor(fitting, call, 'arguments') === undefined) {

@@ -4,7 +4,7 @@ import { type ApprovalSummary, summaryOf } from './approval-index.ts';
 /** The message under which a worker logs that a request begins to wait. */
 export const waitingMessage = 'An approval request waits for an answer';
 
-/** What the log says of the request: no values of arguments (I13). The logger adds the workflow's id. */
+/** The fields of the log line. They hold no values of arguments (I13). The logger adds the workflow's id. */
 export type WaitingNotice = Pick<
   ApprovalSummary,
   'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'

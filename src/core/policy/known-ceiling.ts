@@ -13,11 +13,11 @@ export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
 }
 
-/** What the worker does not know of a call that has passed no run. */
+/** The condition variables that a worker does not know for a call that no run has admitted. */
 const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
 
 /**
- * The ceiling for a call that has passed no run. A rule for one agent, or whose condition reads what is unknown, counts
+ * The ceiling for a call that no run has admitted. A rule for one agent, or whose condition reads what is unknown, counts
  * whenever its pattern matches if it denies, and is left out otherwise.
  */
 export function strictCeiling(ceiling: Policy): Policy {

@@ -2,8 +2,8 @@ import type { CompiledPolicy } from './compiled-policy.ts';
 import type { Ruling } from './ruling.ts';
 
 /**
- * Where the rules of a policy file are. Recorded beside the policy and not in it, so that its digest stays the same when a
- * comment moves a rule.
+ * The lines of the rules in a policy file. A run records them beside the policy, so that a comment that moves a rule does
+ * not change the policy's digest.
  */
 export interface RuleLines {
   /** The file's name, without its folder. */

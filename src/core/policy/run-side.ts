@@ -15,8 +15,8 @@ export interface RunSide extends Policy {
 /**
  * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
  * input's override them. For the mode, each risk default, each limit and the directory as a whole, the later source
- * wins; the names in `show` add up. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Returns undefined if all
- * three are undefined.
+ * wins; the names in `show` add up. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
+ * Returns undefined if all three are undefined.
  *
  * @example
  * ```ts

@@ -26,7 +26,7 @@ export interface GateOptions {
   agent: string;
   /** The policies as recorded in the run; never read from a file or the environment here (I12). */
   policies: PolicyLayers;
-  /** Where the rules of the operator's policy are, as recorded in the run. Absent: unknown. */
+  /** The lines of the rules in the operator's policy, as the run recorded them. Absent if it was not read from a file. */
   ceilingLines?: RuleLines;
   caller?: Caller;
   metadata?: JsonObject;

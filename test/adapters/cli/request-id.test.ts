@@ -5,29 +5,12 @@ import { sendDecision } from '../../../src/adapters/cli/send-decision.ts';
 import type { CountersignClient } from '../../../src/client/client.ts';
 import type { ApprovalFilter } from '../../../src/client/list-approvals.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';
-import { terminal } from './support.ts';
+import { listedRow, terminal } from './support.ts';
 
 const idOf = (start: string): string => start.padEnd(32, '0');
 
-function row(start: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary {
-  return {
-    requestId: idOf(start),
-    workflowId: 'run-1',
-    toolName: 'pay',
-    riskLevel: 'write',
-    agentName: 'clerk',
-    callerUserId: null,
-    rule: null,
-    reason: 'why',
-    requestedAt: '2026-01-02T02:59:00.000Z',
-    deadline: null,
-    digest: start.padEnd(64, 'd'),
-    argumentNames: [],
-    severity: 'medium',
-    shown: 'part',
-    ...more,
-  };
-}
+const row = (start: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary =>
+  listedRow({ requestId: idOf(start), digest: start.padEnd(64, 'd'), ...more });
 
 /** A client with this inbox. It records what it is asked and sent. */
 function inbox(approvals: ApprovalSummary[], more = 0, unreadIds: string[] = []) {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import type { Output } from '../../../src/adapters/cli/output.ts';
 import { runCommandLine } from '../../../src/adapters/cli/run-command-line.ts';
+import type { ApprovalSummary } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
@@ -102,5 +103,26 @@ export function startCli(args: string[], { env = {}, input, keepInputOpen = fals
         return texts[stream].includes(text);
       });
     },
+  };
+}
+
+/** One request of the inbox, with the most usual values for what a test does not name. */
+export function listedRow(
+  row: Pick<ApprovalSummary, 'requestId' | 'digest'> & Partial<ApprovalSummary>,
+): ApprovalSummary {
+  return {
+    workflowId: 'run-1',
+    toolName: 'pay',
+    riskLevel: 'write',
+    agentName: 'clerk',
+    callerUserId: null,
+    rule: null,
+    reason: 'why',
+    requestedAt: '2026-01-02T02:59:00.000Z',
+    deadline: null,
+    argumentNames: [],
+    severity: 'medium',
+    shown: 'part',
+    ...row,
   };
 }

@@ -5,27 +5,10 @@ import type { ApprovalList, UnreadRun } from '../../../src/client/list-approvals
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines, parseCli, startCli, terminal } from './support.ts';
+import { cli, jsonLines, listedRow, parseCli, startCli, terminal } from './support.ts';
 
-function row(id: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary {
-  return {
-    requestId: id.repeat(32),
-    workflowId: 'run-1',
-    toolName: 'pay',
-    riskLevel: 'write',
-    agentName: 'clerk',
-    callerUserId: null,
-    rule: null,
-    reason: 'why',
-    requestedAt: '2026-01-02T02:59:00.000Z',
-    deadline: null,
-    digest: id.repeat(64),
-    argumentNames: [],
-    severity: 'medium',
-    shown: 'part',
-    ...more,
-  };
-}
+const row = (id: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary =>
+  listedRow({ requestId: id.repeat(32), digest: id.repeat(64), ...more });
 
 const [a, b] = [row('a'), row('b')];
 const later = row('a', { deadline: '2026-01-03T00:00:00.000Z' });
