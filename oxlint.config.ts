@@ -6,6 +6,7 @@ import { defineConfig } from 'oxlint';
 const coreRooms = {
   base: 'values, digests, texts and sizes that know nothing of approvals',
   match: 'patterns and conditions: does this text or this call match?',
+  redact: 'which parts of a text are secret or personal, and their placeholders',
   shell: 'how a shell command falls into parts',
   assess: 'how bad a call would be',
   people: 'who may answer: groups, delegations, quorums',
@@ -13,6 +14,9 @@ const coreRooms = {
   'policy-file': 'how a policy document is read, checked and explained',
   messages: 'what people send: shapes, signatures and senders',
   ledger: 'what was asked and how it was settled: the reducer, the journal and their views',
+  card: 'what a reviewer sees of a request, for every channel',
+  events: 'what happened in a run, projected from its history',
+  audit: 'the record of a run that an outsider can check: entries, proofs and their verification',
 };
 
 /** The rooms of the workflow code, in order. */
@@ -55,8 +59,10 @@ const pureLibraries = [
   '@noble/hashes',
   '@noble/hashes/*',
   'canonicalize',
+  'diff',
   'lossless-json',
   'minimatch',
+  're2js',
   'unbash',
   'yaml',
   'zod',
@@ -220,10 +226,23 @@ export default defineConfig({
       files: ['src/contract.ts'],
       rules: restrictedImports(
         only(
-          ['./core', './core/*', './core/*/*', '@temporalio', '@temporalio/workflow', '@temporalio/common'],
+          [
+            './core',
+            './core/*',
+            './core/*/*',
+            './contract',
+            './contract/*',
+            '@temporalio',
+            '@temporalio/workflow',
+            '@temporalio/common',
+          ],
           'the contract is what crosses to a run: it imports core and the workflow SDK only.',
         ),
       ),
+    },
+    {
+      files: ['src/contract/*.ts'],
+      rules: restrictedImports(only(['../core', '../core/*/*'], 'the shapes of a run are made of shapes of core.')),
     },
     {
       files: ['src/workflows/**/*.ts'],

@@ -8,7 +8,7 @@ import { createCallModel } from '../src/activities/call-model.ts';
 import { defineAgent } from '../src/agents/define-agent.ts';
 import { defineTool } from '../src/agents/define-tool.ts';
 import { createRegistry } from '../src/agents/registry.ts';
-import type { CountersignClient } from '../src/client/client.ts';
+import type { CountersignClient } from '../src/client/countersign-client.ts';
 import { createClient } from '../src/client/client.ts';
 import type { RunInput } from '../src/contract.ts';
 import type { ScriptedTurn } from '../src/models/read-script.ts';

@@ -5,7 +5,7 @@ export { cleanPayloads } from './client/clean-payloads.ts';
 export type { Session } from './client/connect.ts';
 export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';
 export { createClient } from './client/client.ts';
-export type { ClientOptions, CountersignClient, RunHandle } from './client/client.ts';
+export type { ClientOptions, CountersignClient, RunHandle } from './client/countersign-client.ts';
 export { CountersignClientPlugin } from './client/client-plugin.ts';
 export type { ClientPluginOptions } from './client/client-plugin.ts';
 export type { RequestOptions, SendOptions } from './client/control-run.ts';

@@ -1,4 +1,4 @@
-import type { CountersignClient } from '../client/client.ts';
+import type { CountersignClient } from '../client/countersign-client.ts';
 import type { JournalEntry } from '../contract.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 import type { DemoEvent, Tell } from './demo-event.ts';

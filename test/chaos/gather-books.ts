@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { HistoryExecution } from '../../src/client/history-chain.ts';
 import { journalIn, projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalDetails, Message, RunResult, RunStatus } from '../../src/contract.ts';

@@ -1,6 +1,6 @@
 /** Plays a schedule: starts the runs, answers their requests and disturbs the stage meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { watchInbox } from './watch-inbox.ts';
 import { callDirectory } from './call-directory.ts';
 import type { ChaosSchedule, PlannedRun } from './schedule.ts';

@@ -1,7 +1,7 @@
 /** Requests about whole runs to the server; each is retried until it is answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { policyOf } from './approval-settings.ts';
 import type { RunUnderWay } from './run-under-way.ts';
 import type { PlannedRun } from './schedule.ts';

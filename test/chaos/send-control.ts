@@ -1,4 +1,4 @@
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { DelegateMessage, ExtendMessage, Receipt, RevokeMessage } from '../../src/contract.ts';
 import { inventedId } from './invented-id.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';

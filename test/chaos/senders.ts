@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { RawValue } from '@temporalio/common';
 import type { WorkflowClient } from '@temporalio/client';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { createClient } from '../../src/client/client.ts';
 import { plainSender } from './schedule.ts';
 

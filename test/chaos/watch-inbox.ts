@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ApprovalSummary } from '../../src/contract.ts';
 
 const pauseMs = 150;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CountersignClient, createClient } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ProblemCode } from '../../src/core/base/problem.ts';
 import { type ForeignWorker, startForeignWorker } from '../support/foreign-worker.ts';
 import { sharedAddress } from '../support/shared-server.ts';

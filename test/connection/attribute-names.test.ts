@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { type CountersignClient, createClient } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { attributeNamesOf } from '../../src/connection/attribute-names.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeNamespace } from '../support/make-namespace.ts';

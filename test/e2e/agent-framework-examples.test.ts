@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApprovalSummary } from '../../src/client.ts';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { ChatServer } from '../support/chat-completions-server.ts';
 import { completion, reply, startChatServer } from '../support/chat-completions-server.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Return } from '../../examples/order/workflows.ts';
 import type { ApprovalSummary } from '../../src/client.ts';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { createClient } from '../../src/client/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startExampleWorker } from '../support/example-worker.ts';

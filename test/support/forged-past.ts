@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { defaultPayloadConverter } from '@temporalio/common';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { CarriedGate } from '../../src/workflow.ts';
 import type { StartableCall, Carried } from '../../src/workflows/agent/run-state.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';

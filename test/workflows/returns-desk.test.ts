@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { orderActivities } from '../../examples/order/activities.ts';
 import { gated } from '../../examples/order/gated.ts';
-import type { CountersignClient } from '../../src/client/client.ts';
+import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { createClient } from '../../src/client/client.ts';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';

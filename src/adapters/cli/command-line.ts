@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { CountersignClient } from '../../client/client.ts';
+import type { CountersignClient } from '../../client/countersign-client.ts';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson } from './json-option.ts';
 import { type Output, processOutput } from './output.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CountersignClient } from '../../client/client.ts';
+import type { CountersignClient } from '../../client/countersign-client.ts';
 import { parseDuration } from '../../core/base/parse-duration.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';

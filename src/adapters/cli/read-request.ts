@@ -1,4 +1,4 @@
-import type { CountersignClient } from '../../client/client.ts';
+import type { CountersignClient } from '../../client/countersign-client.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { isProblemError } from '../../core/base/problem.ts';

@@ -1,4 +1,4 @@
-import type { CountersignClient } from '../../client/client.ts';
+import type { CountersignClient } from '../../client/countersign-client.ts';
 import { lookUp } from '../../client/look-up.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import type { CountersignClient, RunHandle } from '../../client/client.ts';
+import type { CountersignClient, RunHandle } from '../../client/countersign-client.ts';
 import type { RunResult } from '../../contract.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { type Mode, modes } from '../../core/policy/modes.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CountersignClient } from '../../client/client.ts';
+import type { CountersignClient } from '../../client/countersign-client.ts';
 import type { Decision } from '../../contract.ts';
 import { type ClientFlags, withClientFlags } from './command-line.ts';
 import type { Output } from './output.ts';

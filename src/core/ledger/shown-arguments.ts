@@ -6,7 +6,7 @@ import { byteLength } from '../base/byte-length.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { escapeText, escapeUnseen } from '../base/escape-text.ts';
 import { fitting } from '../base/fitting.ts';
-import { namesSecret, redactSecrets } from '../base/redact-secrets.ts';
+import { namesSecret, redactSecrets } from '../redact/redact-secrets.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import type { ApprovalRequest } from './approval.ts';
 

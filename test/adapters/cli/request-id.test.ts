@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { findNamed, shortIds } from '../../../src/adapters/cli/request-id.ts';
 import { renderApprovals } from '../../../src/adapters/cli/approval-views.ts';
 import { sendDecision } from '../../../src/adapters/cli/send-decision.ts';
-import type { CountersignClient } from '../../../src/client/client.ts';
+import type { CountersignClient } from '../../../src/client/countersign-client.ts';
 import type { ApprovalFilter } from '../../../src/client/list-approvals.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';
 import { listedRow, terminal } from './support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { namesSecret, redactSecrets } from '../../../src/core/base/redact-secrets.ts';
+import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
 
 // Made of parts, so that no scanner of this repository takes one for a real secret.
 const of = (...parts: string[]): string => parts.join('');

@@ -1,0 +1,197 @@
+import type { Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type {
+  CloseMessage,
+  Decision,
+  DelegateMessage,
+  ExtendMessage,
+  Grant,
+  Message,
+  Receipt,
+  RevokeMessage,
+  RunResult,
+  RunStatus,
+  ApprovalDetails,
+  SetPolicyMessage,
+} from '../contract.ts';
+import type { Check } from './check-codec.ts';
+import type { Session } from './connect.ts';
+import type { RequestOptions, SendOptions } from './control-run.ts';
+import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
+import type { LargePayloads } from '../payload-folder/large-payloads.ts';
+import type { HistoryChain } from './history-chain.ts';
+import type { Journal } from './fetch-journal.ts';
+import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
+import type { RunView } from './show-run.ts';
+import type { StartOptions } from './start-run.ts';
+import type { Setup } from './set-up.ts';
+
+/** Options of `createClient`. */
+export interface ClientOptions {
+  /** An open connection to use. The caller closes it. */
+  connection?: Connection;
+  /** `HOST:PORT`; default: Temporal's environment configuration, then 127.0.0.1:7233. */
+  address?: string;
+  /** Default: Temporal's environment configuration, then `default`. */
+  namespace?: string;
+  /** The task queue on which runs start. Default `countersign`. */
+  taskQueue?: string;
+  /**
+   * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
+   */
+  largePayloads?: LargePayloads | false;
+  /**
+   * The codecs and the failure converter of the workers, such as `encrypted()` of `countersign/codec`. The payload
+   * converter is ours.
+   */
+  dataConverter?: DataConverter;
+  /**
+   * The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`, else
+   * ApprovalIds, ApprovalTags and ApprovalDue.
+   */
+  attributes?: AttributeNameOptions;
+  /** How long to wait for the server, in milliseconds. Default 4,000. */
+  connectTimeoutMs?: number;
+}
+
+/** A run of an agent, identified by its workflow id, however many times it continues as new. */
+export interface RunHandle {
+  /** Unique in its namespace. */
+  readonly workflowId: string;
+  /**
+   * Waits until the run ends or `signal` aborts. Throws a `ProblemError` with the code and sentence of the failure, and the
+   * signal's reason if it aborts.
+   */
+  result(options?: { signal?: AbortSignal }): Promise<RunResult>;
+  /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
+  status(): Promise<RunStatus>;
+  /** Asks the run to stop; open requests are settled as cancelled. Throws `run_closed`, `run_not_found`. */
+  cancel(): Promise<void>;
+}
+
+/**
+ * The result of `createClient`. Every method throws a `ProblemError`: with the codes that it names, or with
+ * `server_unreachable`.
+ *
+ * @example
+ * Start a run, and approve what it asks about:
+ *
+ * ```ts
+ * import { setTimeout as sleep } from 'node:timers/promises';
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const run = await client.start('support', 'Please refund order o-17', { caller: { userId: 'carl' } });
+ * const inbox = () => client.approvals.list({ workflowId: run.workflowId });
+ * while ((await inbox()).approvals.length === 0) await sleep(100);
+ * for (const { requestId } of (await inbox()).approvals) {
+ *   await client.decide({ requestId, approved: true, reviewerId: 'rita' });
+ * }
+ * console.log((await run.result()).output); // refunded 20 for o-17
+ * await client.close();
+ * ```
+ *
+ * @example
+ * Look at a request before you answer it, and allow further calls like it:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { approvals } = await client.approvals.list({ tool: 'refund', limit: 1 });
+ * for (const { requestId, digest } of approvals) {
+ *   const request = await client.approvals.get(requestId);
+ *   console.log(request.arguments, request.reason); // { orderId: 'o-17', amount: 20 } Money leaves the house
+ *   const always = { kind: 'arguments', match: { orderId: 'o-*' }, uses: 10 } as const;
+ *   const receipt = await client.decide({ requestId, approved: true, digest, always });
+ *   console.log(receipt.outcome, receipt.grantId); // approved grant-1
+ * }
+ * await client.close();
+ * ```
+ *
+ * @example
+ * Give a request more time, change the policy of its run, and read what was decided:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { approvals } = await client.approvals.list({ tool: 'refund' });
+ * for (const { requestId, workflowId } of approvals) {
+ *   await client.extend({ requestId, until: new Date(Date.now() + 3_600_000).toISOString() });
+ *   const policy = { rules: [{ pattern: 'refund', action: 'deny', reason: 'The shop is closed' }] };
+ *   const { settled } = await client.setPolicy(workflowId, { policy, by: 'rita' });
+ *   console.log(settled?.map(({ outcome }) => outcome)); // [ 'superseded' ]
+ *   const { entries } = await client.journal(workflowId);
+ *   console.log(entries.map(({ kind }) => kind).slice(0, 3)); // [ 'opened', 'extended', 'policy' ]
+ * }
+ * await client.close();
+ * ```
+ */
+export interface CountersignClient {
+  /** The connection, for everything that this client does not offer. */
+  readonly session: Session;
+  /** Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before. */
+  start(agent: string | { name: string }, input: string | Message[], options?: StartOptions): Promise<RunHandle>;
+  /** The handle of a run that exists. Makes no call to the server. */
+  run(workflowId: string): RunHandle;
+  /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
+  show(workflowId: string): Promise<RunView>;
+  readonly approvals: {
+    /** The inbox: the open requests of all runs, earliest deadline first. Needs no worker. */
+    list(filter?: ApprovalFilter): Promise<ApprovalList>;
+    /**
+     * One request with its arguments, open or settled. Give `workflowId` if you know it: the run is then not searched for.
+     * Throws `unknown_request`, `no_worker`.
+     */
+    get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
+  };
+  /**
+   * Sends one decision and returns its receipt, or throws the refusal as a `ProblemError` (`already_settled`, `expired`,
+   * `not_entitled`, `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or
+   * `votes`, while a quorum is not complete; or `recorded`, if no worker answered in time. A recorded decision is in
+   * history, counts as of now, and is applied by the next worker; this holds for the other messages below too. The same
+   * decision sent again with the same `decisionId` gets the original receipt.
+   */
+  decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
+  /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
+  decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
+  /**
+   * Gives a request more time. `until` is an ISO 8601 instant, after the present deadline and no later than the
+   * operator's `max_timeout` allows. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,
+   * `already_settled`, `unknown_request`.
+   */
+  extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
+  /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
+  delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
+  /** The grants of a run from "always" decisions, standing denials included. Throws `no_worker`, `run_not_found`. */
+  grants(workflowId: string): Promise<Grant[]>;
+  /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
+  revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;
+  /**
+   * Changes the run's side of the policy of a running run, below its ceiling. Replaces an earlier change. Open requests
+   * are ruled on again, and `settled` in the receipt names those that this settled. Throws `policy_invalid`,
+   * `not_permitted_by_ceiling`, `run_closed`.
+   */
+  setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
+  /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
+  closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
+  /**
+   * Reads the decisions of a run from Temporal's history: each ruling, request, vote and outcome. Needs no worker.
+   * Throws `run_not_found`.
+   */
+  journal(workflowId: string): Promise<Journal>;
+  /** The raw histories of all executions of a run. Throws `run_not_found`. */
+  historyChain(workflowId: string): Promise<HistoryChain>;
+  /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */
+  waitForWorker(timeoutMs: number, taskQueue?: string): Promise<boolean>;
+  /** Throws `no_worker` unless a worker polls the task queue within `timeoutMs` milliseconds. */
+  requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
+  /** Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless. */
+  setUp(): Promise<Setup>;
+  /** Checks the server, the search attributes, the workers of the task queue and the codecs, as `countersign doctor`. */
+  check(): Promise<Check[]>;
+  /** Closes the connection, if this client opened it. */
+  close(): Promise<void>;
+}

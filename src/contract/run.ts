@@ -1,0 +1,133 @@
+/** The shapes of a run: its input, its result, its status and its requests, as they cross between client, run and worker. */
+import type {
+  ApprovalRequest,
+  CallOutcome,
+  RefusedDecision,
+  ReviewerVote,
+  Settlement,
+} from '../core/ledger/approval.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import type { Mode } from '../core/policy/modes.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
+
+/** One message of a run's transcript. `content` is text; a tool's result is its JSON. */
+export type Message =
+  | { role: 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: { id: string; name: string; arguments: Json }[] }
+  | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError?: boolean };
+
+/** The user for whom a run works, as whoever starts it says. Conditions of the policy read it. */
+export interface Caller {
+  userId: string;
+  groups?: string[];
+}
+
+/** The argument of workflow `agentRun`. Only the first two fields are required. */
+export interface RunInput {
+  /** The agent's name. */
+  agent: string;
+  /** A text is one message of the user. */
+  input: string | Message[];
+  /** A policy document (a policy file, as JSON). It can only tighten the operator's ceiling. */
+  policy?: JsonObject;
+  /** Applies to the run's side of the policy (docs/policy.md), never to the operator's ceiling. */
+  mode?: Mode;
+  caller?: Caller;
+  /** Available to conditions of the policy and shown to reviewers. */
+  metadata?: JsonObject;
+  /** Only in the input of a nested run, written by the run that starts it; refused in any other input. */
+  parent?: ParentOfRun;
+}
+
+/**
+ * The lineage and policies that a nested run inherits. They can only tighten: forged ones restrict only the forger's
+ * run.
+ */
+export interface ParentOfRun {
+  /** Workflow ids of the runs above, the root's first. */
+  lineage: string[];
+  /** The policies that bind these runs, outermost first. */
+  policies: Policy[];
+}
+
+/**
+ * The state of a run. `waiting`: a request is open, or was when a worker last ran. `closed`: somebody sent `close`.
+ * `limit`: the run reached its maximum of turns, or its transcript became too large.
+ */
+export type RunStatusName = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
+
+/** Tokens of all model calls, as the models report them; 0 for models that report none. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** The result of workflow `agentRun`. */
+export interface RunResult {
+  status: RunStatusName;
+  /** The model's last text; for `limit`, which limit was reached. */
+  output: string;
+  usage: Usage;
+  /** The last 200 calls, oldest first. */
+  outcomes: CallOutcome[];
+  /** Journal entries that no earlier payload carried. */
+  journal?: JournalEntry[];
+}
+
+/** The answer of query `approvals` with a request id, for open and settled requests. */
+export interface ApprovalDetails extends ApprovalRequest {
+  /** Absent while the request is open. */
+  settled?: Settlement;
+  /** Votes so far, if more than one is needed. */
+  votes?: ReviewerVote[];
+  /** For an open request: the approvals that count so far, and how many are needed. */
+  approvals?: { have: number; need: number };
+  /** Delegated seats, in the order of delegation. */
+  delegations?: { from: string; to: string }[];
+}
+
+/** The first argument of every tool activity: the proof that this call passed the gate. */
+export interface Permit {
+  /** The run's. */
+  workflowId: string;
+  /** Temporal's run id of the run's first execution: no other run has it. Absent in permits of older versions. */
+  firstExecutionRunId?: string;
+  callId: string;
+  /** The digest of the call that passed: 64 hex characters. */
+  digest: string;
+  outcome: 'allowed' | 'approved';
+  /** Present if a reviewer approved. */
+  requestId?: string;
+  /** Present if the policy allowed: the rule that did, or null for a risk default. */
+  rule?: string | null;
+  /** Hash of the tool's definition, as the run recorded it; the digest covers it. */
+  definition: string;
+  agent: string;
+  caller?: Caller;
+  /** True: the worker heartbeats for a gated activity. */
+  heartbeats?: boolean;
+  /** Entries that no earlier payload carried. */
+  journal?: JournalEntry[];
+}
+
+/** The answer of query `run`. */
+export interface RunStatus {
+  workflowId: string;
+  /** The agent in charge now; after a handoff, the one that took over. */
+  agent: string;
+  status: RunStatusName;
+  /** The number of model calls so far. */
+  turn: number;
+  /** The number of executions so far: 1 until the run continues as new. */
+  executions: number;
+  usage: Usage;
+  /** Calls that were ruled on, asks, open requests, denials by reviewers, and refused messages. */
+  counts: { calls: number; asks: number; open: number; denials: number; refused: number };
+  /** The last 200 calls, oldest first. */
+  outcomes: CallOutcome[];
+  /** Nested runs that this run waits for; absent if there are none. */
+  nested?: { callId: string; agent: string; workflowId: string }[];
+  /** Messages that were refused and changed nothing: the last 50 as `{ code, requestId?, size }`, and the total. */
+  refused: { last: RefusedDecision[]; total: number };
+}
