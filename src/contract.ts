@@ -13,6 +13,7 @@ export type {
   Settlement,
 } from './core/ledger/approval.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
+export type { CallPreview, Change } from './core/base/call-preview.ts';
 export type { Assessment } from './core/assess/assessment.ts';
 export type {
   CloseMessage,

@@ -6,6 +6,7 @@ import type {
   ReviewerVote,
   Settlement,
 } from '../core/ledger/approval.ts';
+import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
@@ -85,6 +86,10 @@ export interface ApprovalDetails extends ApprovalRequest {
   approvals?: { have: number; need: number };
   /** Delegated seats, in the order of delegation. */
   delegations?: { from: string; to: string }[];
+  /** The JSON Schema of the tool's arguments. Absent if it is unknown. */
+  schema?: JsonObject;
+  /** What the call would change. Absent: the tool has no `preview`. */
+  preview?: CallPreview;
 }
 
 /** The first argument of every tool activity: the proof that this call passed the gate. */

@@ -38,6 +38,8 @@ export interface ApprovalRequest {
   /** The workflow id of the run that asks. */
   workflowId: string;
   toolName: string;
+  /** One sentence that the tool's own `describe` made from the arguments. Absent: the tool has none. */
+  sentence?: string;
   /** The arguments, as far as reviewers may see them. */
   arguments: JsonObject;
   riskLevel: Risk;
