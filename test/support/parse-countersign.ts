@@ -8,7 +8,7 @@ const nothingLacking = ['commander.missingArgument', 'commander.missingMandatory
 
 /** The real command line's objection to these words, without executing them; undefined if it accepts them. */
 export async function countersignProblem(words: readonly string[], isWhole: boolean): Promise<string | undefined> {
-  const program = createProgram();
+  const program = await createProgram(words);
   doNothing(program);
   try {
     await program.parseAsync(words, { from: 'user' });

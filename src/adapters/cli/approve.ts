@@ -3,9 +3,13 @@ import { type AlwaysOptions, alwaysOf, withAlways } from './always.ts';
 import { withClient } from './command-line.ts';
 import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
 
-/** `countersign approve ID` and `countersign deny ID`: sends one decision and prints its receipt. */
-export function addAnswers(program: Command): void {
+/** `countersign approve ID`: sends one decision and prints its receipt. */
+export function addApprove(program: Command): void {
   addAnswer(program, 'approve', true, 'let a waiting call run', 'also approve future matching calls');
+}
+
+/** `countersign deny ID`. */
+export function addDeny(program: Command): void {
   addAnswer(program, 'deny', false, 'refuse a waiting call', 'also deny future matching calls');
 }
 

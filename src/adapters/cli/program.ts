@@ -1,57 +1,36 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { addApprovals } from './approvals.ts';
-import { addAnswers } from './approve.ts';
-import { addClose } from './close.ts';
-import { addCompletion } from './completion.ts';
-import { addDelegate } from './delegate.ts';
-import { addDoctor } from './doctor.ts';
-import { addEdit } from './edit.ts';
+import { Command, Help } from 'commander';
+import { listedCommands } from './commands.ts';
 import { addExamples } from './examples.ts';
 import { exitCodeHelp } from './exit-code.ts';
-import { addExtend } from './extend.ts';
-import { addGrants } from './grants.ts';
 import { refuseCommands } from './not-built-yet.ts';
-import { addPayloads } from './payloads.ts';
-import { addPolicy } from './policy.ts';
-import { addRespond } from './respond.ts';
-import { addReviewerKey } from './reviewer-key.ts';
-import { addRun } from './run.ts';
-import { addServer } from './server.ts';
-import { addSetup } from './setup.ts';
-import { addShow } from './show.ts';
-import { addWorker } from './worker.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-/** The command line with all its commands. It throws instead of exiting. */
-export function createProgram(): Command {
+/**
+ * The command line. It throws instead of exiting. With `words` it loads only the command that they name, and lists the
+ * others: loading all of them takes longer than `countersign --help` may.
+ */
+export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('countersign')
     .description('Durable human approval for the tool calls of AI agents, on Temporal.')
     .version(version)
     .exitOverride()
+    .configureHelp({ subcommandTerm: (command) => Help.prototype.subcommandTerm(command).replace(' [options]', '') })
     .configureOutput({ outputError: () => undefined }); // reportError prints it, as JSON where that is wanted
-  addServer(program);
-  addSetup(program);
-  addDoctor(program);
-  addWorker(program);
-  addRun(program);
-  addShow(program);
-  addApprovals(program);
-  addAnswers(program);
-  addRespond(program);
-  addEdit(program);
-  addExtend(program);
-  addDelegate(program);
-  addGrants(program);
-  addClose(program);
-  addPolicy(program);
-  addPayloads(program);
-  addReviewerKey(program);
-  addCompletion(program);
+  const named = words?.find((word) => listedCommands.some((each) => nameOf(each) === word));
+  const needsAll = words === undefined || named === 'completion';
+  for (const listed of listedCommands) {
+    if (needsAll || nameOf(listed) === named) await listed.addTo(program);
+    else program.command(listed.usage).description(listed.about);
+  }
   refuseCommands(program);
   addExamples(program);
   return program.addHelpText('after', exitCodeHelp());
+}
+
+function nameOf({ usage }: { usage: string }): string {
+  return usage.split(' ')[0]!;
 }

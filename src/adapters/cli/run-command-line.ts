@@ -22,14 +22,19 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
  */
 async function parse(words: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(words, { from: 'user' });
+    await parseWith(words);
   } catch (error) {
     const at = words.indexOf('--json');
     const after = words[at + 1];
     const isMissing = error instanceof CommanderError && error.code === 'commander.missingArgument';
     if (!isMissing || at === -1 || after === undefined || isFlag(after)) throw error;
-    await createProgram().parseAsync(words.with(at, after).with(at + 1, '--json'), { from: 'user' });
+    await parseWith(words.with(at, after).with(at + 1, '--json'));
   }
+}
+
+async function parseWith(words: readonly string[]): Promise<void> {
+  const program = await createProgram(words);
+  await program.parseAsync(words, { from: 'user' });
 }
 
 function isFlag(word = ''): boolean {

@@ -1,11 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import type { Command } from 'commander';
+import { Command } from 'commander';
+import { listedCommands } from '../../../src/adapters/cli/commands.ts';
 import { createProgram } from '../../../src/adapters/cli/program.ts';
 import { simpleCommands } from '../../support/page-commands.ts';
 import { countersignProblem } from '../../support/parse-countersign.ts';
 import { parseCli } from './support.ts';
 
-const program = createProgram();
+const program = await createProgram();
 
 /** The words that lead to each command that help shows, groups and the program itself included. */
 function pathsOf(command: Command, path: string[] = []): string[][] {
@@ -23,6 +26,44 @@ test('the walk finds commands, groups and subcommands', () => {
   const named = paths.map((path) => path.join(' '));
   expect(named).toEqual(expect.arrayContaining(['', 'server', 'approvals', 'approvals list', 'grants revoke']));
   expect(named.length).toBeGreaterThan(25);
+});
+
+test('the list of commands says what the commands say of themselves', async () => {
+  const help = program.createHelp();
+  const listed = await Promise.all(
+    listedCommands.map(async ({ usage, about, addTo }) => {
+      const alone = new Command();
+      await addTo(alone);
+      expect(alone.commands).toHaveLength(1);
+      return [usage, about, alone.commands[0]!];
+    }),
+  );
+  for (const [usage, about, command] of listed as [string, string, Command][])
+    expect([usage, about]).toEqual([
+      help.subcommandTerm(command).replace(' [options]', ''),
+      help.subcommandDescription(command),
+    ]);
+  expect(listed.length).toBeGreaterThan(15);
+});
+
+test('--help loads the list of commands and none of them', () => {
+  const hooks = `import { registerHooks } from 'node:module';
+    const load = (url, context, next) => (console.error(url), next(url, context));
+    registerHooks({ load });`;
+  const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
+  const options = ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, main, '--help'];
+  const { status, stderr } = spawnSync(process.execPath, options, {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  const loaded = stderr.split('\n').filter((line) => line.startsWith('file:'));
+  expect(status).toBe(0);
+  expect(loaded.filter((url) => url.includes('/commander/'))).not.toEqual([]);
+  const inOrder = loaded.filter((url) => url.includes('/src/')).map((url) => url.replace(/^.*\/src\//, ''));
+  expect(inOrder).toEqual(expect.arrayContaining(['adapters/cli/main.ts', 'adapters/cli/commands.ts']));
+  expect(inOrder.filter((file) => /command-line|approve|client/.test(file))).toEqual([
+    'adapters/cli/run-command-line.ts',
+  ]);
 });
 
 describe.each(paths.map((path): [string, string[]] => [['countersign', ...path].join(' '), path]))(

@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+
+/** One command as `countersign --help` lists it. A test compares each with the command itself. */
+interface ListedCommand {
+  /** Its name and arguments, as commander takes them. */
+  usage: string;
+  about: string;
+  /** Loads the module of the command, and adds the command to the program. */
+  addTo: (program: Command) => Promise<void>;
+}
+
+/** Every command, in the order of help. No module of a command is loaded before the command is needed. */
+export const listedCommands: readonly ListedCommand[] = [
+  {
+    usage: 'server',
+    about: 'run a Temporal server on this machine, with its UI',
+    addTo: async (program) => (await import('./server.ts')).addServer(program),
+  },
+  {
+    usage: 'setup',
+    about: 'register the search attributes of the inbox on a cluster of your own',
+    addTo: async (program) => (await import('./setup.ts')).addSetup(program),
+  },
+  {
+    usage: 'doctor',
+    about: 'check the server, the search attributes, the workers and the codec; exit code 1 if something is wrong',
+    addTo: async (program) => (await import('./doctor.ts')).addDoctor(program),
+  },
+  {
+    usage: 'worker [module]',
+    about: 'run the agents and tools of a module (default: countersign.config.ts or .js)',
+    addTo: async (program) => (await import('./worker.ts')).addWorker(program),
+  },
+  {
+    usage: 'run <agent>',
+    about: 'start a run of an agent and wait for its result',
+    addTo: async (program) => (await import('./run.ts')).addRun(program),
+  },
+  {
+    usage: 'show <run>',
+    about: 'show a run: its status, its calls, what it waits for, what is tried again, its result',
+    addTo: async (program) => (await import('./show.ts')).addShow(program),
+  },
+  {
+    usage: 'approvals',
+    about: 'the requests that wait for a person',
+    addTo: async (program) => (await import('./approvals.ts')).addApprovals(program),
+  },
+  {
+    usage: 'approve <id>',
+    about: 'let a waiting call run',
+    addTo: async (program) => (await import('./approve.ts')).addApprove(program),
+  },
+  {
+    usage: 'deny <id>',
+    about: 'refuse a waiting call',
+    addTo: async (program) => (await import('./approve.ts')).addDeny(program),
+  },
+  {
+    usage: 'respond <id> [text]',
+    about: "answer a waiting call yourself, in the tool's place",
+    addTo: async (program) => (await import('./respond.ts')).addRespond(program),
+  },
+  {
+    usage: 'edit <id>',
+    about: 'let a waiting call run with other arguments',
+    addTo: async (program) => (await import('./edit.ts')).addEdit(program),
+  },
+  {
+    usage: 'extend <id>',
+    about: 'give a waiting call more time',
+    addTo: async (program) => (await import('./extend.ts')).addExtend(program),
+  },
+  {
+    usage: 'delegate <id>',
+    about: 'let somebody else decide in your place',
+    addTo: async (program) => (await import('./delegate.ts')).addDelegate(program),
+  },
+  {
+    usage: 'grants',
+    about: 'the grants that "always" left in a run',
+    addTo: async (program) => (await import('./grants.ts')).addGrants(program),
+  },
+  {
+    usage: 'close <run>',
+    about: 'end a run: what waits is cancelled, what runs ends first',
+    addTo: async (program) => (await import('./close.ts')).addClose(program),
+  },
+  {
+    usage: 'policy',
+    about: 'check, explain, try, begin and apply policy files',
+    addTo: async (program) => (await import('./policy.ts')).addPolicy(program),
+  },
+  {
+    usage: 'payloads',
+    about: 'the folder of large payloads',
+    addTo: async (program) => (await import('./payloads.ts')).addPayloads(program),
+  },
+  {
+    usage: 'reviewer-key',
+    about: 'make the key with which a reviewer signs, and print its public half, for reviewer_keys',
+    addTo: async (program) => (await import('./reviewer-key.ts')).addReviewerKey(program),
+  },
+  {
+    usage: 'completion <shell>',
+    about: 'print a script with which a shell completes commands and flags',
+    addTo: async (program) => (await import('./completion.ts')).addCompletion(program),
+  },
+];
