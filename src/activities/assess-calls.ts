@@ -4,6 +4,7 @@ import type { Tool } from '../agents/definitions.ts';
 import { assessBuiltIn } from '../core/assess/built-in.ts';
 import { joinAssessments, wantsApproval, type Assessment } from '../core/assess/assessment.ts';
 import { severities } from '../core/base/tool-call.ts';
+import { aborted } from './aborted.ts';
 import type { ModelCall } from './model-turn.ts';
 
 export interface AssessCallsOptions {
@@ -75,14 +76,6 @@ async function ask(
         : `assessor ${name} failed: ${error instanceof Error ? error.name : typeof error}`,
     );
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** Fills in missing fields with values that change nothing. */

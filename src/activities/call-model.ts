@@ -12,6 +12,7 @@ import { toPrompt } from '../models/to-prompt.ts';
 import { assessCalls } from './assess-calls.ts';
 import { boundCalls } from './bound-calls.ts';
 import { checkCalls } from './check-calls.ts';
+import { describeCalls } from './describe-calls.ts';
 import { keepHeartbeating } from './keep-heartbeating.ts';
 import type { CallModelInput, CallModelResult } from './model-turn.ts';
 
@@ -61,7 +62,8 @@ export function createCallModel(
       // A run keeps its first limits, but a worker that cannot store large payloads cannot serve the larger ones.
       const limits = (thresholdBytes === undefined ? undefined : input.sizeLimits) ?? inlineLimits;
       const calls = await checkCalls(turn, toolNamed, limits.argumentBytes);
-      const assessed = await assessCalls(calls, {
+      const described = await describeCalls(calls, toolNamed);
+      const assessed = await assessCalls(described, {
         toolNamed,
         assessors,
         agent: agent.name,

@@ -8,6 +8,7 @@ import type { ShellSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
 import { checkCalls } from './check-calls.ts';
+import { describeCalls } from './describe-calls.ts';
 
 export interface CheckEditInput {
   agent: string;
@@ -18,7 +19,8 @@ export interface CheckEditInput {
 
 /** `args`: parsed by the tool's schema. `problem`: why they cannot run, with the place. */
 export type CheckEditResult =
-  { args: JsonObject; shell?: ShellSplit & { argument: string }; assessment?: Assessment } | { problem: string };
+  | { args: JsonObject; shell?: ShellSplit & { argument: string }; sentence?: string; assessment?: Assessment }
+  | { problem: string };
 
 export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
 
@@ -37,10 +39,11 @@ export function createCheckEdit(
     const asked = { id: 'edit', tool, arguments: JSON.stringify(args) };
     const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, toolNamed);
     const { cancellationSignal: signal } = Context.current();
-    const [call] = await assessCalls(checked, { toolNamed, assessors, agent, signal });
+    const described = await describeCalls(checked, toolNamed);
+    const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });
     if (call?.args === undefined) return { problem: (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '') };
-    const { shell, assessment } = call;
-    return { args: call.args, shell, assessment };
+    const { shell, sentence, assessment } = call;
+    return { args: call.args, shell, sentence, assessment };
   };
 }
 

@@ -45,6 +45,8 @@ export interface ModelCall {
    * `notSplit` if that is not the subject that the run recorded for the tool, or if there is no split (I2).
    */
   shell?: ShellSplit & { argument: string };
+  /** One sentence about the call by the tool's own `describe`, of at most 300 characters. */
+  sentence?: string;
   /** The assessment of the built-in assessors and the worker's own; absent if they give none. */
   assessment?: Assessment;
   /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */

@@ -33,6 +33,12 @@ export interface ToolOptions<Schema extends ToolSchema> {
    * secrets and cut to 200 characters each. Default: none, so that only the names of arguments are there.
    */
   show?: readonly ArgumentName<Schema>[];
+  /**
+   * Says in one sentence what a call would do, such as `Refund €40 of order 7 to Ann`. Reviewers read it first. It gets a
+   * copy of the arguments, is cut to 300 characters on one line, and is recorded with the call. If it throws, gives no
+   * text or takes longer than a second, there is no sentence. Default: none.
+   */
+  describe?: (args: StandardSchemaV1.InferOutput<Schema>) => string | Promise<string>;
   /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
   /**
@@ -57,6 +63,7 @@ const optionNames = [
   'risk',
   'subject',
   'show',
+  'describe',
   'idempotent',
   'heartbeat',
   'timeoutMs',
@@ -90,13 +97,16 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);
   const { name, description, input, risk = 'write', subject, show, idempotent = false } = options;
-  const { heartbeat, execute } = options;
+  const { heartbeat, describe, execute } = options;
   const place = `tool '${name}'`;
   if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
   const schema = jsonSchemaOf(`${place}: input`, input);
   if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
   if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
   if (typeof execute !== 'function') throw new DefinitionError(`${place}: execute must be a function`);
+  if (describe !== undefined && typeof describe !== 'function') {
+    throw new DefinitionError(`${place}: describe must be a function that returns one sentence`);
+  }
   const { timeoutMs = defaultToolTimeoutMs } = options;
   checkPositiveInteger(`${place}: timeoutMs`, timeoutMs, longestMs);
   return Object.freeze({
@@ -111,6 +121,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     idempotent,
     heartbeatTimeoutMs: heartbeatTimeout(place, heartbeat),
     timeoutMs,
+    ...(describe !== undefined && { describe }),
     execute,
   });
 }

@@ -75,7 +75,8 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly agent?: Agent;
   /** Only for a handoff tool: the agent that takes over. */
   readonly handoff?: Agent;
-  // A method rather than a property, so that tools with different arguments fit into a `Tool[]`.
+  // Methods rather than properties, so that tools with different arguments fit into a `Tool[]`.
+  describe?(args: StandardSchemaV1.InferOutput<Schema>): string | Promise<string>;
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): unknown;
 }
 

@@ -76,6 +76,17 @@ describe('defineTool', () => {
     },
   );
 
+  test('keeps describe, which is no part of the definition', () => {
+    const describe = ({ from }: { from: string }): string => `Move ${from}`;
+    const tool = defineTool({ ...options, describe });
+    expect(tool).toHaveProperty('describe', describe);
+    expect(definitionOf(tool)).toEqual(definitionOf(defineTool(options)));
+    expect(defineTool(options)).not.toHaveProperty('describe');
+    expect(() => define({ describe: 'Move a file' })).toThrow(
+      "tool 'move_file': describe must be a function that returns one sentence",
+    );
+  });
+
   test('gives the model the JSON Schema of the input', () => {
     const { schema } = defineTool(options);
     expect(schema).toEqual(z.toJSONSchema(options.input, { io: 'input' }));

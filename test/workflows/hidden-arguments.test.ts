@@ -17,7 +17,7 @@ const amount = 918_273_645;
 const text = z.string();
 const execute = (): string => 'done';
 const tool = (name: string, input: z.ZodObject, more: object = {}) =>
-  defineTool({ name, description: name, input, execute, ...more });
+  defineTool({ name, description: name, input, describe: (args) => JSON.stringify(args), execute, ...more });
 const fussy = z.string().refine(() => false, { error: ({ input }) => `${String(input)} is not allowed` });
 
 let world: World;

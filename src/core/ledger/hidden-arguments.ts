@@ -16,6 +16,7 @@ export function hideInRequest<Request extends ApprovalRequest>(request: Request)
   const { arguments: args, shown } = request;
   return {
     ...request,
+    sentence: undefined,
     arguments: {},
     shownArguments: undefined,
     notShown: undefined,

@@ -27,6 +27,8 @@ export interface CallFacts {
   contextSummary: string;
   /** The split of the tool's shell subject, if it has one. */
   shell?: ShellSplit & { argument: string };
+  /** One sentence by the tool's own `describe`. */
+  sentence?: string;
   assessment?: Assessment;
   /** If the call's tool changed after the call was approved: the request that approved it. */
   replaces?: ApprovalRequest['replaces'];
@@ -57,7 +59,7 @@ export function admitCall(
     return refuseCall(state, active, { callId, toolName, content: sentences.failed(digest.message) });
   }
   const shell = shellOf(tool, facts);
-  const { contextSummary, replaces, assessment: assessed } = facts;
+  const { contextSummary, sentence, replaces, assessment: assessed } = facts;
   const ruledCase = active.rule(
     { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition },
     ledger,
@@ -82,8 +84,9 @@ export function admitCall(
     return { kind: 'allowed' };
   }
   const ruled = { definition, subject, shell, beside, show, assessment: assessed };
-  const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, replaces, atMs };
-  const record = recordRequest(active.options, { ...asked, lineage: active.options.lineage ?? [] });
+  const { lineage = [] } = active.options;
+  const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence, replaces };
+  const record = recordRequest(active.options, { ...asked, lineage, atMs });
   state.noteGrowth();
   state.apply({ kind: 'open', atMs, record, ruling });
   return { kind: 'asked', requestId: record.request.requestId };

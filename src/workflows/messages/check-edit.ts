@@ -47,7 +47,7 @@ export function checkEdit(
     },
   };
 
-  function applyEdit({ args, shell, assessment }: Checked): Receipt {
+  function applyEdit({ args, shell, sentence, assessment }: Checked): Receipt {
     const digest = callDigest({ tool, args, definition: ruled.definition });
     const found = requestOf(state.ledger, requestId);
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
@@ -81,6 +81,7 @@ export function checkEdit(
             digest,
             ruledCase,
             contextSummary: request.contextSummary,
+            sentence,
             lineage: request.lineage,
             replaces: { requestId, by: 'edit' },
             // The check may end after the latest time at which the call may be asked about.

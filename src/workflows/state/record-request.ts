@@ -18,6 +18,8 @@ export interface CallToAsk {
   digest: string;
   ruledCase: RuledCase;
   contextSummary: string;
+  /** One sentence by the tool's own `describe`. */
+  sentence?: string;
   lineage: string[];
   replaces?: ApprovalRequest['replaces'];
   /** Workflow time at which the request is opened. */
@@ -40,6 +42,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       requestId: uuid4().replaceAll('-', ''),
       workflowId: workflowInfo().workflowId,
       toolName: tool,
+      sentence: call.sentence,
       arguments: args,
       riskLevel: risk,
       assessment,
