@@ -159,6 +159,7 @@ export const activityNames = {
   notify: 'countersign.notify',
   loadGate: 'countersign.loadGate',
   verifyCarried: 'countersign.verifyCarried',
+  preview: 'countersign.preview',
 } as const;
 
 /**

@@ -11,7 +11,7 @@ export type { Agent } from './agents/definitions.ts';
 export { defineTool } from './agents/define-tool.ts';
 export { isTool } from './agents/definitions.ts';
 export type { ToolOptions } from './agents/define-tool.ts';
-export type { Tool, ToolContext } from './agents/definitions.ts';
+export type { PreviewContext, Tool, ToolContext } from './agents/definitions.ts';
 export type { ToolSchema } from './agents/tool-schema.ts';
 export { DefinitionError } from './agents/definition-error.ts';
 export { modelFromEnvironment, openAICompatible } from './models/openai-compatible.ts';

@@ -1,8 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Change } from '../core/base/call-preview.ts';
 import { risks, type Risk } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { type Tool, type ToolContext, toolMark } from './definitions.ts';
+import { type PreviewContext, type Tool, type ToolContext, toolMark } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
+import { readPreview } from './read-preview.ts';
 import { readShow } from './read-show.ts';
 import { readSubject } from './read-subject.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
@@ -39,6 +41,17 @@ export interface ToolOptions<Schema extends ToolSchema> {
    * text or takes longer than a second, there is no sentence. Default: none.
    */
   describe?: (args: StandardSchemaV1.InferOutput<Schema>) => string | Promise<string>;
+  /**
+   * Says what a call would change, for reviewers, such as a file before and after. It runs in an activity of its own, only
+   * for calls that wait for a reviewer, and before anybody approved the arguments: it must only read. If it throws, takes
+   * too long or gives something else, reviewers see that it failed. Default: none.
+   */
+  preview?: (
+    args: StandardSchemaV1.InferOutput<Schema>,
+    context: PreviewContext,
+  ) => readonly Change[] | Promise<readonly Change[]>;
+  /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
+  previewTimeoutMs?: number;
   /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
   /**
@@ -64,6 +77,8 @@ const optionNames = [
   'subject',
   'show',
   'describe',
+  'preview',
+  'previewTimeoutMs',
   'idempotent',
   'heartbeat',
   'timeoutMs',
@@ -122,6 +137,7 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     heartbeatTimeoutMs: heartbeatTimeout(place, heartbeat),
     timeoutMs,
     ...(describe !== undefined && { describe }),
+    ...readPreview(place, options),
     execute,
   });
 }

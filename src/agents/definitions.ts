@@ -6,6 +6,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Logger } from '@temporalio/common';
 import type { Caller } from '../contract.ts';
+import type { Change } from '../core/base/call-preview.ts';
 import type { JsonObject, Risk } from '../core/base/tool-call.ts';
 import type { ModelCallOptions } from './model-call.ts';
 import type { ToolSchema } from './tool-schema.ts';
@@ -48,6 +49,12 @@ export interface ToolContext {
   log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
+/** The second argument of a tool's `preview`. */
+export interface PreviewContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'caller' | 'log'> {
+  /** Aborted when the preview has taken too long or the worker shuts down. Pass it on to anything that it waits for. */
+  signal: AbortSignal;
+}
+
 export const toolMark = Symbol.for('countersign.tool');
 
 /** The result of `defineTool` or `agentTool`. Its members are the options, with their defaults. */
@@ -71,12 +78,18 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly heartbeatTimeoutMs: number | null;
   /** Start-to-close timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
+  /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
+  readonly previewTimeoutMs?: number;
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
   /** Only for a handoff tool: the agent that takes over. */
   readonly handoff?: Agent;
   // Methods rather than properties, so that tools with different arguments fit into a `Tool[]`.
   describe?(args: StandardSchemaV1.InferOutput<Schema>): string | Promise<string>;
+  preview?(
+    args: StandardSchemaV1.InferOutput<Schema>,
+    context: PreviewContext,
+  ): readonly Change[] | Promise<readonly Change[]>;
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): unknown;
 }
 

@@ -87,7 +87,7 @@ function isSameAgent(one: Tool, other: Tool): boolean {
 /** The tool definition that a run records at its start (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
   const { name, description, schema, risk, subject, shellSubject, beside } = tool;
-  const { show, idempotent, heartbeatTimeoutMs, timeoutMs, agent, handoff } = tool;
+  const { show, idempotent, heartbeatTimeoutMs, timeoutMs, previewTimeoutMs, agent, handoff } = tool;
   return {
     name,
     description,
@@ -100,6 +100,7 @@ export function definitionOf(tool: Tool): ToolDefinition {
     idempotent,
     heartbeatTimeoutMs,
     timeoutMs,
+    previewTimeoutMs,
     definition: definitionDigest({ name, description, schema }),
     agent: agent?.name,
     handoff: handoff?.name,

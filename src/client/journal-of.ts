@@ -96,6 +96,7 @@ const unwritten = new Set<string>([
   activityNames.readPolicy,
   activityNames.readParents,
   activityNames.verifyCarried,
+  activityNames.preview,
 ]);
 
 function entriesIn(value: unknown): JournalEntry[] {

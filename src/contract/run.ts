@@ -86,9 +86,11 @@ export interface ApprovalDetails extends ApprovalRequest {
   approvals?: { have: number; need: number };
   /** Delegated seats, in the order of delegation. */
   delegations?: { from: string; to: string }[];
-  /** The JSON Schema of the tool's arguments. Absent if it is unknown. */
+  /** The JSON Schema of the tool's arguments, as the run recorded it. Absent if it is unknown or larger than 32 kB. */
   schema?: JsonObject;
-  /** What the call would change. Absent: the tool has no `preview`. */
+  /**
+   * For an open request: what the call would change. Absent: the tool has no `preview`, or the policy hides arguments.
+   */
   preview?: CallPreview;
 }
 

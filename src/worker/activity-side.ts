@@ -7,6 +7,7 @@ import { createCheckEdit } from '../activities/check-edit.ts';
 import { createLoadAgent } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
 import { notify } from '../activities/notify.ts';
+import { createPreview } from '../activities/preview.ts';
 import { readParents } from '../activities/read-parents.ts';
 import { readPolicy } from '../activities/read-policy.ts';
 import { secondGate } from '../activities/second-gate.ts';
@@ -73,6 +74,7 @@ export function activitySide(
     [activityNames.readParents]: readParents,
     [activityNames.notify]: notify,
     [activityNames.verifyCarried]: verifyCarried,
+    [activityNames.preview]: createPreview(registry),
   };
   const inbound = secondGate({
     registry,

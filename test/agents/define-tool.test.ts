@@ -87,6 +87,27 @@ describe('defineTool', () => {
     );
   });
 
+  test('keeps a preview with its time-out, which the run records beside the definition', () => {
+    const preview = () => [];
+    const tool = defineTool({ ...options, preview });
+    expect(tool).toHaveProperty('preview', preview);
+    const { definition } = definitionOf(defineTool(options));
+    expect(definitionOf(tool)).toMatchObject({ previewTimeoutMs: 10_000, definition });
+    expect(definitionOf(defineTool({ ...options, preview, previewTimeoutMs: 5 }))).toMatchObject({
+      previewTimeoutMs: 5,
+    });
+    expect(definitionOf(defineTool(options)).previewTimeoutMs).toBeUndefined();
+  });
+
+  test.each<[object, string]>([
+    [{ preview: [] }, 'preview must be a function that returns a list of changes'],
+    [{ preview: () => [], previewTimeoutMs: 0 }, 'previewTimeoutMs: expected a whole number from 1 to 600000'],
+    [{ preview: () => [], previewTimeoutMs: 600_001 }, 'previewTimeoutMs: expected a whole number from 1 to 600000'],
+    [{ previewTimeoutMs: 1_000 }, 'previewTimeoutMs goes with preview'],
+  ])('refuses %p', (overrides, message) => {
+    expect(() => define(overrides)).toThrow(message);
+  });
+
   test('gives the model the JSON Schema of the input', () => {
     const { schema } = defineTool(options);
     expect(schema).toEqual(z.toJSONSchema(options.input, { io: 'input' }));

@@ -78,6 +78,7 @@ describe('a foreign workflow that schedules a tool', () => {
 
   test.each<[string, string, string, (workflowId: string) => unknown[], string]>([
     ['of another type, with a perfect permit', 'schedules', 'pay', (id) => [permitOf(id), args], 'forbidden'],
+    ['of another type, asking for a preview', 'schedules', 'countersign.preview', () => [{}], 'forbidden'],
     ['of another type, asking the model', 'schedules', 'countersign.callModel', () => [{}], 'forbidden'],
     ['that calls itself agentRun, without a permit', 'agentRun', 'pay', () => [null, args], 'forbidden'],
     [

@@ -42,6 +42,8 @@ export interface ToolDefinition {
   heartbeatTimeoutMs: number | null;
   /** Maximum duration of one attempt, in milliseconds. */
   timeoutMs: number;
+  /** If the tool has a `preview`: the longest time that it may take, in milliseconds. Not part of `definition`. */
+  previewTimeoutMs?: number;
   /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`. */
   definition: string;
   /** The nested agent whose run the call starts. Such a tool has no activity. */

@@ -35,6 +35,8 @@ export interface RequestRecord {
   stepsTakenUntilMs: number;
   /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */
   hidden?: true;
+  /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
+  previewTimeoutMs?: number;
   /** Further inputs of a ruling, for the case that the policy changes. */
   ruled: {
     definition: string;

@@ -25,7 +25,7 @@ import { isContinued, refuseRepeated, thisExecution, verified } from '../state/c
 import { failRun } from './fail-run.ts';
 import { NestedRuns } from './nested-runs.ts';
 import type { Carried, RunState } from './run-state.ts';
-import { agentOf } from './run-state.ts';
+import { agentOf, recordedTool } from './run-state.ts';
 import { readInput, startOf } from './start.ts';
 import { TurnCalls } from './turn-calls.ts';
 
@@ -54,9 +54,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
     return await run.toEnd(isContinued() ? await resume(gate, carried) : startOf(checked, await loadAgent(checked)));
   } catch (error) {
     return await CancellationScope.nonCancellable(async () => {
-      if (isCancellation(error)) {
-        await run.giveUp('the run was cancelled');
-      }
+      if (isCancellation(error)) await run.giveUp('the run was cancelled');
       throw failRun(error, gate);
     });
   }
@@ -142,6 +140,7 @@ class AgentRun {
         this.#state.config = { ...this.#state.config, parents: changed };
       },
       engine,
+      schemaOf: (tool, definition) => recordedTool(this.#state, tool, definition)?.schema,
       continueAsNewAfter,
       attributes,
     });

@@ -82,6 +82,16 @@ export function agentOf({ config, agent }: Pick<RunState, 'config' | 'agent'>): 
   return config.handoffs?.find((each) => each.agent === agent) ?? config;
 }
 
+/** A tool of any agent of the run, by the hash of its definition. */
+export function recordedTool(
+  { config, former = [] }: RunState,
+  tool: string,
+  definition: string,
+): ToolDefinition | undefined {
+  const tools = [config, ...(config.handoffs ?? [])].flatMap((each) => each.tools);
+  return [...tools, ...former].find((each) => each.name === tool && each.definition === definition);
+}
+
 /** The second argument of `agentRun`. It is trusted only if the run's own continue-as-new wrote it (`carried.ts`). */
 export interface Carried {
   writer: Writer;

@@ -41,7 +41,7 @@ export function admitCall(
   { call, tool, facts }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts },
 ): Admission {
   const { callId, args } = call;
-  const { name: toolName, risk, subject, beside, show, definition } = tool;
+  const { name: toolName, risk, subject, beside, show, previewTimeoutMs, definition } = tool;
   const { ledger, closing } = state;
   const atMs = Date.now();
   const answered = (outcome: OutcomeName, content: string): Admission => ({
@@ -86,7 +86,7 @@ export function admitCall(
   const ruled = { definition, subject, shell, beside, show, assessment: assessed };
   const { lineage = [] } = active.options;
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence, replaces };
-  const record = recordRequest(active.options, { ...asked, lineage, atMs });
+  const record = recordRequest(active.options, { ...asked, previewTimeoutMs, lineage, atMs });
   state.noteGrowth();
   state.apply({ kind: 'open', atMs, record, ruling });
   return { kind: 'asked', requestId: record.request.requestId };

@@ -22,14 +22,17 @@ import type { GateSnapshot } from '../state/gate-state.ts';
 import { GateState } from '../state/gate-state.ts';
 import { receiveMessages, type Messages } from '../messages/receive-messages.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
+import { outputsOf } from './outputs.ts';
+import { Previews } from './previews.ts';
 import { answerQueries } from './queries.ts';
 import { type GateOptions, ActivePolicies } from '../state/active-policies.ts';
-import { Scheduler, type ScheduledTask } from '../state/scheduler.ts';
+import { Scheduler } from '../state/scheduler.ts';
 import { VisibilityIndex } from './visibility-index.ts';
 
 export class Gate {
   readonly #state: GateState;
   readonly #index: VisibilityIndex;
+  readonly #previews: Previews;
   readonly #messages: Messages;
   readonly #scheduler: Scheduler;
   readonly #closeListeners: (() => void)[] = [];
@@ -45,6 +48,7 @@ export class Gate {
     }
     this.#state = new GateState();
     this.#index = new VisibilityIndex(this.#state);
+    this.#previews = new Previews(this.#state, () => this.#active?.options.caller);
     this.#messages = receiveMessages(this.#state, {
       policies: () => this.#activePolicies,
       change: (change) => this.#enforce(this.#activePolicies.options, change),
@@ -52,8 +56,9 @@ export class Gate {
       close: () => this.#closeListeners.forEach((listener) => listener()),
       refuseUnknownSignals,
     });
-    answerQueries(this.#state, () => this.#active?.policies);
-    this.#scheduler = new Scheduler(this.#messages.pipeline, this.#outputs());
+    answerQueries(this.#state, this.#previews, () => this.#active);
+    const outputs = outputsOf(this.#state, this.#messages, this.#index, this.#previews);
+    this.#scheduler = new Scheduler(this.#messages.pipeline, outputs);
   }
 
   /** Takes up verified carried state (`carried.ts`); call it before `setPolicies`. */
@@ -61,6 +66,7 @@ export class Gate {
     this.#state.restore(snapshot);
     this.#change = snapshot.change;
     this.#index.restore();
+    this.#previews.restore(snapshot.previews);
   }
 
   /** Puts the gate under its policies; after a handoff, under those of the other agent. */
@@ -256,6 +262,7 @@ export class Gate {
       journal: this.takeJournal(),
       change: this.#change,
       closing: this.closing,
+      previews: this.#previews.carried(),
     };
     return { gate, memo: this.#index.memo() };
   }
@@ -275,22 +282,6 @@ export class Gate {
   /** The request, or its replacement. */
   #latest(requestId: string): RequestRecord | SettledRequest | undefined {
     return requestInPlaceOf(this.ledger, requestId);
-  }
-
-  /** Writes the gate's own commands, once no waiter can go on: timer, then index, else the journal. */
-  #outputs(): ScheduledTask {
-    const { queue, deadlines } = this.#messages;
-    const [state, index] = [this.#state, this.#index];
-    return {
-      get isDue() {
-        return queue.needsCommand || (queue.isOpen && (deadlines.isDue || index.isDue));
-      },
-      run() {
-        if (queue.isOpen) for (const output of [deadlines, index]) output.run();
-        if (queue.needsCommand && !state.hasWritten) index.writeJournal();
-        queue.noteCommandWritten();
-      },
-    };
   }
 }
 

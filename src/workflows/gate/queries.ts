@@ -2,26 +2,32 @@ import { defineQuery, setHandler } from '@temporalio/workflow';
 import type { ApprovalDetails, RunPolicies } from '../../contract.ts';
 import { queryNames } from '../../contract.ts';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
 import { tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
-import type { PolicyLayers } from '../../core/policy/policy.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestOf } from '../../core/ledger/ledger.ts';
 import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
 import { panelOf } from '../../core/ledger/panel.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
+import type { Previews } from './previews.ts';
 
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
+/** A larger schema is left out: a part could not be told from the whole. */
+const maxSchemaBytes = 32_000;
+
 const policyQuery = defineQuery<RunPolicies | null>(queryNames.policy);
 
 /**
- * Answers queries about a run: its open requests, one full request, its grants, its policies (undefined until they are
- * known).
+ * Answers queries about a run: its open requests, one full request, its grants, its policies (unknown until `active`
+ * returns them).
  */
-export function answerQueries(state: GateState, policies: () => PolicyLayers | undefined): void {
+export function answerQueries(state: GateState, previews: Previews, active: () => ActivePolicies | undefined): void {
   setHandler(grantsQuery, () => {
     state.requirePast();
     const { grants } = state.ledger;
@@ -29,7 +35,7 @@ export function answerQueries(state: GateState, policies: () => PolicyLayers | u
   });
   setHandler(policyQuery, () => {
     state.requirePast();
-    const layers = policies();
+    const layers = active()?.policies;
     return layers === undefined ? null : { digest: policyDigest(layers), engine: state.ledger.engine, ...layers };
   });
   setHandler(approvalsQuery, (filter) => {
@@ -37,8 +43,16 @@ export function answerQueries(state: GateState, policies: () => PolicyLayers | u
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
     if (requestId === undefined) return state.ledger.open.map((record) => listed(view(record)));
     const found = typeof requestId === 'string' ? requestOf(state.ledger, requestId) : undefined;
-    return found === undefined ? null : view(found);
+    return found === undefined ? null : { ...view(found), ...extras(found) };
   });
+
+  /** What only the query for a single request shows. */
+  function extras(found: RequestRecord | SettledRequest): Pick<ApprovalDetails, 'schema' | 'preview'> {
+    const { request, ruled } = found;
+    const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
+    const preview = 'settlement' in found || !state.showsArguments ? undefined : previews.of(found);
+    return { ...(isSmall(schema) && { schema }), ...(preview !== undefined && { preview }) };
+  }
 
   function view(found: RequestRecord | SettledRequest): ApprovalDetails {
     const { request, votes, delegations } = found;
@@ -54,4 +68,8 @@ export function answerQueries(state: GateState, policies: () => PolicyLayers | u
     const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
     return { ...shown, approvals: { have, need } };
   }
+}
+
+function isSmall(schema: JsonObject | undefined): schema is JsonObject {
+  return schema !== undefined && byteLength(JSON.stringify(schema)) <= maxSchemaBytes;
 }

@@ -84,6 +84,7 @@ export function checkEdit(
             sentence,
             lineage: request.lineage,
             replaces: { requestId, by: 'edit' },
+            previewTimeoutMs: found.previewTimeoutMs,
             // The check may end after the latest time at which the call may be asked about.
             atMs: Math.min(Date.now(), latestMs ?? Infinity),
             latestMs,

@@ -36,6 +36,8 @@ export interface GateOptions {
   onParents?: (parents: Policy[]) => void;
   /** The engine that the run recorded at its start. Default: 1, for runs of versions that recorded none. */
   engine?: number;
+  /** The JSON Schema of a tool's arguments by the definition with this hash. Default: unknown. */
+  schemaOf?: (tool: string, definition: string) => JsonObject | undefined;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;

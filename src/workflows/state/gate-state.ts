@@ -4,6 +4,7 @@ import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
+import type { CallPreview } from '../../core/base/call-preview.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
 import { engine } from '../../core/policy/ruling.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
@@ -27,6 +28,8 @@ export interface GateSnapshot {
   change?: PolicyChange;
   /** Why the run is closing; absent while it is not. */
   closing?: string;
+  /** Finished previews of open requests, by request id; the others are asked for again. */
+  previews?: Record<string, CallPreview>;
 }
 
 /** The ledger, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */

@@ -22,6 +22,7 @@ export interface CallToAsk {
   sentence?: string;
   lineage: string[];
   replaces?: ApprovalRequest['replaces'];
+  previewTimeoutMs?: number;
   /** Workflow time at which the request is opened. */
   atMs: number;
   /** The latest possible deadline, whatever the policies say; null or absent: no such limit. */
@@ -66,6 +67,7 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
     votes: [],
     delegations: [],
     hidden: ruledCase.limits.includeArguments ? undefined : true,
+    previewTimeoutMs: call.previewTimeoutMs,
     stepsTakenUntilMs: atMs - 1,
     ruled: call.ruled,
   };

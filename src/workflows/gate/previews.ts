@@ -1,0 +1,99 @@
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import type { Preview } from '../../activities/preview.ts';
+import { activityNames, type Caller } from '../../contract.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import type { CallPreview } from '../../core/base/call-preview.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { ScheduledTask } from '../state/scheduler.ts';
+
+/** The activity ends by itself at its tool's time-out; this is for a worker that was killed. */
+const marginMs = 5_000;
+/** Continue-as-new carries this much; what does not fit is asked for again. */
+const carriedBytes = 64_000;
+
+/**
+ * What the open requests would change, as their tools say. A preview is asked for once its request is open, and nothing
+ * waits for it: it changes no command but the one that asks for it, and a settled request ignores it.
+ */
+export class Previews implements ScheduledTask {
+  readonly #state: GateState;
+  readonly #caller: () => Caller | undefined;
+  /** By request id. `pending`: this execution has asked for it. */
+  #known = new Map<string, CallPreview>();
+
+  constructor(state: GateState, caller: () => Caller | undefined) {
+    this.#state = state;
+    this.#caller = caller;
+  }
+
+  /** Takes what `carried` gave in the execution before this one; what is missing is asked for again. */
+  restore(carried: Record<string, CallPreview> = {}): void {
+    this.#known = new Map(Object.entries(carried));
+  }
+
+  /** Undefined if there is none. */
+  of(record: RequestRecord): CallPreview | undefined {
+    if (!hasPreview(record)) return undefined;
+    return this.#known.get(record.request.requestId) ?? { state: 'pending' };
+  }
+
+  get isDue(): boolean {
+    return this.#state.ledger.open.some((record) => this.#isUnasked(record));
+  }
+
+  run(): void {
+    const unasked = this.#state.ledger.open.filter((record) => this.#isUnasked(record));
+    if (unasked.length === 0) return;
+    this.#known = new Map(this.#ofOpen());
+    for (const record of unasked) {
+      const { requestId } = record.request;
+      this.#known.set(requestId, { state: 'pending' });
+      void this.#ask(record).then((preview) => this.#known.set(requestId, preview));
+    }
+    this.#state.noteCommand();
+  }
+
+  /** For continue-as-new: the previews of open requests that fit. */
+  carried(): Record<string, CallPreview> | undefined {
+    let bytes = 0;
+    const finished = this.#ofOpen().filter(([, { state }]) => state !== 'pending');
+    const kept = finished.filter(([, preview]) => (bytes += byteLength(JSON.stringify(preview))) <= carriedBytes);
+    return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  }
+
+  #isUnasked(record: RequestRecord): boolean {
+    return hasPreview(record) && !this.#known.has(record.request.requestId);
+  }
+
+  #ofOpen(): [string, CallPreview][] {
+    return this.#state.ledger.open.flatMap(({ request: { requestId } }): [string, CallPreview][] => {
+      const preview = this.#known.get(requestId);
+      return preview === undefined ? [] : [[requestId, preview]];
+    });
+  }
+
+  async #ask({ request, ruled, previewTimeoutMs = 0 }: RequestRecord): Promise<CallPreview> {
+    const { requestId, toolName, arguments: args, agentName: agent } = request;
+    const { [activityNames.preview]: preview } = proxyActivities<{ [activityNames.preview]: Preview }>({
+      startToCloseTimeout: previewTimeoutMs + marginMs,
+      retry: { maximumAttempts: 3 },
+      summary: `Preview of ${toolName}`,
+    });
+    const { definition } = ruled;
+    try {
+      return await preview({ requestId, agent, caller: this.#caller(), tool: toolName, definition, args });
+    } catch (error) {
+      const cause = error instanceof ActivityFailure ? error.cause : error;
+      return {
+        state: 'failed',
+        message: cause instanceof ApplicationFailure ? cause.message : 'no worker finished it',
+      };
+    }
+  }
+}
+
+/** Reviewers who see no arguments see no preview either. */
+function hasPreview({ previewTimeoutMs, hidden }: RequestRecord): boolean {
+  return previewTimeoutMs !== undefined && hidden !== true;
+}
