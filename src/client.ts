@@ -9,6 +9,7 @@ export type { ClientOptions, CountersignClient, RunHandle } from './client/count
 export { CountersignClientPlugin } from './client/client-plugin.ts';
 export type { ClientPluginOptions } from './client/client-plugin.ts';
 export type { RequestOptions, SendOptions } from './client/control-run.ts';
+export type { CommonDecision, ReviewedRequest } from './client/decide-all.ts';
 export type { HistoryChain, HistoryExecution } from './client/history-chain.ts';
 export type { Journal } from './client/fetch-journal.ts';
 export type { ApprovalFilter, ApprovalList, UnreadRun } from './client/list-approvals.ts';

@@ -11,6 +11,7 @@ import {
   revokeGrants,
   setPolicyOf,
 } from './control-run.ts';
+import { decideAll } from './decide-all.ts';
 import { decideMany, decideOne } from './decide.ts';
 import { getApproval } from './get-approval.ts';
 import { fetchHistoryChain } from './history-chain.ts';
@@ -68,6 +69,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     session,
     run,
     decide,
+    decideAll: (reviewed, decision, sendOptions) => decideAll(session, reviewed, decision, sendOptions),
     start: async (agent, input, startOptions) => {
       const name = typeof agent === 'string' ? agent : agent.name;
       return run(

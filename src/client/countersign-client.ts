@@ -17,6 +17,7 @@ import type {
 import type { Check } from './check-codec.ts';
 import type { Session } from './connect.ts';
 import type { RequestOptions, SendOptions } from './control-run.ts';
+import type { CommonDecision, ReviewedRequest } from './decide-all.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history-chain.ts';
@@ -111,6 +112,20 @@ export interface RunHandle {
  * ```
  *
  * @example
+ * Give one answer to all that was reviewed, and to nothing that has come since:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { approvals: reviewed } = await client.approvals.list({ tool: 'refund' });
+ * const receipts = await client.decideAll(reviewed, { approved: false, reason: 'The shop is closed' });
+ * console.log(receipts.map(({ outcome }) => outcome)); // [ 'denied' ]
+ * console.log((await client.decideAll(reviewed, { approved: true })).map(({ code }) => code)); // [ 'already_settled' ]
+ * await client.close();
+ * ```
+ *
+ * @example
  * Give a request more time, change the policy of its run, and read what was decided:
  *
  * ```ts
@@ -157,6 +172,13 @@ export interface CountersignClient {
   decide(decision: Decision, options?: RequestOptions): Promise<Receipt>;
   /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
+  /**
+   * Gives one answer to exactly the requests that were reviewed, whatever else waits by now: each counts only under the
+   * digest that was reviewed. Returns a receipt for each, in order, and never throws: what is refused, such as a request
+   * that has changed (`digest_mismatch`) or was settled elsewhere (`already_settled`, with `settledBy`), has a code. All
+   * requests of a run are sent in one update, and eight runs are asked at the same time.
+   */
+  decideAll(reviewed: readonly ReviewedRequest[], decision: CommonDecision, options?: SendOptions): Promise<Receipt[]>;
   /**
    * Gives a request more time. `until` is an ISO 8601 instant, after the present deadline and no later than the
    * operator's `max_timeout` allows. Throws `invalid_message`, `not_permitted_by_ceiling`, `not_entitled`, `expired`,

@@ -33,6 +33,8 @@ export interface ApprovalList {
   approvals: ApprovalSummary[];
   /** The number of open requests beyond the limit, or not readable without a worker. */
   more: number;
+  /** Present if further pages follow: the `after` of the next one. */
+  next?: string;
   /** The runs whose requests cannot be read here. A filter by tool or agent does not apply to them. */
   unread: UnreadRun[];
 }

@@ -47,12 +47,12 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./approvals.ts')).addApprovals(program),
   },
   {
-    usage: 'approve <id>',
+    usage: 'approve [id]',
     about: 'let a waiting call run',
     addTo: async (program) => (await import('./approve.ts')).addApprove(program),
   },
   {
-    usage: 'deny <id>',
+    usage: 'deny [id]',
     about: 'refuse a waiting call',
     addTo: async (program) => (await import('./approve.ts')).addDeny(program),
   },

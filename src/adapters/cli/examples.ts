@@ -34,10 +34,12 @@ const examples: Record<string, readonly string[]> = {
     'countersign approve 4f0c9a1e',
     'countersign approve 4f0c9a1e --always call --uses 3',
     "countersign approve 4f0c9a1e --always arguments --match 'to=*@acme.com' --expires 1h",
+    'countersign approve --all --tool refund --agent support',
   ],
   deny: [
     "countersign deny 4f0c9a1e --reason 'The order is older than a year'",
     'countersign deny 4f0c9a1e --always tool',
+    "countersign deny --all --run ticket-8 --yes --reason 'The shop is closed'",
   ],
   respond: [
     "countersign respond 4f0c9a1e 'Paid by hand.'",

@@ -43,7 +43,10 @@ describe('wrong use: one sentence, exit 2', () => {
     [['approve', 'x', '--rason', 'y'], "error: unknown option '--rason' (Did you mean --reason?)"],
     [['\u001b[2J'], "error: unknown command '\\u{001B}[2J'"],
     [['--run', 'x', 'approvals'], 'error: Flags follow the command: countersign COMMAND --run'],
-    [['approve'], "error: missing required argument 'id'"],
+    [
+      ['approve'],
+      'error: Say which request: its id, or --all for every one that waits, as in countersign approve --all.',
+    ],
     [['approve', 'x', '--bogus'], "error: unknown option '--bogus'"],
     [
       ['approve', 'x', '--always', 'ever'],
