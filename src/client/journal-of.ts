@@ -32,7 +32,12 @@ export function entriesOf(executions: readonly History[]): JournalEntry[] {
   const events = executions.flatMap(({ events: each }) => each ?? []);
   const started = events.find((event) => event.workflowExecutionStartedEventAttributes != null);
   const isRun = started?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
-  return events.flatMap((event) => (isRun ? journalIn(event) : gatedJournalIn(event)));
+  return events.flatMap((event) => journalOfEvent(event, isRun));
+}
+
+/** The journal entries that one event carries. `isAgentRun`: false for a workflow of one's own. */
+export function journalOfEvent(event: Event, isAgentRun: boolean): JournalEntry[] {
+  return isAgentRun ? journalIn(event) : gatedJournalIn(event);
 }
 
 /** The journal entries that one event of an agent run carries. */
@@ -54,7 +59,7 @@ function gatedJournalIn(event: Event): JournalEntry[] {
 }
 
 /** In histories of the first versions, a permit was an argument of its own, and its payload's metadata said so. */
-function isMarked(payload: Payload | undefined): boolean {
+export function isMarked(payload: Payload | undefined): boolean {
   const mark = payload?.metadata?.['countersign'];
   return mark != null && new TextDecoder().decode(mark) === 'permit';
 }

@@ -54,7 +54,7 @@ export interface JournalEntry {
   grantId?: string;
   /** For a grant. */
   scope?: GrantScope;
-  /** Reviewers who are asked in addition or from now on, or the new holder of a seat. */
+  /** Reviewers who are asked, first, in addition or from now on, or the new holder of a seat. */
   to?: readonly string[];
   decisionId?: string;
   digest?: string;

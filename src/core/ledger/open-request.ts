@@ -5,7 +5,7 @@ import type { Ruling } from '../policy/ruling.ts';
 
 /** Adds an open request. One that replaces another asks about the same call, which is not counted again. */
 export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Ruling, atMs: number): Reduction {
-  const { requestId, toolName, digest, deadline, assessment, replaces } = record.request;
+  const { requestId, toolName, digest, deadline, assessment, replaces, reviewers } = record.request;
   const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
@@ -18,6 +18,7 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
     deadline,
     by: replaces?.by,
     byId: replaces?.requestId,
+    to: reviewers.length > 0 ? reviewers : undefined,
     ...factsOf(ruling),
   });
 }

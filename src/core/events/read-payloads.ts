@@ -1,0 +1,84 @@
+/** Reads the payloads that run events are made of. Whoever may write to the namespace can put anything into them. */
+import type { Assessment } from '../assess/assessment.ts';
+import { severities, type Json, type JsonObject } from '../base/tool-call.ts';
+import { isUndecodable } from '../base/undecodable.ts';
+
+/** One message of a transcript. */
+export interface ModelMessage {
+  role: 'user' | 'assistant' | 'tool';
+  content: string;
+  isError: boolean;
+}
+
+export interface RunStart {
+  agent: string;
+  messages: ModelMessage[];
+  callerUserId: string | null;
+  metadata: JsonObject;
+  lineage: string[];
+}
+
+/** The argument of `agentRun`; undefined if the run refuses it. */
+export function readRunInput(value: unknown): RunStart | undefined {
+  const { agent, input, caller, metadata, parent } = objectIn(value) ?? {};
+  const messages =
+    typeof input === 'string' ? [{ role: 'user' as const, content: input, isError: false }] : messagesIn(input);
+  if (typeof agent !== 'string' || messages === undefined) return undefined;
+  const { userId } = objectIn(caller) ?? {};
+  const { lineage } = objectIn(parent) ?? {};
+  return {
+    agent: agent.normalize('NFC'),
+    messages,
+    callerUserId: typeof userId === 'string' ? userId : null,
+    metadata: (objectIn(metadata) ?? {}) as JsonObject,
+    lineage: Array.isArray(lineage) ? lineage.filter((each) => typeof each === 'string') : [],
+  };
+}
+
+/** The first argument of `countersign.callModel`. */
+export function readModelInput(value: unknown): { agent: string; turn: number; messages: ModelMessage[] } | undefined {
+  const { agent, turn, messages } = objectIn(value) ?? {};
+  const read = messagesIn(messages);
+  if (typeof agent !== 'string' || typeof turn !== 'number' || read === undefined) return undefined;
+  return { agent, turn, messages: read };
+}
+
+export interface ReadCall {
+  toolName: string;
+  arguments: Json;
+  assessment?: Assessment;
+}
+
+/** The result of `countersign.callModel`. */
+export function readModelTurn(value: unknown): { text: string; calls: ReadCall[] } | undefined {
+  const { text, calls } = objectIn(value) ?? {};
+  if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;
+  return { text, calls: calls.map(readCall) };
+}
+
+function readCall(value: unknown): ReadCall {
+  const { tool, args, raw, assessment } = objectIn(value) ?? {};
+  const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };
+  return isAssessment(assessment) ? { ...call, assessment } : call;
+}
+
+function isAssessment(value: unknown): value is Assessment {
+  const { severity, reasons, affectedResources, recommendations } = (objectIn(value) ?? {}) as Partial<Assessment>;
+  const lists = [reasons, affectedResources, recommendations];
+  return severities.some((each) => each === severity) && lists.every(Array.isArray);
+}
+
+function messagesIn(value: unknown): ModelMessage[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const messages = value.map((each) => {
+    const { role, content, isError } = objectIn(each) ?? {};
+    if (role !== 'user' && role !== 'assistant' && role !== 'tool') return undefined;
+    return { role, content: typeof content === 'string' ? content : '', isError: isError === true } as const;
+  });
+  return messages.includes(undefined) ? undefined : (messages as ModelMessage[]);
+}
+
+function objectIn(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isUndecodable(value)) return undefined;
+  return value as Record<string, unknown>;
+}

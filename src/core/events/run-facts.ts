@@ -1,0 +1,48 @@
+import type { Assessment } from '../assess/assessment.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+
+/** What is known of a run and of the calls of its turn, for the events that name it. */
+export interface RunFacts {
+  readonly workflowId: string;
+  /** True once a policy of the run has said that reviewers see no arguments. */
+  hidesArguments: boolean;
+  callerUserId: string | null;
+  metadata: JsonObject;
+  lineage: string[];
+  /** The calls of this turn, by call id. */
+  readonly calls: Map<string, KnownCall>;
+  /** The model's text with the calls of this turn, else the last text of the user. */
+  contextSummary: string;
+}
+
+/** A call that the model asked for. */
+export interface KnownCall {
+  callId: string;
+  toolName: string;
+  arguments: Json;
+  assessment?: Assessment;
+  /** The arguments that ran, if a reviewer changed them. */
+  ran?: Json;
+  isAnswered: boolean;
+}
+
+/** The facts of a run of which nothing is known yet. */
+export function noFacts(workflowId: string): RunFacts {
+  return {
+    workflowId,
+    hidesArguments: false,
+    callerUserId: null,
+    metadata: {},
+    lineage: [],
+    calls: new Map(),
+    contextSummary: '',
+  };
+}
+
+/** True if a policy in this value, however deep, says that reviewers see no arguments. */
+export function hidesArguments(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { approval } = value as { approval?: { includeArguments?: unknown } | null };
+  if (typeof approval === 'object' && approval?.includeArguments === false) return true;
+  return Object.values(value).some(hidesArguments);
+}

@@ -1,0 +1,43 @@
+import type { Ran } from '../ledger/approval.ts';
+import { sentences } from '../ledger/sentences.ts';
+import {
+  definitionChangedType,
+  leftInMidCallTypes,
+  payloadNotKeptType,
+  payloadUnreadType,
+  secondGateTypes,
+  toolFailedType,
+} from '../base/tool-failure.ts';
+import { isUndecodable } from '../base/undecodable.ts';
+import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
+
+/** What the model is told of a tool's end, and whether the tool ran. */
+export interface ToolEnd {
+  content: string;
+  isError: boolean;
+  ran: Ran;
+}
+
+/**
+ * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run may
+ * start the tool again.
+ */
+export function toolEnd(end: ActivityEnd): ToolEnd | undefined {
+  if ('failure' in end) return endOfFailure(end.failure);
+  if (isUndecodable(end.result)) return end.result.unread ? undefined : unknown;
+  return { content: textOf(end.result), isError: false, ran: 'yes' };
+}
+
+const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+function endOfFailure({ kind, type = '', message }: PlainFailure): ToolEnd | undefined {
+  const failed = (why: string, ran: Ran): ToolEnd => ({ content: sentences.failed(why), isError: true, ran });
+  if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
+  if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
+  if (type === payloadUnreadType || type === definitionChangedType) return undefined;
+  if (type === payloadNotKeptType) return failed(`the tool ran, but its result could not be kept (${message})`, 'yes');
+  if (notStarted.includes(type)) return failed(message, 'no');
+  return failed(message, type === toolFailedType ? 'yes' : 'unknown');
+}
+
+const notStarted: readonly string[] = [...secondGateTypes, 'NotFoundError'];

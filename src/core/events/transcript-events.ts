@@ -1,0 +1,217 @@
+/** Makes the events of messages, tool calls and their results from the activities and nested runs of a run's history. */
+import type { JournalEntry } from '../ledger/journal-entry.ts';
+import { sentences } from '../ledger/sentences.ts';
+import { byteLength } from '../base/byte-length.ts';
+import { inlineLimits } from '../base/size-limits.ts';
+import type { Json } from '../base/tool-call.ts';
+import { isUndecodable } from '../base/undecodable.ts';
+import type { ApprovalEvents } from './approval-events.ts';
+import type { Happening } from './history-event.ts';
+import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
+import type { EventDraft, RunItem } from './run-event.ts';
+import { hidesArguments, type KnownCall, type RunFacts } from './run-facts.ts';
+import { toolEnd, type ToolEnd } from './tool-end.ts';
+
+/** An activity that has been scheduled and has not ended. */
+type Scheduled =
+  { kind: 'model'; turn: number; agentName: string } | { kind: 'tool'; callId: string } | { kind: 'policies' };
+
+export class TranscriptEvents {
+  readonly #facts: RunFacts;
+  readonly #outcomes: ApprovalEvents['outcomes'];
+  /** By the event that scheduled it; of the present execution. */
+  readonly #scheduled = new Map<number, Scheduled>();
+  readonly #nested = new Map<string, string>();
+  /** The messages of the transcript that have their events; undefined if its beginning is unknown. */
+  #known: number | undefined;
+  #agentName: string | undefined;
+  /** False for a workflow of one's own, whose calls no model asked for. */
+  #isAgentRun = true;
+
+  constructor(facts: RunFacts, outcomes: ApprovalEvents['outcomes']) {
+    this.#facts = facts;
+    this.#outcomes = outcomes;
+  }
+
+  /** The turn that the model is answering now. */
+  get pendingTurn(): number | undefined {
+    for (const each of this.#scheduled.values()) if (each.kind === 'model') return each.turn;
+    return undefined;
+  }
+
+  newExecution(isAgentRun: boolean): void {
+    this.#isAgentRun = isAgentRun;
+    this.#scheduled.clear();
+    this.#nested.clear();
+  }
+
+  /** Calls of a workflow of one's own that were answered without an activity. */
+  rulings(entries: readonly JournalEntry[]): EventDraft[] {
+    if (this.#isAgentRun) return [];
+    this.#outcomes.clear();
+    return entries.flatMap(({ kind, callId = '', toolName = '', outcome, reason }) => {
+      if (kind !== 'ruling' || outcome === 'allowed' || this.#facts.calls.has(callId)) return [];
+      const content = outcome === 'denied_by_policy' ? sentences.deniedByPolicy(toolName, reason) : (reason ?? '');
+      return [
+        item({ type: 'tool_call', callId, toolName }),
+        item({ type: 'tool_result', callId, toolName, content, isError: true, ran: 'no' }),
+      ];
+    });
+  }
+
+  add(eventId: number, what: Happening): EventDraft[] {
+    switch (what.kind) {
+      case 'started':
+        return this.#started(what);
+      case 'model_scheduled':
+        return this.#modelScheduled(eventId, what.input);
+      case 'policies_scheduled':
+        this.#scheduled.set(eventId, { kind: 'policies' });
+        return [];
+      case 'tool_scheduled':
+        return this.#toolScheduled(eventId, what);
+      case 'ended':
+        return this.#ended(what);
+      case 'nested_started':
+        return this.#nestedStarted(what);
+      case 'nested_completed':
+        return this.#nestedCompleted(what);
+      default:
+        return [];
+    }
+  }
+
+  #started({ isFirst, input, carried }: Extract<Happening, { kind: 'started' }>): EventDraft[] {
+    this.#facts.hidesArguments ||= hidesArguments(carried);
+    const run = this.#isAgentRun ? readRunInput(input) : undefined;
+    if (run === undefined) return [];
+    const { agent, messages, lineage, metadata, callerUserId } = run;
+    Object.assign(this.#facts, { lineage, metadata, callerUserId });
+    if (!isFirst) return [];
+    this.#agentName = agent;
+    this.#known = messages.length;
+    return messages.flatMap((each) => this.#message(each));
+  }
+
+  /** The input of a model call holds the transcript so far: what the model is told of each call, word for word. */
+  #modelScheduled(eventId: number, payload: unknown): EventDraft[] {
+    const input = readModelInput(payload);
+    const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
+    this.#scheduled.set(eventId, { kind: 'model', turn, agentName });
+    const drafts = messages === undefined ? [] : this.#fresh(messages);
+    this.#facts.calls.clear();
+    this.#outcomes.clear();
+    const from = this.#agentName;
+    this.#agentName = agentName;
+    if (from === undefined || from === agentName) return drafts;
+    return [...drafts, item({ type: 'handoff', from, to: agentName })];
+  }
+
+  #fresh(messages: readonly ModelMessage[]): EventDraft[] {
+    const fresh = messages.slice(this.#known ?? messages.length);
+    this.#known = messages.length;
+    const answered = [...this.#facts.calls.values()];
+    return fresh.flatMap((message): EventDraft[] => {
+      if (message.role === 'user') return this.#message(message);
+      const call = message.role === 'tool' ? answered.shift() : undefined;
+      if (call === undefined) return [];
+      const ran = this.#outcomes.get(call.callId)?.ran ?? 'no';
+      return this.#answer(call, { content: message.content, isError: message.isError, ran });
+    });
+  }
+
+  #modelEnded({ turn, agentName }: { turn: number; agentName: string }, result: unknown): EventDraft[] {
+    const answer = readModelTurn(result);
+    if (answer === undefined) return [];
+    const { text, calls } = answer;
+    for (const [index, { toolName, arguments: args, assessment }] of calls.entries()) {
+      const callId = `${turn}.${index + 1}`;
+      const call: KnownCall = { callId, toolName, arguments: args, isAnswered: false };
+      this.#facts.calls.set(callId, assessment === undefined ? call : { ...call, assessment });
+    }
+    const said = text.trim() !== '';
+    if (said) this.#facts.contextSummary = text.slice(0, 500);
+    return [
+      ...(said ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn })] : []),
+      ...[...this.#facts.calls.values()].map(({ callId, toolName, arguments: args }) =>
+        item({ type: 'tool_call', callId, toolName, arguments: args }),
+      ),
+    ];
+  }
+
+  #toolScheduled(eventId: number, what: Extract<Happening, { kind: 'tool_scheduled' }>): EventDraft[] {
+    const { callId, toolName } = what;
+    this.#scheduled.set(eventId, { kind: 'tool', callId });
+    const args = isUndecodable(what.arguments) ? undefined : (what.arguments as Json);
+    const known = this.#facts.calls.get(callId);
+    if (known !== undefined) {
+      if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
+      return [];
+    }
+    // The call of a workflow of one's own, or one of a turn that the server no longer has.
+    this.#facts.calls.set(callId, { callId, toolName, arguments: args ?? null, isAnswered: false });
+    return [item({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
+  }
+
+  #ended({ scheduledEventId, end }: Extract<Happening, { kind: 'ended' }>): EventDraft[] {
+    const scheduled = this.#scheduled.get(scheduledEventId);
+    this.#scheduled.delete(scheduledEventId);
+    if (scheduled?.kind === 'policies' && 'result' in end) this.#facts.hidesArguments ||= hidesArguments(end.result);
+    if (scheduled?.kind === 'model' && 'result' in end) return this.#modelEnded(scheduled, end.result);
+    if (scheduled?.kind !== 'tool') return [];
+    const call = this.#facts.calls.get(scheduled.callId);
+    const ended = toolEnd(end);
+    const drafts = call === undefined || ended === undefined ? [] : this.#answer(call, ended);
+    // No turn ends the calls of a workflow of one's own.
+    if (!this.#isAgentRun) this.#facts.calls.delete(scheduled.callId);
+    return drafts;
+  }
+
+  #nestedStarted({ workflowId }: Extract<Happening, { kind: 'nested_started' }>): EventDraft[] {
+    // The id of a nested run is `RUN/CALL`.
+    const callId = workflowId.slice(workflowId.lastIndexOf('/') + 1);
+    this.#nested.set(workflowId, callId);
+    return [item({ type: 'nested_run', callId, workflowId })];
+  }
+
+  /** Of a nested run that ended otherwise, the input of the next model call says what the model is told. */
+  #nestedCompleted({ workflowId, result }: Extract<Happening, { kind: 'nested_completed' }>): EventDraft[] {
+    const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
+    const call = this.#facts.calls.get(this.#nested.get(workflowId) ?? '');
+    if (call === undefined || status !== 'completed' || typeof output !== 'string') return [];
+    if (byteLength(output) > inlineLimits.resultBytes) return [];
+    return this.#answer(call, { content: output, isError: false, ran: 'yes' });
+  }
+
+  #answer(call: KnownCall, { content, isError, ran }: ToolEnd): EventDraft[] {
+    if (call.isAnswered) return [];
+    call.isAnswered = true;
+    const { callId, toolName } = call;
+    return [
+      item({
+        type: 'tool_result',
+        callId,
+        toolName,
+        content,
+        isError,
+        ran,
+        ...(call.ran !== undefined && { arguments: call.ran }),
+      }),
+    ];
+  }
+
+  #message({ role, content }: ModelMessage): EventDraft[] {
+    if (role === 'tool') return [];
+    if (role === 'user') this.#facts.contextSummary = content.slice(0, 500);
+    return content.trim() === '' ? [] : [item({ type: 'message', role, content })];
+  }
+}
+
+function item(of: RunItem): EventDraft {
+  return { type: 'RunItemEvent', item: of };
+}
+
+/** Both were parsed from JSON, so the order of their members is that of the texts. */
+function isSame(one: Json, other: Json): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
