@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ApprovalList } from '../../client/list-approvals.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
-import { renderApproval, renderInbox } from './approval-views.ts';
+import { renderInbox } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
 import { durationOption } from './duration-option.ts';
 import { jsonFields } from './json-fields.ts';
@@ -59,7 +59,8 @@ export function addApprovals(program: Command): void {
   withClientFlags(approvals.command('show <id>'), jsonFields.details)
     .description('show one request, open or lately settled, with all its arguments if a worker answers')
     .option('--run <workflow id>', 'the run that has the request; saves a search')
-    .action((id: string, options: ClientFlags & { run?: string }) =>
+    .option('--all', 'cut nothing, and show the raw call, on a terminal')
+    .action((id: string, options: ClientFlags & { run?: string; all?: boolean }) =>
       withClient(options, async (client, output) => {
         const { run } = options;
         const { requestId } = await findNamed(client, id, run);
@@ -73,7 +74,8 @@ export function addApprovals(program: Command): void {
         if (!output.forPeople) return output.json(request);
         const all = request.settled === undefined ? [] : await client.grants(request.workflowId);
         const left = all.filter((grant) => grant.requestId === requestId);
-        output.line(renderApproval(output, request, options, Date.now(), left));
+        const { renderCard } = await import('./card-view.ts');
+        output.line(renderCard(output, request, options, { nowMs: Date.now(), all: options.all, grants: left }));
       }),
     );
 

@@ -20,7 +20,7 @@ export interface Output {
   style(format: Style, text: string): string;
 }
 
-export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
+export type Style = 'bold' | 'dim' | 'green' | 'inverse' | 'red' | 'yellow';
 
 export function processOutput(options: JsonOption): Output {
   const { stdout, stderr } = process;

@@ -16,6 +16,25 @@ const mark = /\p{M}/u;
 /** Longest run of combining marks on one letter. Real words need up to five; more only deface a line. */
 const marksPerLetter = 6;
 
+/** True for a character that is invisible, or that would move, recolour or reorder the text around it. */
+export function isUnseen(character: string): boolean {
+  return unseen.test(character);
+}
+
+/** Offsets of combining marks without a letter, or too many on one letter; in UTF-16 units. */
+export function tooManyMarks(text: string): ReadonlySet<number> {
+  const found = new Set<number>();
+  let marksLeft = 0;
+  let index = 0;
+  for (const character of text) {
+    if (!mark.test(character)) marksLeft = unseen.test(character) || /[ "\n]/.test(character) ? 0 : marksPerLetter;
+    else if (marksLeft > 0) marksLeft -= 1;
+    else found.add(index);
+    index += character.length;
+  }
+  return found;
+}
+
 const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
 function escapeCodePoint(character: string): string {

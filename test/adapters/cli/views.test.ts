@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { renderApproval, renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
+import { renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
+import { renderCard } from '../../../src/adapters/cli/card-view.ts';
 import { renderRow } from '../../../src/adapters/cli/row-view.ts';
 import { renderResult, renderRun } from '../../../src/adapters/cli/run-views.ts';
 import { renderChanges } from '../../../src/adapters/cli/argument-changes.ts';
@@ -116,40 +117,61 @@ describe('what is known without a worker', () => {
   });
 });
 
-describe('renderApproval', () => {
+describe('renderCard', () => {
   test('everything that a reviewer needs, and how to answer', () => {
-    expect(renderApproval(output, request, { address: '127.0.0.1:1' }, nowMs).split('\n')).toEqual([
-      `request   ${requestId}`,
-      'run       run-1',
-      'agent     tidy',
-      'tool      delete_file',
-      'risk      destructive (severity high, cannot be undone)',
-      'assessed  it deletes a file',
-      '          the file is outside of the folder',
-      'affects   file:/tmp/a',
-      '          file:/tmp/b',
-      'advice    look for a backup',
-      'rule      prod',
-      'reason    Production needs a person',
-      'context   I will tidy up.',
-      'asked     2026-01-02T02:59:00.000Z',
-      'deadline  2026-01-02T03:04:09.500Z (4m10s)',
-      `digest    ${'d'.repeat(64)}`,
+    expect(renderCard(output, request, { address: '127.0.0.1:1' }, { nowMs }).split('\n')).toEqual([
+      'Delete file: path /tmp/a…, deep.list[0] 1, deep.list[1] null',
+      '! What this call does may not be reversible.',
       '',
-      'arguments',
-      '{',
-      '  "path": "/tmp/a\\nb",',
-      '  "deep": {',
-      '    "list": [',
-      '      1,',
-      '      null',
-      '    ]',
-      '  }',
-      '}',
+      'Arguments',
+      'path          ↳ path',
+      '│ /tmp/a',
+      '│ b',
+      'deep.list[0]  1',
+      'deep.list[1]  null',
+      '',
+      'Why you are asked',
+      'Rule     prod',
+      'Reason   Production needs a person',
+      'Risk     destructive, severity high',
+      'Because  it deletes a file',
+      '         the file is outside of the folder',
+      'Affects  file:/tmp/a',
+      '         file:/tmp/b',
+      'Advice   look for a backup',
+      '',
+      'Who and what runs it',
+      'Tool     delete_file',
+      'Agent    tidy',
+      'Run      run-1',
+      `Request  ${requestId}`,
+      `Digest   ${'d'.repeat(64)}`,
+      '',
+      'Words of the model or its user (nobody checked them)',
+      '│ I will tidy up.',
+      '',
+      'Time',
+      '4m10s left: until 2026-01-02T03:04:09.500Z, asked at 2026-01-02T02:59:00.000Z',
+      '',
+      'What each answer does',
+      "Approve         'delete_file' runs once, with exactly these arguments.",
+      'Deny            It does not run. The model is told "Denied:" and your reason.',
+      'Always          It runs, and so do later calls of this run with exactly these arguments.',
+      'Edit            It runs with your arguments, if the policy allows these. The model is told.',
+      'Respond         It does not run. The model gets your text as its result.',
+      'Nobody answers  It does not run. The model is told "Denied: no decision within 5m9.5s".',
+      '',
+      'The raw call',
+      '--all shows it',
       '',
       `approve:  countersign approve ${requestId} --run run-1 --address 127.0.0.1:1`,
       `deny:     countersign deny ${requestId} --run run-1 --address 127.0.0.1:1`,
     ]);
+  });
+
+  test('--all shows the raw call', () => {
+    const raw = '{"arguments":{"deep":{"list":[1,null]},"path":"/tmp/a\\nb"},"tool":"delete_file"}';
+    expect(renderCard(output, request, {}, { nowMs, all: true })).toContain(`The raw call\n│ ${raw}\n`);
   });
 
   test('a settled request shows its settlement and offers no answer', () => {
@@ -160,9 +182,9 @@ describe('renderApproval', () => {
       reviewerId: 'ann',
       settledAt: '2026-01-02T02:59:30.000Z',
     } as const;
-    const shown = renderApproval(output, { ...request, rule: null, settled }, {}, nowMs);
-    expect(shown).toContain('rule      none: a risk default asks\n');
-    expect(shown).toContain('settled   denied at 2026-01-02T02:59:30.000Z\nby        ann\nbecause   no\n');
+    const shown = renderCard(output, { ...request, rule: null, settled }, {}, { nowMs });
+    expect(shown).toContain('Rule     none: a risk default asks\n');
+    expect(shown).toContain('Settled  denied at 2026-01-02T02:59:30.000Z\nBy       ann\nBecause  no\n');
     expect(shown).not.toContain('countersign approve');
   });
 
@@ -181,19 +203,21 @@ describe('renderApproval', () => {
         { identity: 'anonymous', approved: false, at: '2026-01-02T02:59:20.000Z', contentDigest },
       ],
     };
-    const lines = renderApproval(output, voted, {}, nowMs).split('\n');
+    const lines = renderCard(output, voted, {}, { nowMs }).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
-        'called by  root > middle',
-        'rule       prod (policy.yaml:12)',
-        `replaces   ${'e'.repeat(32)}, as edited`,
-        'reviewers  group:finance, cfo',
-        'seats      bob in the place of ann',
-        'approvals  1 of 2, bob approves (claimed), an unnamed reviewer denies (anonymous)',
+        'Called by  root > middle',
+        'Rule      prod (policy.yaml:12)',
+        `Replaces  request ${'e'.repeat(32)}, as a reviewer edited it`,
+        'Reviewers  group:finance, cfo',
+        'Seats      bob in the place of ann',
+        'Approvals  1 of 2',
+        '           bob approves (claimed)',
+        '           an unnamed reviewer denies (anonymous)',
       ]),
     );
-    const alone = renderApproval(output, { ...request, approvals: { have: 0, need: 1 } }, {}, nowMs);
-    expect(alone).not.toContain('approvals  ');
+    const alone = renderCard(output, { ...request, approvals: { have: 0, need: 1 } }, {}, { nowMs });
+    expect(alone).not.toContain('Approvals  ');
   });
 
   const settledAt = '2026-01-02T02:59:30.000Z';
@@ -219,8 +243,8 @@ describe('renderApproval', () => {
       `superseded at ${settledAt}, by its edited call, request ${'f'.repeat(32)}`,
     ],
   ])('settled %s', (_name, settled, line) => {
-    const shown = renderApproval(output, { ...request, settled }, {}, nowMs).split('\n');
-    expect(shown).toContain(`settled   ${line}`);
+    const shown = renderCard(output, { ...request, settled }, {}, { nowMs }).split('\n');
+    expect(shown).toContain(`Settled  ${line}`);
   });
 
   test('the edited call that ran, the response, and the grant that it left', () => {
@@ -233,17 +257,19 @@ describe('renderApproval', () => {
       edited: { arguments: { path: '/tmp/c' }, digest: 'e'.repeat(64) },
     };
     const grant: Grant = { grantId: 'grant-1', tool: 'delete_file', approved: true, scope: { kind: 'tool' } };
-    const shown = renderApproval(output, { ...request, settled }, {}, nowMs, [grant]);
-    expect(shown).toContain('by        ann (verified)\nleft      grant-1: any call\n');
-    expect(shown).toContain('what ran\n{\n  "path": "/tmp/c"\n}');
+    const shown = renderCard(output, { ...request, settled }, {}, { nowMs, grants: [grant] });
+    expect(shown).toContain('\nBy        ann (verified)\n');
+    expect(shown).toContain('What ran  {"path":"/tmp/c"}\n');
     const responded: Settlement = { outcome: 'responded', runs: false, settledAt, response: { done: true } };
-    expect(renderApproval(output, { ...request, settled: responded }, {}, nowMs)).toContain('answer    {"done":true}');
+    expect(renderCard(output, { ...request, settled: responded }, {}, { nowMs })).toContain('Answer   {"done":true}');
   });
 
   test('arguments that the policy hides are not shown as missing', () => {
     const part: ApprovalDetails = { ...request, arguments: {}, argumentNames: ['path', 'de\nep'], shown: 'part' };
-    const hidden = renderApproval(output, part, {}, nowMs);
-    expect(hidden).toContain('\narguments (not shown to reviewers)\npath, de\\nep\n');
+    const hidden = renderCard(output, part, {}, { nowMs });
+    expect(hidden).toContain('\nNot shown  path, de\\u{000A}ep\n');
+    expect(hidden).toContain('Not all is shown here, so "always" is not offered.');
+    expect(hidden).not.toMatch(/^(?:Always|Edit)/m);
   });
 
   test('no text of a run reaches the terminal unescaped, and no command contains altered text', () => {
@@ -269,10 +295,10 @@ describe('renderApproval', () => {
       arguments: { [hostile]: hostile },
       settled: { outcome: 'denied', runs: false, reason: hostile, reviewerId: hostile, settledAt: hostile } as const,
     };
-    expect(renderApproval(output, bad, {}, nowMs)).toMatch(/^[\x20-\x7e\n]+$/);
+    expect(renderCard(output, bad, {}, { nowMs })).toMatch(/^[\x20-\x7e\n│]+$/);
     const { settled: _, ...open } = bad;
-    const shown = renderApproval(output, open, {}, nowMs);
-    expect(shown).toMatch(/^[\x20-\x7e\n]+$/);
+    const shown = renderCard(output, open, {}, { nowMs });
+    expect(shown).toMatch(/^[\x20-\x7e\n│]+$/);
     expect(shown).toContain(`approve:  countersign approve ${requestId}\n`);
   });
 
@@ -281,7 +307,7 @@ describe('renderApproval', () => {
     ["it's; rm -rf $HOME", "'it'\\''s; rm -rf $HOME'"],
     ['$(date)', "'$(date)'"],
   ])('the command to type is quoted for a shell: %j', (workflowId, word) => {
-    expect(renderApproval(output, { ...request, workflowId }, {}, nowMs)).toContain(
+    expect(renderCard(output, { ...request, workflowId }, {}, { nowMs })).toContain(
       `countersign deny ${requestId} --run ${word}`,
     );
   });

@@ -1,0 +1,63 @@
+/**
+ * Text from elsewhere as reviewers read it. Characters that are invisible, that move or reorder the text, or that pass
+ * for others are written as `\u{202E}`. Everything else stays, backslashes too: commands and paths read as they are.
+ */
+import { isUnseen, tooManyMarks } from './escape-text.ts';
+import { lookAlikes } from './look-alikes.ts';
+
+/** Matches the escapes in a visible text; nothing else in it has this form. */
+export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
+
+const layout = new Set(['\n', '\t']);
+
+/**
+ * Makes a text visible. Different texts give different results, and `fromVisible` gives the text back. `lines`: line
+ * feeds and tabs stay. Never throws.
+ */
+export function visibleText(text: string, { lines = false }: { lines?: boolean } = {}): string {
+  if (/^[ -[\]-~]*$/.test(text)) return text;
+  const odd = lookAlikes(text);
+  const bare = tooManyMarks(text);
+  let shown = '';
+  let index = 0;
+  for (const character of text) {
+    const keeps = lines && layout.has(character);
+    // A backslash stays, unless the text could then be read as an escape.
+    const isAmbiguous = character === '\\' && text.startsWith('u{', index + 1);
+    const escapes = isAmbiguous || isUnseen(character) || odd.has(index) || bare.has(index);
+    shown += !keeps && escapes ? escaped(character) : character;
+    index += character.length;
+  }
+  return shown;
+}
+
+/** The text that `visibleText` made visible. */
+export function fromVisible(shown: string): string {
+  return shown.replace(visibleEscape, (each) => String.fromCodePoint(Number.parseInt(each.slice(3, -1), 16)));
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`;
+}
+
+/** JSON text with the same characters escaped as JSON does: its value stays the same. */
+export function visibleJson(json: string): string {
+  // Without the escapes of JSON, whose letters are no part of a word.
+  const bare = json.replace(/\\(?:u[0-9a-f]{4}|.)/gi, (each) => ' '.repeat(each.length));
+  const odd = lookAlikes(bare);
+  const marks = tooManyMarks(bare);
+  let shown = '';
+  let index = 0;
+  for (const character of json) {
+    shown += isUnseen(character) || odd.has(index) || marks.has(index) ? unitEscapes(character) : character;
+    index += character.length;
+  }
+  return shown;
+}
+
+function unitEscapes(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('');
+}

@@ -1,0 +1,45 @@
+import { formatDuration } from '../base/duration.ts';
+import { defaultAlways } from '../policy/grants.ts';
+import type { Always } from '../policy/policy.ts';
+import { instantMs } from '../messages/control.ts';
+import type { CardAnswer } from './card.ts';
+import type { CardRequest } from './card-request.ts';
+import { quoted } from './card-rows.ts';
+
+const alwaysEffects: Record<Exclude<Always, false>, (tool: string) => string> = {
+  call: () => 'It runs, and so do later calls of this run with exactly these arguments.',
+  arguments: (tool) => `It runs, and so do later calls of ${tool} in this run whose arguments fit what you name.`,
+  tool: (tool) => `It runs, and so do all later calls of ${tool} in this run, until the grant is revoked.`,
+};
+
+/**
+ * What each answer would do. `always`: the widest grant that the rule admits; undefined if it is unknown. With `isWhole`
+ * false, "always" is not offered: nobody approves calls to come by what could not all be read.
+ */
+export function cardAnswers(request: CardRequest, always: Always | undefined, isWhole: boolean): CardAnswer[] {
+  const { toolName, riskLevel, shown } = request;
+  const tool = quoted(toolName);
+  const widest = always ?? defaultAlways({ risk: riskLevel });
+  const answers: CardAnswer[] = [
+    { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
+    { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
+  ];
+  if (widest !== false && isWhole) answers.push({ name: 'always', effect: alwaysEffects[widest](tool) });
+  if (shown === 'all') {
+    answers.push({
+      name: 'edit',
+      effect: 'It runs with your arguments, if the policy allows these. The model is told.',
+    });
+  }
+  answers.push({ name: 'respond', effect: 'It does not run. The model gets your text as its result.' });
+  return [...answers, { name: 'nobody', effect: ifNobodyAnswers(request) }];
+}
+
+function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny' }: CardRequest): string {
+  if (deadline === null) return 'The call waits for ever.';
+  const [fromMs, toMs] = [instantMs(requestedAt), instantMs(deadline)];
+  const time =
+    fromMs === undefined || toMs === undefined || toMs < fromMs ? '' : ` within ${formatDuration(toMs - fromMs)}`;
+  if (onTimeout === 'allow') return 'It runs at the deadline, as the policy says.';
+  return `It does not run. The model is told "Denied: no decision${time}".`;
+}

@@ -1,0 +1,135 @@
+import type { CallPreview } from '../base/call-preview.ts';
+import { formatDuration } from '../base/duration.ts';
+import { escapeUnseen } from '../base/escape-text.ts';
+import { visibleJson, visibleText } from '../base/visible-text.ts';
+import { instantMs } from '../messages/control.ts';
+import type { Always } from '../policy/policy.ts';
+import { argumentFields, type ArgumentFields } from './argument-fields.ts';
+import { type Card, type CardField, isCut } from './card.ts';
+import { cardAnswers } from './card-answers.ts';
+import { cardChange } from './card-change.ts';
+import type { CardRequest } from './card-request.ts';
+import { settledRows, whoRows, whyRows } from './card-rows.ts';
+import { cardSentence } from './card-sentence.ts';
+import { cardBounds, type CardBounds, counted, cutLine, noBounds } from './cut-text.ts';
+import { jsonText } from './json-text.ts';
+import { misleading } from './misleading.ts';
+
+export interface CardOptions {
+  /** The present, in milliseconds since 1970. Without it, the card does not say how much time is left. */
+  nowMs?: number;
+  /** True: nothing is cut. */
+  all?: boolean;
+  /** The widest grant that "always" may leave behind. Default: what rules admit by default. */
+  always?: Always;
+  /** Sentences to warn with, beside the card's own. */
+  warnings?: readonly string[];
+  /** The JSON text of the call as it was written, if its value alone does not say everything. */
+  written?: string;
+}
+
+/**
+ * Makes the card of a request. Any text of the request may be hostile. Never throws for a request whose fields have
+ * their types.
+ */
+export function cardOf(
+  request: CardRequest,
+  { nowMs, all = false, always, warnings = [], written }: CardOptions = {},
+): Card {
+  const bounds = all ? noBounds : cardBounds;
+  const args = argumentFields(request.arguments, request.schema ?? {}, bounds);
+  const rowFields = shownFields(request);
+  const fields = [...args.fields, ...rowFields];
+  const notShown = request.shown === 'part' ? (request.notShown ?? request.argumentNames ?? []) : [];
+  const card: Omit<Card, 'answers' | 'whole' | 'warnings'> = {
+    version: 1,
+    requestId: visibleText(request.requestId),
+    toolName: visibleText(request.toolName),
+    sentence: cardSentence(request, fields),
+    arguments: fields,
+    notShown: notShown.map((name) => cutLine(name, bounds.value).text),
+    ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),
+    why: whyRows(request, bounds),
+    who: whoRows(request, bounds),
+    ...(request.contextSummary.trim() !== '' && { words: cutLine(request.contextSummary, bounds.value) }),
+    time: timeOf(request, nowMs),
+    ...(request.settled !== undefined && { settled: settledRows(request.settled, bounds) }),
+    raw: rawOf(request, written),
+  };
+  const whole = isWhole(card, args, request);
+  return {
+    ...card,
+    warnings: [
+      ...warnings.map((each) => visibleText(each)),
+      ...ownWarnings(request, args, fields),
+      ...(whole || request.settled !== undefined ? [] : ['Not all is shown here, so "always" is not offered.']),
+    ],
+    answers: request.settled === undefined ? cardAnswers(request, always, whole) : [],
+    whole,
+  };
+}
+
+/** The arguments that a list shows without a worker. Their texts are escaped already. */
+function shownFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
+  if (shown === 'all') return [];
+  return Object.entries(shownArguments).map(([name, text]) => ({
+    name: visibleText(name),
+    format: 'text',
+    value: { text: escapeUnseen(text) },
+  }));
+}
+
+function previewOf(preview: CallPreview, bounds: CardBounds): NonNullable<Card['preview']> {
+  if (preview.state === 'pending') return { state: 'pending' };
+  if (preview.state === 'failed') return { state: 'failed', message: cutLine(preview.message, bounds.value) };
+  return { state: 'ready', changes: preview.changes.map((change) => cardChange(change, bounds)) };
+}
+
+function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number | undefined): Card['time'] {
+  const deadlineMs = instantMs(deadline);
+  const isKnown = nowMs !== undefined && deadlineMs !== undefined && settled === undefined;
+  const leftMs = isKnown ? deadlineMs - nowMs : 0;
+  const left = leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
+  return {
+    requestedAt: visibleText(requestedAt),
+    deadline: deadline === null ? null : visibleText(deadline),
+    ...(isKnown && { left }),
+  };
+}
+
+function rawOf({ toolName, arguments: args, shown }: CardRequest, written: string | undefined): string {
+  if (written !== undefined) return visibleJson(written);
+  return shown === 'all' ? `{"arguments":${jsonText(args)},"tool":${jsonText(toolName)}}` : '';
+}
+
+function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonly CardField[]): string[] {
+  const { assessment, settled } = request;
+  return [
+    ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
+    ...misleading(request, fields),
+    ...args.warnings,
+    ...(args.left === 0 ? [] : [`${counted(args.left, 'more value')} of the arguments: see the raw call.`]),
+    ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
+  ];
+}
+
+function isWhole(
+  card: Omit<Card, 'answers' | 'whole' | 'warnings'>,
+  { left }: ArgumentFields,
+  { shown }: CardRequest,
+): boolean {
+  const { sentence, preview } = card;
+  const changes = preview?.state === 'ready' ? preview.changes : [];
+  const isChangeCut = changes.some((change) =>
+    change.kind === 'table'
+      ? change.hiddenRows > 0
+      : change.hiddenLines > 0 || change.lines.some(({ text }) => isCut(text)),
+  );
+  return (
+    shown === 'all' &&
+    left === 0 &&
+    !isCut(sentence) &&
+    !card.arguments.some(({ value }) => isCut(value)) &&
+    !isChangeCut
+  );
+}

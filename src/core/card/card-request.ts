@@ -1,0 +1,15 @@
+import type { CallPreview } from '../base/call-preview.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+import type { ApprovalRequest, ReviewerVote, Settlement } from '../ledger/approval.ts';
+
+/** A request, and what is known beside it: the answer of query `approvals` with an id. */
+export interface CardRequest extends ApprovalRequest {
+  settled?: Settlement;
+  votes?: ReviewerVote[];
+  approvals?: { have: number; need: number };
+  delegations?: { from: string; to: string }[];
+  schema?: JsonObject;
+  preview?: CallPreview;
+  /** What happens at the deadline. Default: `deny`. */
+  onTimeout?: 'deny' | 'allow';
+}

@@ -1,0 +1,48 @@
+/** Says in words what the escapes of a card show. */
+import { lookAlikes, looksLike } from '../base/look-alikes.ts';
+import { fromVisible, visibleEscape, visibleText } from '../base/visible-text.ts';
+import type { CardField } from './card.ts';
+import type { CardRequest } from './card-request.ts';
+
+/** Longest part of a value that is quoted in a warning. */
+const longestQuote = 80;
+
+export function misleading(
+  { toolName, agentName, sentence = '' }: CardRequest,
+  fields: readonly CardField[],
+): string[] {
+  const texts: [name: string, shown: string][] = [
+    ['The name of the tool', visibleText(toolName)],
+    ['The name of the agent', visibleText(agentName)],
+    ['The sentence', visibleText(sentence)],
+    ...fields.flatMap(({ name, value }): [string, string][] => [
+      [`The name '${name}'`, name],
+      [`'${name}'`, `${value.text}${value.end ?? ''}`],
+    ]),
+  ];
+  return texts.flatMap(([name, shown]) => warningsOf(name, shown));
+}
+
+function warningsOf(name: string, shown: string): string[] {
+  const escapes = shown.match(visibleEscape)?.map(fromVisible) ?? [];
+  if (escapes.length === 0) return [];
+  const text = fromVisible(shown);
+  const odd = [...lookAlikes(text)].map((index) => String.fromCodePoint(text.codePointAt(index)!));
+  const unseen = escapes.filter((character) => character !== '\\' && !odd.includes(character));
+  const word = oddWord(text);
+  return [
+    ...(odd.length === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
+    ...(unseen.length === 0
+      ? []
+      : [`${name} has invisible or misleading characters, shown as ${visibleText(unseen[0]!)}.`]),
+  ];
+}
+
+/** The first word with such a character, and what it looks like. */
+function oddWord(text: string): string {
+  const [first] = lookAlikes(text);
+  if (first === undefined) return '';
+  const before = text.slice(0, first).search(/\S*$/);
+  const word = /^\S*/.exec(text.slice(before))![0].slice(0, longestQuote);
+  return `${visibleText(word)} looks like ${visibleText(looksLike(word))}`;
+}

@@ -1,0 +1,48 @@
+import { visibleEscape } from '../base/visible-text.ts';
+
+const unit = new RegExp(`${visibleEscape.source}|[^]`, 'gu');
+
+/**
+ * Breaks a text into lines of at most so many columns: between words, and within a word that is wider than a line, but
+ * never within an escape. `keepsSpaces`: breaks anywhere, so that the lines together are the text.
+ */
+export function wrapText(
+  text: string,
+  columns: number,
+  columnsOf: (text: string) => number,
+  { keepsSpaces = false }: { keepsSpaces?: boolean } = {},
+): string[] {
+  const most = Math.max(10, columns);
+  if (columnsOf(text) <= most) return [text];
+  if (keepsSpaces) return pieces(text, most, columnsOf);
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of text.split(' ')) {
+    const longer = line === undefined ? word : `${line} ${word}`;
+    if (columnsOf(longer) <= most) line = longer;
+    else {
+      if (line !== undefined) lines.push(line);
+      const parts = pieces(word, most, columnsOf);
+      line = parts.pop()!;
+      lines.push(...parts);
+    }
+  }
+  return line === undefined ? lines : [...lines, line];
+}
+
+function pieces(text: string, most: number, columnsOf: (text: string) => number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  let used = 0;
+  for (const each of text.match(unit) ?? []) {
+    const columns = columnsOf(each);
+    if (used + columns > most && line !== '') {
+      lines.push(line);
+      line = '';
+      used = 0;
+    }
+    line += each;
+    used += columns;
+  }
+  return [...lines, line];
+}
