@@ -13,7 +13,7 @@ import { assessCalls } from './assess-calls.ts';
 import { boundCalls } from './bound-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { describeCalls } from './describe-calls.ts';
-import { keepHeartbeating } from './keep-heartbeating.ts';
+import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { CallModelInput, CallModelResult } from './model-turn.ts';
 
 export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
@@ -45,7 +45,7 @@ export function createCallModel(
       throw ApplicationFailure.retryable(`This worker has no agent '${input.agent}': add it.`, 'agent_unknown');
     }
     const offered = new Set(input.tools.map((tool) => tool.name));
-    const stopHeartbeating = keepHeartbeating(context);
+    const heartbeats = heartbeatAnswer(context);
     try {
       const prompt = toPrompt(input.instructions, input.messages);
       const tools = input.tools.map(toProviderTool);
@@ -55,8 +55,9 @@ export function createCallModel(
         agent.model,
         { ...settingsOf(modelCall), prompt, ...(tools.length > 0 && { tools }) },
         context.cancellationSignal,
-        modelCall.stream,
+        { streaming: modelCall.stream, onText: (text) => heartbeats.add(text) },
       );
+      heartbeats.flush();
       // Only tools that the run recorded for its agent: the agent may not call another agent's tools.
       const toolNamed = (name: string) => (offered.has(name) ? registry.tool(name) : undefined);
       // A run keeps its first limits, but a worker that cannot store large payloads cannot serve the larger ones.
@@ -80,7 +81,7 @@ export function createCallModel(
         ? error
         : toApplicationFailure(toModelFailure(error, Date.now()), context.info.attempt);
     } finally {
-      stopHeartbeating();
+      heartbeats.stop();
     }
   };
 }

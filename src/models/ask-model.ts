@@ -3,10 +3,15 @@ import type { ModelCallOptions } from '../agents/model-call.ts';
 import { isUnstreamed, NotStreamed, refusesStreaming } from './not-streamed.ts';
 import { type RawTurn, TurnBuilder } from './turn-builder.ts';
 
-type Streaming = ModelCallOptions['stream'];
+interface AskOptions {
+  /** Default `auto`. */
+  streaming?: ModelCallOptions['stream'];
+  /** Called with each piece of text that is streamed. */
+  onText?: (text: string) => void;
+}
 
 /**
- * Requests one turn; `streaming` is `auto` by default. Rejects with the provider's error, with a `ModelFailure` for an
+ * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an
  * answer that is cut off, too large, or no stream although one was wanted, and with `signal.reason` on abort, even if
  * the model ignores the signal.
  */
@@ -14,7 +19,7 @@ export async function askModel(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
   signal: AbortSignal,
-  streaming?: Streaming,
+  { streaming = 'auto', onText = () => {} }: AskOptions = {},
 ): Promise<RawTurn> {
   let abort = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -27,7 +32,7 @@ export async function askModel(
   try {
     const asked = { ...options, abortSignal: signal };
     const orAborted = <T>(value: PromiseLike<T>): Promise<T> => Promise.race([value, aborted]);
-    return await ask(model, asked, orAborted, streaming);
+    return await ask(model, asked, orAborted, { streaming, onText });
   } finally {
     signal.removeEventListener('abort', abort);
   }
@@ -42,14 +47,14 @@ async function ask(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
   orAborted: OrAborted,
-  streaming: Streaming,
+  { streaming, onText }: Required<AskOptions>,
 ): Promise<RawTurn> {
-  if (streaming === 'on') return stream(model, options, orAborted);
+  if (streaming === 'on') return stream(model, options, orAborted, onText);
   if (streaming === 'off' || typeof model.doStream !== 'function' || withoutStreaming.has(model)) {
     return generate(model, options, orAborted);
   }
   try {
-    return await stream(model, options, orAborted);
+    return await stream(model, options, orAborted, onText);
   } catch (error) {
     const isFinal = !(error instanceof NotStreamed || refusesStreaming(error));
     if (isFinal || typeof model.doGenerate !== 'function') throw error;
@@ -59,7 +64,12 @@ async function ask(
   return turn;
 }
 
-async function stream(model: LanguageModelV4, options: LanguageModelV4CallOptions, orAborted: OrAborted) {
+async function stream(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+  orAborted: OrAborted,
+  onText: (text: string) => void,
+): Promise<RawTurn> {
   const result = await orAborted(model.doStream(options));
   const reader = result.stream.getReader();
   const turn = new TurnBuilder();
@@ -70,6 +80,7 @@ async function stream(model: LanguageModelV4, options: LanguageModelV4CallOption
       if (!hasBegun && isUnstreamed(value)) throw new NotStreamed();
       if (done) return turn.finish();
       turn.add(value);
+      if (value.type === 'text-delta') onText(value.delta);
       hasBegun ||= value.type !== 'stream-start';
     }
   } finally {

@@ -30,7 +30,7 @@ type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' |
 
 /**
  * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
- * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds. Activities under
+ * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds, and what the plugin sets. Activities under
  * `gated` run only behind a gate, whatever schedules them.
  */
 export interface WorkerOptions extends ServerOptions, PluginOptions, PassedOn {

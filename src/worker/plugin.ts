@@ -33,7 +33,8 @@ import { requireAttributes } from './require-attributes.ts';
  * attributes of the inbox.
  *
  * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
- * converter, and, where they are not set, the external storage and `stickyQueueScheduleToStartTimeout` (2 seconds).
+ * converter, and, where they are not set, the external storage, `stickyQueueScheduleToStartTimeout` (2 seconds) and, with
+ * agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
  *
  * @example
  * ```ts
@@ -64,6 +65,7 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #attributes: AttributeNames;
   readonly #largePayloads: Required<LargePayloads> | undefined;
   readonly #isLean: boolean;
+  readonly #hasAgents: boolean;
 
   constructor(options: PluginOptions = {}) {
     const names = attributeNamesOf(options.attributes);
@@ -82,6 +84,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#attributes = names;
     this.#largePayloads = largePayloads;
     this.#isLean = options.leanBundle === true;
+    this.#hasAgents = (options.agents ?? []).length > 0;
   }
 
   override configureClient(options: ClientOptions): ClientOptions {
@@ -96,6 +99,8 @@ export class CountersignPlugin extends SimplePlugin {
       dataConverter: withStorage(dataConverter, this.#largePayloads, namespace, 'retry'),
       // With Temporal's default of 10 seconds, a killed worker delays every decision by that long.
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
+      // With Temporal's default, what a model writes would be seen every 24 seconds.
+      ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
     });
     const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
     const activity = [first, ...(configured.interceptors?.activity ?? [])];

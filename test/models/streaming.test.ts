@@ -6,10 +6,12 @@ import { openAICompatible } from '../../src/models/openai-compatible.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import {
   answerText,
+  chunk,
   completion,
   reply,
   startChatServer,
   startStream,
+  usageChunk,
   type Answer,
   type ChatServer,
 } from '../support/chat-completions-server.ts';
@@ -25,7 +27,7 @@ afterAll(() => server.close());
 
 const compatible = (): LanguageModelV4 => openAICompatible({ baseURL: server.baseURL, model: 'test-model' });
 const ask = (model: LanguageModelV4, stream?: 'auto' | 'on' | 'off') =>
-  askModel(model, { prompt: [] }, new AbortController().signal, stream);
+  askModel(model, { prompt: [] }, new AbortController().signal, { streaming: stream });
 const failureOf = async (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     () => 'no failure',
@@ -125,4 +127,19 @@ test('on: an answer that is no stream is a failure that says what to do', async 
   const sentence = "The model's answer holds no event of a stream: set modelCall.stream to 'off'.";
   expect(await failureOf(ask(compatible(), 'on'))).toBe(sentence);
   expect(asked()).toEqual([true]);
+});
+
+test.each(['auto', 'off'] as const)('with %s, text is handed on as it is streamed', async (streaming) => {
+  server.answer((response, request) => {
+    if (request.body.stream !== true) return whole(response, request);
+    const stream = startStream(response);
+    stream.send(chunk({ content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop'), usageChunk(1, 1));
+    stream.done();
+  });
+  const pieces: string[] = [];
+  const onText = (text: string): void => void pieces.push(text);
+  const { text } = await askModel(compatible(), { prompt: [] }, new AbortController().signal, { streaming, onText });
+  expect({ text, pieces }).toEqual(
+    streaming === 'auto' ? { text: 'Hello', pieces: ['Hel', 'lo'] } : { text: 'Hi', pieces: [] },
+  );
 });

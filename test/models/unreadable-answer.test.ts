@@ -98,7 +98,7 @@ describe('an answer that cannot be read is told with what was wrong, where, and 
   ])('%s', async (_case, stream, answer, told) => {
     server.answer(answer);
     const model = openAICompatible({ baseURL: server.baseURL, apiKey, model: 'test-model' });
-    const failure = await askModel(model, { prompt: [] }, new AbortController().signal, stream).then(
+    const failure = await askModel(model, { prompt: [] }, new AbortController().signal, { streaming: stream }).then(
       () => undefined,
       (error: unknown) => toModelFailure(error, Date.now()),
     );

@@ -4,7 +4,7 @@ import { ExternalStorage } from '@temporalio/common';
 import { z } from 'zod';
 import { modulePath } from '../../src/connection/module-path.ts';
 import { noDriver, unreadReferences } from '../../src/payload-folder/unread-references.ts';
-import { defineTool } from '../../src/index.ts';
+import { defineAgent, defineTool, scriptedModel } from '../../src/index.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
 
 const pay = defineTool({ name: 'pay', description: '', input: z.object({}), execute: () => 1 });
@@ -54,6 +54,19 @@ describe('a worker', () => {
     });
     expect(configured.dataConverter).toEqual({ payloadConverterPath: ownOfWorkers, externalStorage: unreadReferences });
     expect(configured.stickyQueueScheduleToStartTimeout).toBe('2s');
+    expect(configured).not.toHaveProperty('maxHeartbeatThrottleInterval');
+  });
+
+  test.each([
+    [undefined, '250ms'],
+    ['1s', '1s'],
+  ] as const)('with agents and the heartbeat throttle %p has %p', (given, interval) => {
+    const agent = defineAgent({ name: 'clerk', instructions: '', model: scriptedModel([]) });
+    const configured = new CountersignPlugin({ agents: [agent] }).configureWorker({
+      ...options,
+      ...(given !== undefined && { maxHeartbeatThrottleInterval: given }),
+    });
+    expect(configured.maxHeartbeatThrottleInterval).toBe(interval);
   });
 
   test('keeps its own external storage and codecs', () => {

@@ -6,7 +6,7 @@ export interface TokenTail {
   attempt: number;
   /** How much of the answer comes before `tail`, in UTF-16 code units. */
   offset: number;
-  /** At most 8 KB in UTF-8; never begins or ends within a surrogate pair. */
+  /** At most 8 KB in UTF-8; never begins or ends within a surrogate pair. Like the answer, it has U+FFFD for half a pair. */
   tail: string;
 }
 
@@ -17,12 +17,13 @@ export function tokenTail(attempt: number, text: string): TokenTail {
   const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
   let offset = end;
   for (let bytes = 0; offset > 0;) {
-    const start = endsWithPair(text, offset) ? offset - 2 : offset - 1;
-    bytes += byteLength(text.slice(start, offset));
+    const isPair = endsWithPair(text, offset);
+    const unit = text.charCodeAt(offset - 1);
+    bytes += isPair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
     if (bytes > maxTailBytes) break;
-    offset = start;
+    offset -= isPair ? 2 : 1;
   }
-  return { attempt, offset, tail: text.slice(offset, end) };
+  return { attempt, offset, tail: text.slice(offset, end).toWellFormed() };
 }
 
 /** Reads heartbeat details. Any worker of the namespace can have written them: undefined for anything else. */

@@ -14,6 +14,7 @@ const long: [name: string, text: string, offset: number, tail: string][] = [
   ['three bytes each', '語'.repeat(3_000), 270, '語'.repeat(2_730)],
   ['pairs, which are cut between, not within', `x${'😀'.repeat(2_049)}`, 3, '😀'.repeat(2_048)],
   ['a pair whose first half is before the limit', `😀${'a'.repeat(8_191)}`, 2, 'a'.repeat(8_191)],
+  ['half a pair', 'a\uD83Db\uDE00', 0, 'a\uFFFDb\uFFFD'],
   ['a pair that has not arrived in full', 'a\uD83D', 0, 'a'],
 ];
 

@@ -1,0 +1,57 @@
+import type { Context } from '@temporalio/activity';
+import { type TokenTail, tokenTail } from '../core/events/token-tail.ts';
+import { keepHeartbeating } from './keep-heartbeating.ts';
+
+/** Heartbeats that carry the tail of a streamed answer. */
+export interface AnswerHeartbeats {
+  /** Takes the next text of the answer. */
+  add(text: string): void;
+  /** Sends what has not been sent. Call it once the answer is complete. */
+  flush(): void;
+  stop(): void;
+}
+
+/** Shorter than the worker's throttle, which sends the last details that it has when its own interval is over. */
+const intervalMs = 100;
+
+/**
+ * Heartbeats like `keepHeartbeating`, and again while text arrives. The worker sends them to the server at its own pace,
+ * `maxHeartbeatThrottleInterval`. The server keeps the last details only: nothing of them enters history.
+ */
+export function heartbeatAnswer(context: Context): AnswerHeartbeats {
+  let details: TokenTail | undefined;
+  let skipped = 0;
+  let text = '';
+  let hasMore = false;
+  let timer: NodeJS.Timeout | undefined;
+  const stopBeating = keepHeartbeating(context, () => details);
+
+  function flush(): void {
+    if (!hasMore) return;
+    hasMore = false;
+    const { attempt, offset, tail } = tokenTail(context.info.attempt, text);
+    text = text.slice(offset);
+    skipped += offset;
+    details = { attempt, offset: skipped, tail };
+    context.heartbeat(details);
+  }
+
+  function beat(): void {
+    timer = hasMore ? setTimeout(beat, intervalMs) : undefined;
+    flush();
+  }
+
+  return {
+    add(more) {
+      if (more === '') return;
+      text += more;
+      hasMore = true;
+      if (timer === undefined) beat();
+    },
+    flush,
+    stop() {
+      clearTimeout(timer);
+      stopBeating();
+    },
+  };
+}
