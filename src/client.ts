@@ -23,11 +23,24 @@ export type { Signed, Signer, SigningOptions } from './client/sign-message.ts';
 export type { Setup } from './client/set-up.ts';
 export type { Registration } from './connection/search-attributes.ts';
 export type { StartOptions } from './client/start-run.ts';
+export type { WatchOptions } from './client/watch-run.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
 export type { ProjectedRequest, Projection } from './core/ledger/journal.ts';
 export type { AttributeNames, AttributeNameOptions, AttributeType } from './core/base/attribute-names.ts';
 export type { LargePayloads } from './payload-folder/large-payloads.ts';
 export { ProblemError, isProblemError } from './core/base/problem.ts';
+export type {
+  ApprovalDecision,
+  ApprovalRequestEvent,
+  ApprovalResultEvent,
+  GapEvent,
+  RawResponseEvent,
+  RecordedEvent,
+  RunCompleteEvent,
+  RunEvent,
+  RunItem,
+  RunItemEvent,
+} from './core/events/run-event.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';
 export type { ApprovalSummary } from './core/ledger/approval-index.ts';
 export type * from './contract.ts';

@@ -22,6 +22,7 @@ import { runResult } from './run-result.ts';
 import { showRun } from './show-run.ts';
 import { startRun } from './start-run.ts';
 import { setUp } from './set-up.ts';
+import { watchRun } from './watch-run.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
 import type { ClientOptions, CountersignClient, RunHandle } from './countersign-client.ts';
 
@@ -88,6 +89,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),
     journal: (workflowId) => fetchJournal(session, workflowId),
+    events: (workflowId, watchOptions) => watchRun(session, workflowId, watchOptions),
     historyChain: (workflowId) => fetchHistoryChain(session, workflowId),
     waitForWorker: (timeoutMs, queue) => waitForWorker(session, queue ?? taskQueue, timeoutMs),
     requireWorker: async (timeoutMs, queue = taskQueue) => {

@@ -26,6 +26,8 @@ import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
 import type { RunView } from './show-run.ts';
 import type { StartOptions } from './start-run.ts';
 import type { Setup } from './set-up.ts';
+import type { WatchOptions } from './watch-run.ts';
+import type { RunEvent } from '../core/events/run-event.ts';
 
 /** Options of `createClient`. */
 export interface ClientOptions {
@@ -126,6 +128,21 @@ export interface RunHandle {
  * ```
  *
  * @example
+ * Follow a run, and answer what it asks:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const run = await client.start('support', 'Please refund order o-17', { caller: { userId: 'carl' } });
+ * for await (const event of client.events(run.workflowId)) {
+ *   if (event.type === 'ApprovalRequestEvent') await client.decide({ requestId: event.requestId, approved: true });
+ *   if (event.type === 'RunCompleteEvent') console.log(event.output); // refunded 20 for o-17
+ * }
+ * await client.close();
+ * ```
+ *
+ * @example
  * Give a request more time, change the policy of its run, and read what was decided:
  *
  * ```ts
@@ -204,6 +221,14 @@ export interface CountersignClient {
    * Throws `run_not_found`.
    */
   journal(workflowId: string): Promise<Journal>;
+  /**
+   * The events of a run, past and future, in order and each once: messages, calls, requests, decisions, results. Ends when
+   * the run is complete; with `follow: false`, with what has happened so far. `after` is the id of an event: the stream
+   * goes on after it, also when the run is over. Waits for a server that is away. However many watch a run, one poller
+   * reads it, and watching adds nothing to its history. Throws `run_not_found`, and `invalid_message` for an id that is not
+   * of this run.
+   */
+  events(workflowId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
   /** The raw histories of all executions of a run. Throws `run_not_found`. */
   historyChain(workflowId: string): Promise<HistoryChain>;
   /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */

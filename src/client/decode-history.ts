@@ -10,12 +10,20 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 const batchSize = 200;
 
 /** Decodes all payloads of the events in place. Returns the number of those that cannot be decoded here. */
-export async function decodeHistory(session: Session, events: readonly Event[]): Promise<number> {
+export function decodeHistory(session: Session, events: readonly Event[]): Promise<number> {
+  return decodeWith((payloads) => decodePayloads(session, payloads), events);
+}
+
+/** The same, by any decoder. */
+export async function decodeWith(
+  decode: (payloads: Payload[]) => Promise<Payload[]>,
+  events: readonly Event[],
+): Promise<number> {
   const found = events.flatMap((event) => payloadsIn(event));
   let unread = 0;
   for (let start = 0; start < found.length; start += batchSize) {
     const batch = found.slice(start, start + batchSize);
-    for (const [index, { metadata, data }] of (await decodePayloads(session, batch)).entries()) {
+    for (const [index, { metadata, data }] of (await decode(batch)).entries()) {
       Object.assign(batch[index]!, { metadata, data });
       if (Buffer.from(metadata?.['encoding'] ?? []).toString() === unreadEncoding) unread += 1;
     }

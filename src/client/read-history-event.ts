@@ -13,11 +13,11 @@ type Payloads = temporal.api.common.v1.IPayloads;
 
 /** Reads the events of a run's history, whose payloads the codecs have decoded already, for the projection in core. */
 export class HistoryReader {
-  readonly #converter: PayloadConverter;
+  readonly #converter: Pick<PayloadConverter, 'fromPayload'>;
   #isAgentRun = false;
   #unread = 0;
 
-  constructor(converter: PayloadConverter) {
+  constructor(converter: Pick<PayloadConverter, 'fromPayload'>) {
     this.#converter = converter;
   }
 
@@ -65,7 +65,8 @@ export class HistoryReader {
     const toolName = scheduled.activityType?.name ?? '';
     const [first] = scheduled.input?.payloads ?? [];
     if (toolName === activityNames.callModel) {
-      return this.#isAgentRun ? { kind: 'model_scheduled', input: this.#value(first) } : undefined;
+      const activityId = scheduled.activityId ?? '';
+      return this.#isAgentRun ? { kind: 'model_scheduled', activityId, input: this.#value(first) } : undefined;
     }
     if (withPolicies.includes(toolName)) return { kind: 'policies_scheduled' };
     if (toolName.startsWith('countersign.')) return undefined;

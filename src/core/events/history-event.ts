@@ -20,7 +20,7 @@ export interface HistoryEvent {
 export type Happening =
   /** `carried`: what the execution before this one handed over. */
   | { kind: 'started'; workflowType: string; isFirst: boolean; input: unknown; carried?: unknown }
-  | { kind: 'model_scheduled'; input: unknown }
+  | { kind: 'model_scheduled'; activityId: string; input: unknown }
   /** An activity whose result holds policies: of the agent, of `setPolicy`, of the runs above. */
   | { kind: 'policies_scheduled' }
   | { kind: 'tool_scheduled'; callId: string; toolName: string; arguments: unknown }

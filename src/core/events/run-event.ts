@@ -54,6 +54,7 @@ export interface RunItemEvent extends Recorded {
   item: RunItem;
 }
 
+/** One item of a run's transcript. */
 export type RunItem =
   /** Text of the user or of the model. */
   | { type: 'message'; role: 'user' | 'assistant'; content: string; agentName?: string; turn?: number }
@@ -114,6 +115,7 @@ export interface RawResponseEvent {
   hidden?: number;
 }
 
+/** An event of a run; `type` says which. */
 export type RunEvent = RecordedEvent | RawResponseEvent;
 
 type WithoutPlace<Event> = Event extends Recorded ? Omit<Event, keyof Recorded> : never;

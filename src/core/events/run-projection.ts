@@ -10,7 +10,7 @@ import { eventIdOf } from './event-id.ts';
 import { type HistoryEvent, type PlainFailure, type RunEnd, textOf } from './history-event.ts';
 import type { EventDraft, GapEvent, RecordedEvent, RunCompleteEvent } from './run-event.ts';
 import { noFacts } from './run-facts.ts';
-import { TranscriptEvents } from './transcript-events.ts';
+import { type PendingModelCall, TranscriptEvents } from './transcript-events.ts';
 
 export class RunProjection {
   readonly #workflowId: string;
@@ -36,9 +36,9 @@ export class RunProjection {
     return this.#isComplete;
   }
 
-  /** The turn that the model is answering now. */
-  get pendingTurn(): number | undefined {
-    return this.#transcript.pendingTurn;
+  /** The model call in flight. */
+  get pendingModelCall(): PendingModelCall | undefined {
+    return this.#transcript.pendingModelCall;
   }
 
   /** A gap comes before the next event. `retention`: the server no longer has what was before. */

@@ -14,7 +14,16 @@ import { toolEnd, type ToolEnd } from './tool-end.ts';
 
 /** An activity that has been scheduled and has not ended. */
 type Scheduled =
-  { kind: 'model'; turn: number; agentName: string } | { kind: 'tool'; callId: string } | { kind: 'policies' };
+  | { kind: 'model'; turn: number; activityId: string; agentName: string }
+  | { kind: 'tool'; callId: string }
+  | { kind: 'policies' };
+
+/** A model call that has been scheduled and has not ended. */
+export interface PendingModelCall {
+  turn: number;
+  /** Temporal's id of the activity. */
+  activityId: string;
+}
 
 export class TranscriptEvents {
   readonly #facts: RunFacts;
@@ -33,9 +42,9 @@ export class TranscriptEvents {
     this.#outcomes = outcomes;
   }
 
-  /** The turn that the model is answering now. */
-  get pendingTurn(): number | undefined {
-    for (const each of this.#scheduled.values()) if (each.kind === 'model') return each.turn;
+  /** The model call in flight. */
+  get pendingModelCall(): PendingModelCall | undefined {
+    for (const each of this.#scheduled.values()) if (each.kind === 'model') return each;
     return undefined;
   }
 
@@ -64,7 +73,7 @@ export class TranscriptEvents {
       case 'started':
         return this.#started(what);
       case 'model_scheduled':
-        return this.#modelScheduled(eventId, what.input);
+        return this.#modelScheduled(eventId, what);
       case 'policies_scheduled':
         this.#scheduled.set(eventId, { kind: 'policies' });
         return [];
@@ -94,10 +103,11 @@ export class TranscriptEvents {
   }
 
   /** The input of a model call holds the transcript so far: what the model is told of each call, word for word. */
-  #modelScheduled(eventId: number, payload: unknown): EventDraft[] {
-    const input = readModelInput(payload);
+  #modelScheduled(eventId: number, what: Extract<Happening, { kind: 'model_scheduled' }>): EventDraft[] {
+    const { activityId } = what;
+    const input = readModelInput(what.input);
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
-    this.#scheduled.set(eventId, { kind: 'model', turn, agentName });
+    this.#scheduled.set(eventId, { kind: 'model', turn, activityId, agentName });
     const drafts = messages === undefined ? [] : this.#fresh(messages);
     this.#facts.calls.clear();
     this.#outcomes.clear();
