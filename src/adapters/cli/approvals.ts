@@ -2,11 +2,17 @@ import { type Command, Option } from 'commander';
 import type { ApprovalList } from '../../client/list-approvals.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { renderInbox } from './approval-views.ts';
-import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
+import {
+  type ClientFlags,
+  type CommonOptions,
+  wholeNumber,
+  withClient,
+  withClientFlags,
+  withCommonOptions,
+} from './command-line.ts';
 import { durationOption } from './duration-option.ts';
 import { jsonFields } from './json-fields.ts';
-import { refuseCommands } from './not-built-yet.ts';
-import type { Output } from './output.ts';
+import { type Output, processOutput } from './output.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
 import { UsageError } from './report-error.ts';
 import { readRequest } from './read-request.ts';
@@ -24,10 +30,19 @@ interface ListOptions extends ClientFlags {
   interval?: number;
 }
 
+/** Where reviewers are. */
+const channels = ['terminal', 'markdown', 'html', 'slack', 'text'] as const;
+
+export interface PreviewOptions extends CommonOptions {
+  channel: (typeof channels)[number];
+  all?: boolean;
+  policy?: string;
+}
+
 /** Modest: each look is one query of the server's index, and adds nothing to any history. */
 const lookEveryMs = 2_000;
 
-/** `countersign approvals [list|show]`: requests that wait for a person. */
+/** `countersign approvals [list|show|preview]`: requests that wait for a person. */
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
   refuseMistyped(approvals);
@@ -79,7 +94,15 @@ export function addApprovals(program: Command): void {
       }),
     );
 
-  refuseCommands(approvals, ['preview']);
+  withCommonOptions(approvals.command('preview'))
+    .description('print what a reviewer would get for the call on standard input: { tool, args, risk? } as JSON')
+    .addOption(new Option('--channel <channel>', 'where the reviewer is').choices(channels).default('terminal'))
+    .option('--all', 'cut nothing')
+    .option('--policy <file>', 'the policy that rules on the call (default: none)')
+    .action(async (options: PreviewOptions) => {
+      const { previewCard } = await import('./preview.ts');
+      await previewCard(options, processOutput(options));
+    });
 }
 
 async function watchUntilInterrupted(

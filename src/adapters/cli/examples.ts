@@ -23,13 +23,17 @@ const examples: Record<string, readonly string[]> = {
   ],
   show: ['countersign show ticket-8', 'countersign show ticket-8 --json status,result'],
   approvals: ['countersign approvals', 'countersign approvals show 4f0c9a1e'],
+  'approvals preview': [
+    `echo '{"tool":"refund","args":{"amount":20}}' | countersign approvals preview`,
+    'countersign approvals preview --channel html < call.json > card.html',
+  ],
   'approvals list': [
     'countersign approvals',
     'countersign approvals --json requestId,toolName',
     'countersign approvals --tool refund --agent support',
     'countersign approvals --watch --interval 5s',
   ],
-  'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --run ticket-8'],
+  'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --all'],
   approve: [
     'countersign approve 4f0c9a1e',
     'countersign approve 4f0c9a1e --always call --uses 3',

@@ -4,8 +4,8 @@ import { UsageError } from './report-error.ts';
 /** Commands that this version does not support. Each is refused in one sentence. */
 const commands = ['gateway', 'dev', 'runs', 'watch', 'review', 'message', 'cancel', 'redact', 'audit'];
 
-export function refuseCommands(program: Command, names: readonly string[] = commands): void {
-  for (const name of names) {
+export function refuseCommands(program: Command): void {
+  for (const name of commands) {
     const refuse = (): never => {
       throw new UsageError(`\`${name}\` is not supported by this version.`);
     };

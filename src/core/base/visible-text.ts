@@ -8,6 +8,9 @@ import { lookAlikes } from './look-alikes.ts';
 /** Matches the escapes in a visible text; nothing else in it has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
 
+/** Matches the parts of a visible text that stay together: an escape, or a character with its combining marks. */
+export const visibleUnit = /\\u\{[0-9A-F]{4,6}\}|[^]\p{M}*/gu;
+
 const layout = new Set(['\n', '\t']);
 
 /**
@@ -16,19 +19,30 @@ const layout = new Set(['\n', '\t']);
  */
 export function visibleText(text: string, { lines = false }: { lines?: boolean } = {}): string {
   if (/^[ -[\]-~]*$/.test(text)) return text;
-  const odd = lookAlikes(text);
-  const bare = tooManyMarks(text);
+  const isOdd = oddCharacters(text);
   let shown = '';
   let index = 0;
   for (const character of text) {
     const keeps = lines && layout.has(character);
     // A backslash stays, unless the text could then be read as an escape.
     const isAmbiguous = character === '\\' && text.startsWith('u{', index + 1);
-    const escapes = isAmbiguous || isUnseen(character) || odd.has(index) || bare.has(index);
+    const escapes = isOdd(character, index) || isAmbiguous;
     shown += !keeps && escapes ? escaped(character) : character;
     index += character.length;
   }
   return shown;
+}
+
+/** True for each character to escape; called for all of them in order. */
+function oddCharacters(text: string): (character: string, index: number) => boolean {
+  const odd = lookAlikes(text);
+  const marks = tooManyMarks(text);
+  let wasOdd = false;
+  return (character, index) => {
+    // A mark belongs to its letter, and is escaped with it.
+    wasOdd = isUnseen(character) || odd.has(index) || marks.has(index) || (wasOdd && /\p{M}/u.test(character));
+    return wasOdd;
+  };
 }
 
 /** The text that `visibleText` made visible. */
@@ -44,12 +58,11 @@ function escaped(character: string): string {
 export function visibleJson(json: string): string {
   // Without the escapes of JSON, whose letters are no part of a word.
   const bare = json.replace(/\\(?:u[0-9a-f]{4}|.)/gi, (each) => ' '.repeat(each.length));
-  const odd = lookAlikes(bare);
-  const marks = tooManyMarks(bare);
+  const isOdd = oddCharacters(bare);
   let shown = '';
   let index = 0;
   for (const character of json) {
-    shown += isUnseen(character) || odd.has(index) || marks.has(index) ? unitEscapes(character) : character;
+    shown += isOdd(character, index) ? unitEscapes(character) : character;
     index += character.length;
   }
   return shown;

@@ -9,7 +9,7 @@ import { jsonText } from './json-text.ts';
 import { tableTotals } from './table-totals.ts';
 
 /** Two texts that differ in more lines are shown as one removed and one added. */
-const mostEdits = 4_000;
+const mostEdits = 1_000;
 const longestName = 300;
 const longestCell = 200;
 

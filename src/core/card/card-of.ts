@@ -45,7 +45,7 @@ export function cardOf(
     version: 1,
     requestId: visibleText(request.requestId),
     toolName: visibleText(request.toolName),
-    sentence: cardSentence(request, fields),
+    sentence: cardSentence(request, fields, bounds),
     arguments: fields,
     notShown: notShown.map((name) => cutLine(name, bounds.value).text),
     ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),

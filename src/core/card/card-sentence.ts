@@ -1,17 +1,16 @@
 import type { Card, CardField } from './card.ts';
 import type { CardRequest } from './card-request.ts';
-import { cutLine } from './cut-text.ts';
+import { type CardBounds, cutLine } from './cut-text.ts';
 import { nameWords } from '../assess/name-words.ts';
 import { visibleText } from '../base/visible-text.ts';
 
-const longestSentence = 500;
 const longestValue = 60;
 const mostValues = 3;
 
 /** The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. */
-export function cardSentence(request: CardRequest, fields: readonly CardField[]): Card['sentence'] {
+export function cardSentence(request: CardRequest, fields: readonly CardField[], bounds: CardBounds): Card['sentence'] {
   const { sentence, toolName } = request;
-  if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, longestSentence), by: 'tool' };
+  if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
   const isWord = /^[\w-]+$/.test(toolName);
   const words = isWord ? nameWords(toolName).join(' ') : visibleText(toolName);
   const title = words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;

@@ -1,18 +1,19 @@
 import type { CardChange } from './card.ts';
 
 type TableChange = CardChange & { kind: 'table' };
+type RowKind = TableChange['rows'][number]['kind'];
 
-/** A table of a change as texts: a cell that changes is `BEFORE → AFTER`, and the first column says what happens. */
-export function changeTable({ columns, rows }: TableChange): {
-  head: string[];
-  rows: { kind: TableChange['rows'][number]['kind']; cells: string[] }[];
-} {
-  return {
-    head: ['', ...columns],
-    rows: rows.map(({ kind, cells }) => ({
+const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
+const gap = '  ';
+
+/** A table of a change as cells: one that changes is `BEFORE → AFTER`, and the first column says what happens. */
+export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
+  return [
+    { kind: 'head', cells: ['', ...columns] },
+    ...rows.map(({ kind, cells }) => ({
       kind,
       cells: [
-        { same: '', removed: '-', added: '+', changed: '~' }[kind],
+        rowMarks[kind],
         ...cells.map(({ before, after }) => {
           if (kind === 'removed') return before ?? '';
           if (kind === 'added' || before === after) return after ?? '';
@@ -20,5 +21,18 @@ export function changeTable({ columns, rows }: TableChange): {
         }),
       ],
     })),
-  };
+  ];
+}
+
+/** The same as lines of text, in columns. `columnsOf`: the columns that a text takes. */
+export function tableText(
+  change: TableChange,
+  columnsOf: (text: string) => number,
+): { kind: RowKind | 'head'; text: string }[] {
+  const rows = changeTable(change);
+  const widths = rows[0]!.cells.map((_, column) => Math.max(...rows.map(({ cells }) => columnsOf(cells[column]!))));
+  return rows.map(({ kind, cells }) => {
+    const padded = cells.map((cell, column) => cell + ' '.repeat(widths[column]! - columnsOf(cell)));
+    return { kind, text: padded.join(gap).trimEnd() };
+  });
 }

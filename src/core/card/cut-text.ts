@@ -1,8 +1,9 @@
-import { visibleEscape, visibleText } from '../base/visible-text.ts';
+import { visibleText, visibleUnit } from '../base/visible-text.ts';
 import type { CardText } from './card.ts';
 
 /** Longest parts that a card shows, in characters, lines, rows and levels. */
 export interface CardBounds {
+  sentence: number;
   value: number;
   lines: number;
   fields: number;
@@ -11,9 +12,18 @@ export interface CardBounds {
   rows: number;
 }
 
-export const cardBounds: CardBounds = { value: 1_200, lines: 40, fields: 60, depth: 6, diffLines: 160, rows: 20 };
+export const cardBounds: CardBounds = {
+  sentence: 500,
+  value: 1_200,
+  lines: 40,
+  fields: 60,
+  depth: 6,
+  diffLines: 160,
+  rows: 20,
+};
 /** Everything is shown, except nesting that no layout holds. */
 export const noBounds: CardBounds = {
+  sentence: Infinity,
   value: Infinity,
   lines: Infinity,
   fields: Infinity,
@@ -24,8 +34,6 @@ export const noBounds: CardBounds = {
 
 /** The share of a cut text that is kept of its end. */
 const endShare = 0.2;
-const unit = new RegExp(`${visibleEscape.source}|[^]`, 'gu');
-
 /** A text made visible on one line, cut in its middle if it has more than `most` characters. */
 export function cutLine(text: string, most: number): CardText {
   return cut(visibleText(text), most);
@@ -58,7 +66,7 @@ function cut(shown: string, most: number): CardText {
 
 /** The characters of a visible text; an escape is one. */
 function unitsOf(shown: string): string[] {
-  return shown.match(unit) ?? [];
+  return shown.match(visibleUnit) ?? [];
 }
 
 /** Such as `[1,204 characters hidden]`. */

@@ -14,7 +14,7 @@ import {
   timeNote,
 } from './card-words.ts';
 import { hiddenNote } from './cut-text.ts';
-import { changeTable } from './change-table.ts';
+import { tableText } from './change-table.ts';
 import { wrapText } from './wrap-text.ts';
 
 export type CardStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'inverse';
@@ -218,22 +218,10 @@ function diffLine(terminal: Terminal, { kind, text }: DiffLine): string[] {
 }
 
 function tableLines(terminal: Terminal, change: CardChange & { kind: 'table' }): string[] {
-  const { head, rows } = changeTable(change);
-  const width = head.map((title, column) =>
-    Math.max(...[title, ...rows.map(({ cells }) => cells[column]!)].map((cell) => terminal.columnsOf(cell))),
+  const styles = { head: 'bold', same: 'dim', removed: 'red', added: 'green', changed: 'yellow' } as const;
+  return tableText(change, terminal.columnsOf).flatMap(({ kind, text }) =>
+    gutterLines(terminal, text, (part) => terminal.style(styles[kind], part)),
   );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell + ' '.repeat(width[column]! - terminal.columnsOf(cell)))
-      .join(gap)
-      .trimEnd();
-  const colour = { same: 'dim', removed: 'red', added: 'green', changed: 'yellow' } as const;
-  return [
-    ...gutterLines(terminal, line(head), (part) => terminal.style('bold', part)),
-    ...rows.flatMap(({ kind, cells }) =>
-      gutterLines(terminal, line(cells), (part) => terminal.style(colour[kind], part)),
-    ),
-  ];
 }
 
 function rawLines(terminal: Terminal, { raw }: Card): string[] {

@@ -1,6 +1,4 @@
-import { visibleEscape } from '../base/visible-text.ts';
-
-const unit = new RegExp(`${visibleEscape.source}|[^]`, 'gu');
+import { visibleUnit } from '../base/visible-text.ts';
 
 /**
  * Breaks a text into lines of at most so many columns: between words, and within a word that is wider than a line, but
@@ -34,7 +32,7 @@ function pieces(text: string, most: number, columnsOf: (text: string) => number)
   const lines: string[] = [];
   let line = '';
   let used = 0;
-  for (const each of text.match(unit) ?? []) {
+  for (const each of text.match(visibleUnit) ?? []) {
     const columns = columnsOf(each);
     if (used + columns > most && line !== '') {
       lines.push(line);

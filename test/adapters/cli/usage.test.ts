@@ -96,7 +96,10 @@ describe('wrong use: one sentence, exit 2', () => {
     [['policy', 'apply', 'x'], 'error: Say what to apply: a policy file, --mode MODE, or both.'],
     [['policy', 'apply', 'x', 'none.yaml'], 'error: The policy none.yaml cannot be read: there is no such file.'],
     [['close'], "error: missing required argument 'run'"],
-    [['approvals', 'preview', '--channel', 'text'], 'error: `preview` is not supported by this version.'],
+    [
+      ['approvals', 'preview', '--channel', 'fax'],
+      "error: option '--channel <channel>' argument 'fax' is invalid. Allowed choices are terminal, markdown, html, slack, text.",
+    ],
     [
       ['approvals', '--limit', '0'],
       "error: option '--limit <n>' argument '0' is invalid. It must be a whole number from 1 to 10000.",

@@ -1,0 +1,143 @@
+/**
+ * A card as GitHub-flavoured Markdown. Text from elsewhere stands in code spans and fences; outside of them are only
+ * plain words, so that nothing in it becomes markup, a link or a mention.
+ */
+import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
+import {
+  answerLabels,
+  argumentsNote,
+  changeRest,
+  changeTitle,
+  diffMarks,
+  fieldNote,
+  headings,
+  previewNote,
+  timeNote,
+} from './card-words.ts';
+import { tableText } from './change-table.ts';
+import { hiddenNote } from './cut-text.ts';
+
+const seeAll = 'the raw call shows them';
+
+export function renderMarkdown(card: Card): string {
+  const note = argumentsNote(card);
+  const notShown = card.notShown.length === 0 ? [] : [{ label: headings.notShown, texts: texts(card.notShown) }];
+  const sections: [heading: string, blocks: string[]][] = [
+    [headings.arguments, note === '' ? [...card.arguments.map(fieldBlock), ...notShown.map(rowBlock)] : [note]],
+    [headings.changes, changeBlocks(card)],
+    [headings.why, card.why.map(rowBlock)],
+    [headings.who, card.who.map(rowBlock)],
+    [headings.words, card.words === undefined ? [] : [fence(wholeText(card.words))]],
+    [headings.time, [markdownText(timeNote(card))]],
+    [headings.settled, (card.settled ?? []).map(rowBlock)],
+    [headings.answers, card.answers.map(({ name, effect }) => `- **${answerLabels[name]}**: ${markdownText(effect)}`)],
+  ];
+  return [
+    `### ${markdownText(wholeText(card.sentence))}`,
+    card.warnings.map((each) => `- ⚠ ${markdownText(each)}`).join('\n'),
+    ...sections.flatMap(([heading, blocks]) => (blocks.length === 0 ? [] : [`#### ${heading}`, joined(blocks)])),
+    ...(card.raw === ''
+      ? []
+      : [`<details>\n<summary>${headings.raw}</summary>`, fence(card.raw, 'json'), '</details>']),
+  ]
+    .filter((block) => block !== '')
+    .join('\n\n');
+}
+
+function texts(list: readonly string[]): CardText[] {
+  return list.map((text) => ({ text }));
+}
+
+/** Items of one list on lines of their own; a fence stands between blank lines. */
+function joined(blocks: readonly string[]): string {
+  return blocks.map((block, index) => (index === 0 ? '' : separator(blocks[index - 1]!, block)) + block).join('');
+}
+
+function separator(before: string, after: string): string {
+  return before.includes('\n') || after.includes('\n') || !after.startsWith('- ') ? '\n\n' : '\n';
+}
+
+function fieldBlock(field: CardField): string {
+  const { name, title, value, description } = field;
+  const label = title === undefined || title === name ? markdownText(name) : `${markdownText(title)} (${code(name)})`;
+  const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '').map(markdownText);
+  const rest = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
+  const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
+  return isBlock ? `- ${label}${rest}:\n\n${fence(wholeText(value))}` : `- ${label}: ${codeText(value)}${rest}`;
+}
+
+function rowBlock({ label, texts }: CardRow): string {
+  return `- ${label}: ${texts.map(codeText).join(', ')}`;
+}
+
+/** A text with a note in the place of what is hidden. */
+function wholeText(text: CardText): string {
+  return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
+}
+
+function codeText(text: CardText): string {
+  if (text.hidden === undefined) return code(text.text);
+  return `${code(text.text)} … *${hiddenNote(text).slice(1, -1)}: ${seeAll}* … ${code(text.end ?? '')}`;
+}
+
+function changeBlocks(card: Card): string[] {
+  const note = previewNote(card);
+  if (note !== undefined) return [note.text, ...(note.message === undefined ? [] : [fence(note.message)])];
+  if (card.preview?.state !== 'ready') return [];
+  return card.preview.changes.flatMap((change) => {
+    const rest = changeRest(change);
+    return [markdownText(changeTitle(change)), changeFence(change), ...(rest === '' ? [] : [`*${rest}*`])];
+  });
+}
+
+function changeFence(change: CardChange): string {
+  if (change.kind === 'table') {
+    return fence(
+      tableText(change, (text) => Array.from(text).length)
+        .map(({ text }) => text)
+        .join('\n'),
+    );
+  }
+  return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
+}
+
+/** Letters only, so that no reader makes a link, a mention or markup of it. */
+const plainWord = /^[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[,.;:!?]?$/u;
+
+/** A text of one line: plain words as they are, everything else in code spans. */
+function markdownText(text: string): string {
+  const parts: string[] = [];
+  let run: string[] = [];
+  const flush = (): void => {
+    const [, inside = '', after = ''] = /^(.*?)([,.;:!?]*)$/su.exec(run.join(' ')) ?? [];
+    if (inside.trim() !== '') parts.push(code(inside) + after);
+    else if (after !== '') parts.push(code(after));
+    run = [];
+  };
+  for (const word of text.split(' ')) {
+    if (plainWord.test(word)) {
+      flush();
+      parts.push(word);
+    } else run.push(word);
+  }
+  flush();
+  return parts.join(' ');
+}
+
+/** A code span that holds exactly this text, which has no line feeds. */
+function code(text: string): string {
+  if (text === '') return '``` ```';
+  const ticks = '`'.repeat(longestRun(text) + 1);
+  const isPadded = /^`|`$/.test(text) || (/^ .* $/s.test(text) && text.trim() !== '');
+  const space = isPadded ? ' ' : '';
+  return `${ticks}${space}${text}${space}${ticks}`;
+}
+
+function fence(text: string, language = 'text'): string {
+  const ticks = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  return `${ticks}${language}\n${text}\n${ticks}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+}

@@ -1,0 +1,115 @@
+/** Rich text of Slack, and how it is cut into blocks and messages that Slack accepts. */
+
+interface RichText {
+  type: 'text';
+  text: string;
+  style?: { bold?: true; italic?: true; code?: true };
+}
+
+export interface RichElement {
+  type: 'rich_text_section' | 'rich_text_preformatted';
+  elements: RichText[];
+}
+
+export type SlackBlock =
+  | { type: 'header'; text: { type: 'plain_text'; text: string; emoji: false } }
+  | { type: 'rich_text'; elements: RichElement[] };
+
+/** The arguments of `chat.postMessage` beside the channel. */
+export interface SlackMessage {
+  /** What notifications show. */
+  text: string;
+  blocks: SlackBlock[];
+}
+
+/** Slack's documented limits. */
+const mostBlocks = 50;
+const longestText = 3_000;
+/** Slack refuses a message of about 13,200 characters in all, and does not document how it counts. */
+const longestMessage = 9_000;
+
+/** One line, or a paragraph. Slack accepts no empty text. */
+export function section(
+  parts: readonly { text: string; bold?: boolean; italic?: boolean; code?: boolean }[],
+): RichElement {
+  const elements = parts.flatMap(({ text, bold = false, italic = false, code = false }): RichText[] => {
+    if (text === '') return [];
+    const style = {
+      ...(bold && { bold: true as const }),
+      ...(italic && { italic: true as const }),
+      ...(code && { code: true as const }),
+    };
+    return [{ type: 'text', text, ...(Object.keys(style).length > 0 && { style }) }];
+  });
+  return { type: 'rich_text_section', elements };
+}
+
+export function preformatted(text: string): RichElement {
+  return { type: 'rich_text_preformatted', elements: [{ type: 'text', text: text === '' ? ' ' : text }] };
+}
+
+/** As many messages as the groups take; each group begins a block. `first`: a block at the top of the first message. */
+export function slackMessages(
+  title: string,
+  groups: readonly (readonly RichElement[])[],
+  first?: SlackBlock,
+): SlackMessage[] {
+  const messages: SlackMessage[] = [];
+  let blocks: SlackBlock[] = first === undefined ? [] : [first];
+  let used = JSON.stringify(blocks).length;
+  for (const group of groups) {
+    let block: RichElement[] | undefined;
+    for (const element of group.flatMap(fittingElements)) {
+      const length = JSON.stringify(element).length + 60;
+      if (used + length > longestMessage || blocks.length === mostBlocks) {
+        messages.push({ text: fallbackText(title), blocks });
+        [blocks, used, block] = [[], 0, undefined];
+      }
+      if (block === undefined || textLength(block) + textLength([element]) > longestText) {
+        block = [];
+        blocks.push({ type: 'rich_text', elements: block });
+      }
+      append(block, element);
+      used += length;
+    }
+  }
+  return blocks.length === 0 ? messages : [...messages, { text: fallbackText(title), blocks }];
+}
+
+/** Lines that follow one another are one section. */
+function append(block: RichElement[], element: RichElement): void {
+  const last = block.at(-1);
+  if (last?.type !== 'rich_text_section' || element.type !== 'rich_text_section') {
+    block.push({ ...element, elements: [...element.elements] });
+  } else last.elements.push({ type: 'text', text: '\n' }, ...element.elements);
+}
+
+function textLength(elements: readonly RichElement[]): number {
+  return elements.flatMap((each) => each.elements).reduce((sum, { text }) => sum + text.length + 1, 0);
+}
+
+/** The element, or several of it whose texts are not too long. */
+function fittingElements(element: RichElement): RichElement[] {
+  if (element.elements.length === 0) return [];
+  if (textLength([element]) < longestText) return [element];
+  return element.elements.flatMap((each) =>
+    slices(each.text, longestText - 10).map((text) => ({ ...element, elements: [{ ...each, text }] })),
+  );
+}
+
+/** Parts of a text, without half a surrogate pair. */
+function slices(text: string, most: number): string[] {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(text.length, from + most);
+    if (/[\uD800-\uDBFF]/.test(text[to - 1]!) && to < text.length) to -= 1;
+    parts.push(text.slice(from, to));
+    from = to;
+  }
+  return parts;
+}
+
+/** Slack reads `&`, `<` and `>` of this text as markup. */
+function fallbackText(title: string): string {
+  return title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

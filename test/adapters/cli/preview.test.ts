@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { type CliResult, cli } from './support.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-preview-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const preview = (input: string | object, ...words: string[]): Promise<CliResult> =>
+  cli(['approvals', 'preview', ...words], { input: typeof input === 'string' ? input : JSON.stringify(input) });
+
+const refund = { tool: 'refund', args: { orderId: 'o-17', to: 'ann@p\u0430ypal.com' }, risk: 'destructive' };
+
+describe('each channel', () => {
+  test.each<[string, RegExp]>([
+    ['terminal', /^Refund: .*\n! What this call does may not be reversible\.\n[^]*\nThe raw call\n--all shows it\n$/],
+    [
+      'text',
+      /^Refund: [^]*\nThe raw call\n│ \{"arguments":\{"orderId":"o-17","to":"ann@p\\u0430ypal\.com"\},"tool":"refund"\}\n$/,
+    ],
+    ['markdown', /^### Refund: [^]*- to: `ann@p\\u\{0430\}ypal\.com` \(address\)\n[^]*<\/details>\n$/],
+    ['html', /^<!doctype html>\n[^]*ann@p<mark>\\u\{0430\}<\/mark>ypal\.com[^]*<\/html>\n$/],
+    ['slack', /^\{\n {2}"messages": \[[^]*\}\n$/],
+  ])('%s', async (channel, shape) => {
+    const { code, stdout, stderr } = await preview(refund, '--channel', channel);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(shape);
+  });
+
+  test('--json prints the card and its digest', async () => {
+    const { stdout } = await preview(refund, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      toolName: 'refund',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      whole: true,
+    });
+  });
+
+  test('--all cuts nothing', async () => {
+    const call = { tool: 'note', args: { text: 'x'.repeat(5_000) } };
+    expect((await preview(call)).stdout).toContain('[3,800 characters hidden; --all shows it]');
+    expect((await preview(call, '--all')).stdout).toContain('x'.repeat(5_000));
+  });
+});
+
+describe('what a run would refuse is shown all the same', () => {
+  test.each<[string, string, string[]]>([
+    ['a number', '42', ['! The input is not an object { tool, args }', '│ 42']],
+    ['no arguments', '{"tool":"a"}', ["! A run would refuse these arguments: 'args' is missing."]],
+    [
+      'arguments of another kind',
+      '{"tool":"a","args":[1,"x"]}',
+      ['args: expected an object.', 'args[0]  1', 'args[1]  x'],
+    ],
+    [
+      'a duplicate key',
+      '{"tool":"a","args":{"to":"bob","to":"ann"}}',
+      ['! A run would refuse these arguments: args.to: expected each key once.', 'to  ann', '"to":"bob","to":"ann"'],
+    ],
+    [
+      'a number that a double does not hold',
+      '{"tool":"a","args":{"id":12345678901234567890}}',
+      [
+        'args.id: expected a number that a double holds exactly',
+        '"12345678901234567890"',
+        '│ {"tool":"a","args":{"id":12345678901234567890}}',
+      ],
+    ],
+    [
+      'half a surrogate pair',
+      '{"tool":"a","args":{"id":"\\ud800"}}',
+      ['half a surrogate pair', String.raw`id  \u{D800}`],
+    ],
+    [
+      'arguments that the schema refuses',
+      '{"tool":"a","args":{"n":"x"},"schema":{"properties":{"n":{"type":"number"}}}}',
+      ['args.n: expected number'],
+    ],
+    ['a schema that is none', '{"tool":"a","args":{"n":1},"schema":{"type":"foo"}}', ['! ', 'n  1']],
+    [
+      'deep nesting',
+      `{"tool":"a","args":{"n":${'['.repeat(9_000)}${']'.repeat(9_000)}}}`,
+      ['levels of nesting', '[[[[[['],
+    ],
+    [
+      'a tool without a name',
+      '{"tool":7,"args":{},"risk":"huge"}',
+      ["! 'tool' is left out: it is not a text.", "! 'risk' is left out"],
+    ],
+    ['a preview of another kind', '{"tool":"a","args":{},"preview":[{"kind":"x"}]}', ["! 'preview' is left out"]],
+  ])('%s', async (_name, input, texts) => {
+    const { code, stdout, stderr } = await preview(input, '--channel', 'text');
+    expect([code, stderr]).toEqual([0, '']);
+    for (const text of texts) expect(stdout).toContain(text);
+  });
+});
+
+test.each([
+  ['', 'Standard input is empty'],
+  ['{"tool":', 'Standard input is not JSON'],
+])('text that is not JSON is a mistake in the command: %j', async (input, message) => {
+  const { code, stdout, stderr } = await preview(input);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toBe(`error: ${message}: give it one JSON object { tool, args }.\n`);
+});
+
+test('--policy says what the policy answers', async () => {
+  const file = join(folder, 'policy.yaml');
+  writeFileSync(file, 'rules:\n  - id: big\n    pattern: refund\n    action: ask\n    reason: Refunds need a person\n');
+  const { stdout } = await preview(refund, '--policy', file);
+  expect(stdout).toMatch(/Rule +big\nReason +Refunds need a person\n/);
+  writeFileSync(file, 'rules: 7\n');
+  const broken = await preview(refund, '--policy', file);
+  expect([broken.code, broken.stdout]).toEqual([1, '']);
+  expect(broken.stderr).toContain(`${file}:1:`);
+});
+
+test('the schema, the sentence and the change are those of the tool', async () => {
+  const call = {
+    ...refund,
+    sentence: 'Refund Ann',
+    schema: { properties: { orderId: { title: 'Order' } } },
+    preview: [{ kind: 'text', name: 'ledger', before: 'a\n', after: 'b\n' }],
+  };
+  const { stdout } = await preview(call, '--channel', 'text');
+  expect(stdout).toMatch(/^Refund Ann\n/);
+  expect(stdout).toContain('Order (orderId)  o-17');
+  expect(stdout).toContain('│ -a\n│ +b\n');
+});
