@@ -24,6 +24,7 @@ export type {
   SetPolicyMessage,
 } from './core/messages/control.ts';
 export type { MessageSignature, ParsedDecision as Decision, RequestedScope } from './core/messages/decision.ts';
+export type { Viewed } from './core/messages/viewed.ts';
 export type { Identity } from './core/people/entitlement.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
 export type { Always, GrantKind, RunPolicies } from './core/policy/policy.ts';

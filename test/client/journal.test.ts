@@ -36,6 +36,29 @@ test('the journal of a run over several executions, without a worker', async () 
   expect({ refusals, gaps, missing }).toEqual({ refusals: 0, gaps: [] });
 });
 
+test('what the channel says that was shown is in the journal', async () => {
+  await world.startWorker();
+  const policy = { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob'], quorum: 2 } }] };
+  const calls = [{ tool: 'pay', args: { to: 'viewed', amount: 1 } }];
+  const run = await world.start([{ calls }, { text: 'done' }], { policy });
+  const [request] = await run.open();
+  const { requestId } = request!;
+  const card = 'c'.repeat(64);
+  const byAnn = { channel: 'slack', card, durationMs: 4_200, batch: 3 };
+  await world.client.decide({ requestId, approved: true, reviewerId: 'ann', viewed: byAnn });
+  await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'bob', viewed: { card: 'none' } });
+  await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'bob', viewed: { channel: 'mail' } });
+  await run.result();
+  const { entries, requests, refusals } = await world.client.journal(run.workflowId);
+  const viewedIn = (kind: string): unknown[] =>
+    entries.filter((each) => each.kind === kind).map(({ viewed }) => viewed);
+  expect(viewedIn('vote')).toEqual([byAnn]);
+  expect(viewedIn('settled')).toEqual([{ channel: 'mail' }]);
+  expect(viewedIn('opened')).toEqual([undefined]);
+  expect(requests).toMatchObject([{ requestId, outcome: 'approved', viewed: { channel: 'mail' } }]);
+  expect(refusals).toBe(1);
+});
+
 test('a history in which the permit was an argument of its own', () => {
   const executions = [1, 2].map((execution) => {
     const file = join(import.meta.dirname, `../histories/0.1.0-orders-of-ones-own-execution-${execution}.json`);

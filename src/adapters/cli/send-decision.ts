@@ -19,6 +19,9 @@ export interface SendOptions extends DecisionOptions {
   mustBeShown?: boolean;
 }
 
+/** What the run records of where the decision was made. */
+const viewed = { channel: 'cli' };
+
 /** Adds the flags of every command that decides one request. */
 export function withDecision(command: Command): Command {
   const located = withClientFlags(command).option(
@@ -43,7 +46,7 @@ export async function sendDecision(
   const reviewerId = reviewerOf(options);
   const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
   const receipt = await client.decide(
-    { ...decision, requestId, reason, reviewerId, digest: options.digest ?? shownDigest ?? digest },
+    { ...decision, requestId, reason, reviewerId, viewed, digest: options.digest ?? shownDigest ?? digest },
     { workflowId: run, ...signerOf(options) },
   );
   printReceipt(output, receipt);

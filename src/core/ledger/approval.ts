@@ -1,5 +1,6 @@
 import type { Assessment } from '../assess/assessment.ts';
 import type { RequestedScope } from '../messages/decision.ts';
+import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
@@ -92,6 +93,8 @@ export interface Settlement {
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
+  /** What that reviewer saw, as their channel says. */
+  viewed?: Viewed;
   /** ISO 8601. */
   settledAt: string;
   /** For `superseded`: by what. With `edit`, request `byId` continues the question about the call. */
@@ -114,6 +117,8 @@ export interface ReviewerVote {
   at: string;
   reason?: string;
   decisionId?: string;
+  /** As in the decision. */
+  viewed?: Viewed;
   /** As in the decision. */
   always?: boolean | RequestedScope;
   /** SHA-256 of the decision's canonical JSON: a retry under the same `decisionId` has the same. */

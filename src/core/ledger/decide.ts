@@ -56,7 +56,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const record = findOpen(ledger, requestId);
   if (record === undefined) return answerSettled(ledger, decision);
   const contentDigest = jsonDigest(decision as unknown as Json);
-  const { reason, decisionId, always } = decision;
+  const { reason, decisionId, viewed, always } = decision;
   const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
   if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
@@ -76,7 +76,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
   }
-  const vote = { ...voter, approved, at: iso(atMs), contentDigest, reason, decisionId, always };
+  const vote = { ...voter, approved, at: iso(atMs), contentDigest, reason, decisionId, viewed, always };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
   if (decision.response !== undefined) {
@@ -133,7 +133,8 @@ function decideEdited(
     atMs,
   );
   const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs));
-  const { modifiedArguments: _, digest: __, ...carried } = { ...decision, requestId: successorId };
+  // The reviewer saw the card of this request, not that of its successor.
+  const { modifiedArguments: _, digest: __, viewed: ___, ...carried } = { ...decision, requestId: successorId };
   const carriedOn = chained(opened, (next) =>
     decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
   );
@@ -158,7 +159,7 @@ function keepVote(
   directories: Directories,
 ): Reduction {
   const { requestId, toolName, digest } = voted.request;
-  const { approved, reason, reviewerId, identity, decisionId } = vote;
+  const { approved, reason, reviewerId, identity, decisionId, viewed } = vote;
   const receipt = receiptOf(voted, directories, atMs);
   return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
     kind: 'vote',
@@ -170,6 +171,7 @@ function keepVote(
     reviewerId,
     identity,
     decisionId,
+    viewed,
     digest,
   });
 }

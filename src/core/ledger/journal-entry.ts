@@ -1,4 +1,5 @@
 import type { OutcomeName, Ran, Settlement } from './approval.ts';
+import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { GrantScope } from '../policy/grants.ts';
 import type { Action } from '../policy/action.ts';
@@ -57,6 +58,8 @@ export interface JournalEntry {
   /** Reviewers who are asked, first, in addition or from now on, or the new holder of a seat. */
   to?: readonly string[];
   decisionId?: string;
+  /** For a vote and for what a vote settled: what the reviewer saw, as the channel of the decision says. */
+  viewed?: Viewed;
   digest?: string;
   policyDigest?: string;
   deadline?: string | null;

@@ -1,5 +1,6 @@
 /** Reads what the ledger decided from the journal that history keeps. Needs no policy, and decides nothing again. */
 import type { CallOutcome, OutcomeName, Settlement } from './approval.ts';
+import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { isReplaced } from './is-replaced.ts';
@@ -22,6 +23,8 @@ export interface ProjectedRequest {
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
+  /** What the reviewer whose vote settled it saw, as their channel says. */
+  viewed?: Viewed;
   /** As in `Settlement`: what kind of change superseded it, and the id of the rule, grant or request. */
   by?: Settlement['by'];
   byId?: string | null;
@@ -88,8 +91,8 @@ function vote(request: ProjectedRequest, { reviewerId, identity, approved = fals
 }
 
 function settle(request: ProjectedRequest, entry: JournalEntry): void {
-  const { outcome, at, runs, reason, reviewerId, identity, decisionId, by, byId } = entry;
-  const known = { outcome, settledAt: at, runs, reason, reviewerId, identity, decisionId, by, byId };
+  const { outcome, at, runs, reason, reviewerId, identity, decisionId, viewed, by, byId } = entry;
+  const known = { outcome, settledAt: at, runs, reason, reviewerId, identity, decisionId, viewed, by, byId };
   Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 

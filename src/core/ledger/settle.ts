@@ -20,7 +20,7 @@ import {
 export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
   const { callId, request } = record;
   const { requestId, toolName, digest } = request;
-  const { outcome, runs, reason, reviewerId, identity, decisionId, by, byId } = settlement;
+  const { outcome, runs, reason, reviewerId, identity, decisionId, viewed, by, byId } = settlement;
   const isEdit = runs && settlement.edited === undefined && request.replaces?.by === 'edit';
   const edited = isEdit ? { arguments: request.arguments, digest } : settlement.edited;
   const written = edited === undefined ? settlement : { ...settlement, edited };
@@ -52,13 +52,14 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
     reviewerId,
     identity,
     decisionId,
+    viewed,
     digest: edited?.digest ?? digest,
   });
 }
 
 /** The fields of the vote that settled a request. */
-export function wordOf({ reason, reviewerId, identity, decisionId }: ReviewerVote): Partial<Settlement> {
-  return { identity, reason, reviewerId, decisionId };
+export function wordOf({ reason, reviewerId, identity, decisionId, viewed }: ReviewerVote): Partial<Settlement> {
+  return { identity, reason, reviewerId, decisionId, viewed };
 }
 
 /** Evicts replaced requests first, then the oldest: a run may still need the request that answered. */

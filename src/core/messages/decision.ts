@@ -2,6 +2,7 @@ import { canonicalJson, canonicalJsonProblem } from '../base/canonical-json.ts';
 import { compileFieldGlob } from '../match/matching.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
+import { viewedProblem, type Viewed } from './viewed.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 
@@ -47,6 +48,7 @@ export interface ParsedDecision {
   digest?: string;
   /** Makes a retry safe: the same id and content again gives the original receipt. */
   decisionId?: string;
+  viewed?: Viewed;
   signature?: MessageSignature;
 }
 
@@ -121,6 +123,10 @@ function fieldProblem(key: string, field: unknown): Problem | undefined {
       return jsonProblem(key, field);
     case 'response':
       return jsonProblem(key, field);
+    case 'viewed': {
+      const problem = viewedProblem(field);
+      return problem === undefined ? undefined : invalid(problem).problem;
+    }
     case 'signature':
       return signatureProblem(field);
     default:

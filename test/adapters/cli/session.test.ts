@@ -208,6 +208,31 @@ describe('approvals, approve, deny, show', () => {
   });
 });
 
+test('every answer says that it was made on the command line', async () => {
+  const calls = ['a', 'b', 'c', 'd'].map((to) => ({ tool: 'pay', args: { to, amount: 5 } }));
+  const started = await cli(['run', 'tester', '--detach', ...script({ calls }, { text: 'done' })]);
+  const { workflowId } = jsonLines(started)[0] as { workflowId: string };
+  const ids = await eventually('the requests', async () => {
+    const rows = jsonLines(await cli(['approvals', '--run', workflowId]));
+    return rows.length === 4 && rows.map(({ requestId }) => requestId as string);
+  });
+  const answers = [['approve'], ['deny'], ['respond', 'by hand'], ['edit', '--args', '{"to":"e","amount":1}']];
+  for (const [index, [name = '', ...rest]] of answers.entries()) {
+    expect(await cli([name, ids[index]!, ...rest, '--run', workflowId])).toMatchObject({ code: 0 });
+  }
+  const client = await createClient();
+  await client.run(workflowId).result();
+  const { requests } = await client.journal(workflowId);
+  await client.close();
+  const byId = new Map(requests.map(({ requestId, outcome, viewed }) => [requestId, [outcome, viewed]]));
+  expect(ids.map((id) => byId.get(id))).toEqual([
+    ['approved', { channel: 'cli' }],
+    ['denied', { channel: 'cli' }],
+    ['responded', { channel: 'cli' }],
+    ['approved', { channel: 'cli' }],
+  ]);
+});
+
 describe('without a worker', () => {
   test('the inbox and the run are still shown; an answer is recorded; a new worker applies it once', async () => {
     const { workflowId, requestId } = await startWaiting('zoe');

@@ -152,3 +152,16 @@ test('answers that settle nothing are bounded', () => {
   const approved = apply(ledger, decide(1, { reviewerId: 'ann' }), decide(1, { reviewerId: 'bob' }));
   expect(approved.open).toEqual([]);
 });
+
+test('what the author of an edit saw is recorded with the request that was shown, not with its successor', () => {
+  const viewed = { channel: 'cli', card: 'c'.repeat(64) };
+  const asked = apply(emptyLedger(1), open(requestRecord(1)));
+  const successor = { ...successorOf(2, 1), terms: { ...successorOf(2, 1).terms, onTimeout: 'allow' as const } };
+  const { ledger, entries } = reduce(asked, decide(1, { reviewerId: 'reviewer-2', viewed }, editInto(successor)));
+  expect(entries.map(({ kind, requestId, viewed: seen }) => [kind, requestId, seen])).toEqual([
+    ['settled', requestIdOf(1), viewed],
+    ['opened', requestIdOf(2), undefined],
+    ['settled', requestIdOf(2), undefined],
+  ]);
+  expect(ledger.settled.map(({ settlement }) => settlement.viewed)).toEqual([viewed, undefined]);
+});

@@ -26,6 +26,8 @@ describe('a valid decision', () => {
     ["in the tool's place", { ...whole, approved: false, response: { paid: true } }],
     ["in the tool's place, by nothing", { ...whole, approved: false, response: null }],
     ['with a signature', { ...whole, signature: { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: 'v' } }],
+    ['with what its channel showed', { ...whole, viewed: { channel: 'slack', card: digest, durationMs: 0, batch: 1 } }],
+    ['with nothing of what its channel showed', { ...whole, viewed: {} }],
     ['with empty texts', { requestId, approved: true, reason: '', reviewerId: '' }],
   ])('%s', (_name, decision) => expect(parseDecision(decision)).toEqual({ decision }));
 
@@ -103,6 +105,27 @@ describe('an invalid decision is refused in one sentence', () => {
       'invalid_decision',
       "'always.expiresIn' must be a whole number and a unit, such as 30m or 1h",
     ]),
+    ...['cli', null, [], 7].map((viewed): [unknown, string, string] => [
+      { ...whole, viewed },
+      'invalid_decision',
+      "'viewed' must be an object { channel, card, durationMs, batch }, each of them optional",
+    ]),
+    ...(
+      [
+        [{ seen: true }, "unknown field 'viewed.seen'"],
+        [{ toString: 1 }, "unknown field 'viewed.toString'"],
+        [{ channel: '' }, "'viewed.channel' must be text of 1 to 40 characters"],
+        [{ channel: 'c'.repeat(41) }, "'viewed.channel' must be text of 1 to 40 characters"],
+        [{ channel: 7 }, "'viewed.channel' must be text of 1 to 40 characters"],
+        [{ card: digest.toUpperCase() }, "'viewed.card' must be 64 lower-case hex characters"],
+        [{ card: digest.slice(1) }, "'viewed.card' must be 64 lower-case hex characters"],
+        [{ durationMs: -1 }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
+        [{ durationMs: 1.5 }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
+        [{ durationMs: '5' }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
+        [{ batch: 0 }, "'viewed.batch' must be a whole number from 1 to 10000"],
+        [{ batch: 10_001 }, "'viewed.batch' must be a whole number from 1 to 10000"],
+      ] as const
+    ).map(([viewed, message]): [unknown, string, string] => [{ ...whole, viewed }, 'invalid_decision', message]),
     ...[0, 1.5, '3', 1_000_001].map((uses): [unknown, string, string] => [
       { ...whole, always: { kind: 'call', uses } },
       'invalid_decision',

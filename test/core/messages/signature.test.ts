@@ -153,6 +153,7 @@ test.each<[string, Change]>([
   ['another reviewer', changes({ reviewerId: 'bob' })],
   ['another decision id', changes({ decisionId: 'y' })],
   ['a reason more', changes({ reason: 'yes' })],
+  ['another card that was shown', changes({ viewed: { card: 'c'.repeat(64) } })],
   ['always', changes({ always: true })],
   ['edited arguments', changes({ modifiedArguments: {} })],
   ['another key id', inProof({ keyId: 'k2' })],

@@ -1,0 +1,46 @@
+/**
+ * What a reviewer saw of a request, as the channel says that sent the decision: nobody checks it. A signature of the
+ * decision covers it.
+ */
+export interface Viewed {
+  /** Where it was shown, such as `cli`; at most 40 characters. */
+  channel?: string;
+  /** SHA-256 of the card that was shown: 64 hex characters. */
+  card?: string;
+  /** How long it was shown, in milliseconds; at most a year. */
+  durationMs?: number;
+  /** How many requests were shown and decided at once; at most 10,000. */
+  batch?: number;
+}
+
+const longestChannel = 40;
+const longestMs = 365 * 24 * 3_600_000;
+const mostAtOnce = 10_000;
+
+/** For each member: the expected value in words, and a check of it. */
+const members = {
+  channel: [
+    `text of 1 to ${longestChannel} characters`,
+    (value) => typeof value === 'string' && value !== '' && value.length <= longestChannel && value.isWellFormed(),
+  ],
+  card: ['64 lower-case hex characters', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)],
+  durationMs: [`a whole number from 0 to ${longestMs}`, (value) => isWithin(value, 0, longestMs)],
+  batch: [`a whole number from 1 to ${mostAtOnce}`, (value) => isWithin(value, 1, mostAtOnce)],
+} satisfies Record<keyof Viewed, [string, (value: unknown) => boolean]>;
+
+/** Why a value is no `Viewed`, in one sentence; undefined if it is one. */
+export function viewedProblem(viewed: unknown): string | undefined {
+  if (typeof viewed !== 'object' || viewed === null || Array.isArray(viewed)) {
+    return `'viewed' must be an object { ${Object.keys(members).join(', ')} }, each of them optional`;
+  }
+  for (const [name, value] of Object.entries(viewed)) {
+    if (!Object.hasOwn(members, name)) return `unknown field 'viewed.${name.slice(0, 40)}'`;
+    const [expected, fits] = members[name as keyof Viewed];
+    if (value !== undefined && !fits(value)) return `'viewed.${name}' must be ${expected}`;
+  }
+  return undefined;
+}
+
+function isWithin(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
