@@ -13,6 +13,7 @@ export type { CommonDecision, ReviewedRequest } from './client/decide-all.ts';
 export type { HistoryChain, HistoryExecution } from './client/history-chain.ts';
 export type { Journal } from './client/fetch-journal.ts';
 export type { ApprovalFilter, ApprovalList, UnreadRun } from './client/list-approvals.ts';
+export type { ListedRun, ListedStatus, RunFilter } from './client/list-runs.ts';
 export type { Check } from './client/check-codec.ts';
 export { createReviewerKey, publicKeyOf } from './client/reviewer-key.ts';
 export type { ReviewerKey } from './client/reviewer-key.ts';

@@ -17,6 +17,7 @@ import { getApproval } from './get-approval.ts';
 import { fetchHistoryChain } from './history-chain.ts';
 import { fetchJournal } from './fetch-journal.ts';
 import { listApprovals } from './list-approvals.ts';
+import { listRuns } from './list-runs.ts';
 import { queryRun } from './query-run.ts';
 import { runResult } from './run-result.ts';
 import { showRun } from './show-run.ts';
@@ -77,6 +78,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
         await startRun(session, name, input, { ...startOptions, taskQueue: startOptions?.taskQueue ?? taskQueue }),
       );
     },
+    runs: (filter) => listRuns(session, filter),
     show: (workflowId) => showRun(session, workflowId),
     approvals: {
       list: (filter) => listApprovals(session, filter),

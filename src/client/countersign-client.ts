@@ -23,6 +23,7 @@ import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history-chain.ts';
 import type { Journal } from './fetch-journal.ts';
 import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
+import type { ListedRun, RunFilter } from './list-runs.ts';
 import type { RunView } from './show-run.ts';
 import type { StartOptions } from './start-run.ts';
 import type { Setup } from './set-up.ts';
@@ -168,6 +169,8 @@ export interface CountersignClient {
   start(agent: string | { name: string }, input: string | Message[], options?: StartOptions): Promise<RunHandle>;
   /** The handle of a run that exists. Makes no call to the server. */
   run(workflowId: string): RunHandle;
+  /** Lists runs, the newest first, page by page. It reads visibility, which lags by up to seconds. */
+  runs(filter?: RunFilter): AsyncIterable<ListedRun>;
   /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
   readonly approvals: {

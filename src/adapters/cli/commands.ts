@@ -37,9 +37,19 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./run.ts')).addRun(program),
   },
   {
-    usage: 'show <run>',
+    usage: 'runs',
+    about: 'list runs, the newest first',
+    addTo: async (program) => (await import('./runs.ts')).addRuns(program),
+  },
+  {
+    usage: 'show [run]',
     about: 'show a run: its status, its calls, what it waits for, what is tried again, its result',
     addTo: async (program) => (await import('./show.ts')).addShow(program),
+  },
+  {
+    usage: 'watch <run>',
+    about: 'follow a run: what the model says, calls, requests, decisions and results, until it ends',
+    addTo: async (program) => (await import('./watch.ts')).addWatch(program),
   },
   {
     usage: 'approvals',

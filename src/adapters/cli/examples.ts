@@ -21,7 +21,22 @@ const examples: Record<string, readonly string[]> = {
     'countersign run support --input - --id ticket-8 --detach < ticket.txt',
     "countersign run tidy --input 'Please tidy up' --policy strict.yaml --caller carl",
   ],
-  show: ['countersign show ticket-8', 'countersign show ticket-8 --json status,result'],
+  runs: [
+    'countersign runs',
+    'countersign runs --status waiting --agent support',
+    'countersign runs --json workflowId,status',
+  ],
+  show: [
+    'countersign show ticket-8',
+    'countersign show ticket-8 --json status,result',
+    'countersign show ticket-8 --events',
+    'countersign show --events --file history.json',
+  ],
+  watch: [
+    'countersign watch ticket-8',
+    'countersign watch ticket-8 --no-tokens --json',
+    'countersign watch ticket-8 --after 01a204fe-da0d-7dc9-88f6-adf659162127.19.0',
+  ],
   approvals: ['countersign approvals', 'countersign approvals show 4f0c9a1e'],
   'approvals preview': [
     `echo '{"tool":"refund","args":{"amount":20}}' | countersign approvals preview`,

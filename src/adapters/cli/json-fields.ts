@@ -1,10 +1,15 @@
 import type { UnreadRun } from '../../client/list-approvals.ts';
+import type { ListedRun } from '../../client/list-runs.ts';
 import type { RunView } from '../../client/show-run.ts';
 import type { ApprovalDetails, Grant, RunResult } from '../../contract.ts';
+import type { RunEvent } from '../../core/events/run-event.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 
+/** The names of the members of any of these types. */
+type AnyMember<Printed> = Printed extends unknown ? keyof Printed : never;
+
 /** The names of all fields that a command prints: the compiler refuses a list that is not complete. */
-function fields<Printed>(names: Record<keyof Printed, true>): readonly string[] {
+function fields<Printed>(names: Record<AnyMember<Printed>, true>): readonly string[] {
   return Object.keys(names);
 }
 
@@ -99,6 +104,63 @@ export const jsonFields = {
     returned: true,
     failure: true,
     note: true,
+  }),
+  listedRun: fields<ListedRun>({
+    workflowId: true,
+    workflowType: true,
+    status: true,
+    agent: true,
+    open: true,
+    startedAt: true,
+    closedAt: true,
+  }),
+  event: fields<RunEvent>({
+    type: true,
+    id: true,
+    workflowId: true,
+    at: true,
+    item: true,
+    requestId: true,
+    callId: true,
+    toolName: true,
+    sentence: true,
+    arguments: true,
+    argumentNames: true,
+    argumentBytes: true,
+    shown: true,
+    shownArguments: true,
+    notShown: true,
+    riskLevel: true,
+    assessment: true,
+    agentName: true,
+    callerUserId: true,
+    contextSummary: true,
+    rule: true,
+    rulePlace: true,
+    requestedAt: true,
+    deadline: true,
+    digest: true,
+    lineage: true,
+    replaces: true,
+    metadata: true,
+    reviewers: true,
+    decision: true,
+    reason: true,
+    reviewerId: true,
+    ran: true,
+    identity: true,
+    grantId: true,
+    by: true,
+    byId: true,
+    status: true,
+    output: true,
+    outcomes: true,
+    failure: true,
+    message: true,
+    turn: true,
+    offset: true,
+    delta: true,
+    hidden: true,
   }),
   result: fields<Omit<RunResult, 'journal'> & { workflowId: string }>({
     workflowId: true,

@@ -12,6 +12,8 @@ export interface Output {
   readonly height: number;
   /** Writes a line to standard output. The caller escapes text from a run. */
   line(text: string): void;
+  /** Writes text without a line break to standard output. The caller escapes text from a run. */
+  write(text: string): void;
   /** Writes one JSON value, or the fields of it that `--json` selects, on one line to standard output. */
   json(value: object): void;
   /** Writes a line to standard error: progress and warnings, which are not part of the result. */
@@ -34,6 +36,7 @@ export function processOutput(options: JsonOption): Output {
       return stdout.rows || Infinity;
     },
     line: (text) => stdout.write(`${text}\n`),
+    write: (text) => stdout.write(text),
     json: (value) => stdout.write(`${escapeJson((selected === undefined ? value : pick(value, selected)) as Json)}\n`),
     note: (text) => stderr.write(`${text}\n`),
     style: (format, text) => styleText(format, text, { stream: stdout }),

@@ -9,10 +9,10 @@ import {
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
-/** Reads the text of a file. Throws a usage error if it cannot be read. */
-export async function readFileText(file: string): Promise<string> {
+/** Reads the text of a file. Throws a usage error if it cannot be read. `what`: what the file should hold. */
+export async function readFileText(file: string, what = 'policy'): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
+    throw new UsageError(`The ${what} ${file} cannot be read: ${readFault(cause)}.`);
   });
 }
 

@@ -62,6 +62,7 @@ export function terminal(width = Infinity): Output {
     width,
     height: Infinity,
     line: () => undefined,
+    write: () => undefined,
     json: () => undefined,
     note: () => undefined,
     style: (_format, text) => text,

@@ -1,0 +1,135 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import { optionalTsToDate } from '@temporalio/common/lib/time.js';
+import type { temporal } from '@temporalio/proto';
+import { workflowType } from '../contract.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+import { decodeHistory } from './decode-history.ts';
+import { indexedIds } from './memo-rows.ts';
+import { readPage } from './read-executions.ts';
+
+/** The states of a run that lists know. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
+export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
+/** One of them. */
+export type ListedStatus = (typeof listedStatuses)[number];
+
+/** Which runs to list. Default: all. */
+export interface RunFilter {
+  status?: ListedStatus;
+  /** The agent with which the run was started. */
+  agent?: string;
+  /** The maximum number of runs. Default: no limit. */
+  limit?: number;
+}
+
+/** One run of the list. */
+export interface ListedRun {
+  workflowId: string;
+  /** `agentRun`, or the type of a workflow of one's own. */
+  workflowType: string;
+  status: ListedStatus;
+  /** The agent with which the run was started; absent for a workflow of one's own, and if it cannot be read. */
+  agent?: string;
+  /** The number of open requests. */
+  open: number;
+  /** ISO 8601: when its present execution started. */
+  startedAt: string;
+  /** ISO 8601; absent while the run is open. */
+  closedAt?: string;
+}
+
+type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+const pageSize = 100;
+
+const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
+  running: (ids) => `ExecutionStatus = "Running" AND ${ids} IS NULL`,
+  waiting: (ids) => `ExecutionStatus = "Running" AND ${ids} IS NOT NULL`,
+  completed: () => 'ExecutionStatus = "Completed"',
+  failed: () => 'ExecutionStatus IN ("Failed", "Terminated", "TimedOut")',
+  cancelled: () => 'ExecutionStatus = "Canceled"',
+};
+
+/**
+ * Lists runs, and workflows of one's own that asked, the newest first: from visibility, so with a lag of up to seconds.
+ * Visibility does not know the agent, which is read from the first event of each run.
+ */
+export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
+  const { status, limit = Infinity } = filter;
+  const agent = filter.agent?.normalize('NFC');
+  const { ids, tags } = session.attributes;
+  const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
+  const query = [
+    `(WorkflowType = "${workflowType}"${asked})`,
+    status === undefined ? 'ExecutionStatus != "ContinuedAsNew"' : byStatus[status](ids),
+  ].join(' AND ');
+  let left = limit;
+  for (let next: Uint8Array | undefined; left > 0;) {
+    const page = await callServer(session, () => listPage(session, query, next));
+    for (const run of await Promise.all(page.rows.map((row) => listed(session, row)))) {
+      if (left <= 0) return;
+      if (agent !== undefined && run.agent !== agent) continue;
+      left -= 1;
+      yield run;
+    }
+    if (page.next === undefined) return;
+    next = page.next;
+  }
+}
+
+async function listPage(
+  { connection, namespace }: Session,
+  query: string,
+  nextPageToken: Uint8Array | undefined,
+): Promise<{ rows: Row[]; next?: Uint8Array }> {
+  const answer = await connection.workflowService.listWorkflowExecutions({
+    namespace,
+    query,
+    pageSize,
+    ...(nextPageToken !== undefined && { nextPageToken }),
+  });
+  const { executions: rows, nextPageToken: next } = answer;
+  return next.length > 0 ? { rows, next } : { rows };
+}
+
+async function listed(session: Session, row: Row): Promise<ListedRun> {
+  const workflowId = row.execution?.workflowId ?? '';
+  const isRun = row.type?.name === workflowType;
+  const agent = isRun ? await agentOf(session, { workflowId, runId: row.execution?.runId ?? '' }) : undefined;
+  const open = indexedIds(session, row).length;
+  const closedAt = optionalTsToDate(row.closeTime)?.toISOString();
+  return {
+    workflowId,
+    workflowType: row.type?.name ?? '',
+    status: statusOf(row, open),
+    ...(agent !== undefined && { agent }),
+    open,
+    startedAt: optionalTsToDate(row.startTime)?.toISOString() ?? '',
+    ...(closedAt !== undefined && { closedAt }),
+  };
+}
+
+/** By the numbers of `WORKFLOW_EXECUTION_STATUS_…` in Temporal's API. */
+function statusOf({ status }: Row, open: number): ListedStatus {
+  const number = Number(status);
+  if (number === 1) return open > 0 ? 'waiting' : 'running';
+  if (number === 2) return 'completed';
+  return number === 4 ? 'cancelled' : 'failed';
+}
+
+/** Undefined if it cannot be read, or is gone meanwhile. */
+async function agentOf(
+  session: Session,
+  execution: { workflowId: string; runId: string },
+): Promise<string | undefined> {
+  try {
+    const { events } = await readPage(session, execution, { size: 1 });
+    await decodeHistory(session, events);
+    const [input] = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    if (input === undefined) return undefined;
+    const { agent } = defaultPayloadConverter.fromPayload<{ agent?: unknown } | null>(input) ?? {};
+    return typeof agent === 'string' ? agent.normalize('NFC') : undefined;
+  } catch {
+    return undefined;
+  }
+}
