@@ -4,7 +4,11 @@ import { type ApprovalSummary, summaryOf } from '../core/ledger/approval-index.t
 import { readingRemedy } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { type DescribedRun, type WithMemo, describeRun, indexedIds, memoRows, withMemos } from './memo-rows.ts';
+import { inParallel } from './in-parallel.ts';
+import { type Batch, inboxBatches } from './inbox-batches.ts';
+import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
+import type { WaitingRun } from './waiting-runs.ts';
+import { describeRun, memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 
 /** Which open requests to list. Default: all. */
@@ -15,8 +19,10 @@ export interface ApprovalFilter {
   agent?: string;
   /** Only the requests of this run. They are read from the run itself, so without delay. */
   workflowId?: string;
-  /** The maximum number of rows. Default 100. */
+  /** The maximum number of rows. Default 100; `Infinity` reads the whole inbox. */
   limit?: number;
+  /** `next` of the page before: lists what follows it. Give the same filters. */
+  after?: string;
 }
 
 /** A run whose open requests this client cannot read, because it lacks a codec of the workers or its key. */
@@ -28,12 +34,15 @@ export interface UnreadRun {
   message: string;
 }
 
-/** The inbox, earliest deadline first. */
+/**
+ * A page of the inbox: the runs with the earliest deadlines, and their rows by deadline. Runs without a deadline come
+ * last.
+ */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
-  /** The number of open requests beyond the limit, or not readable without a worker. */
+  /** The number of open requests beyond the limit, or not readable without a worker; with `next` there may be others. */
   more: number;
-  /** Present if further pages follow: the `after` of the next one. */
+  /** The `after` of the next page. Absent if there is none; the last page may be empty. */
   next?: string;
   /** The runs whose requests cannot be read here. A filter by tool or agent does not apply to them. */
   unread: UnreadRun[];
@@ -42,31 +51,79 @@ export interface ApprovalList {
 /**
  * Lists open requests from visibility: this needs no worker and wakes no run. The index lags by up to seconds, so a row
  * may be settled already; the run itself judges a decision. A caller's text never enters the server's query, because
- * quoted ids with `"` or `\` are not found (tried); the memo of one run is read by its id, without delay.
+ * quoted ids with `"` or `\` are not found (tried), and because the tags may lack a tool: filters are applied to rows.
+ * The memo of one run is read by its id, without delay. Throws `invalid_message` for an `after` that is none.
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
-  const { workflowId, limit = 100 } = filter;
+  const { workflowId } = filter;
+  const limit = Math.max(1, filter.limit ?? 100);
+  const after = filter.after === undefined ? undefined : readCursor(filter.after);
+  const batches = workflowId === undefined ? inboxBatches(session, limit, after) : onlyRun(session, workflowId);
+  const list: ApprovalList = { approvals: [], more: 0, unread: [] };
+  for await (const batch of batches) {
+    const runs = followers(batch.runs, after);
+    const read = await inParallel(runs, runsAtOnce, (run) => rowsOf(session, run));
+    for (const [index, run] of runs.entries()) {
+      const { rows, missing, unread } = read[index]!;
+      const wanted = rowsAfter(rows.toSorted(byDeadline), run, after).filter(fits(filter));
+      const room = Math.max(0, limit - list.approvals.length - list.unread.length);
+      list.more += missing + Math.max(0, wanted.length - room);
+      list.approvals.push(...wanted.slice(0, room));
+      if (unread !== undefined && room > 0) list.unread.push(unread);
+      const isCut = wanted.length > room || (unread !== undefined && room === 0);
+      if (isCut && room > 0) list.next = placeIn(batch, run, wanted[room - 1]!.requestId);
+      else if (isCut) list.next ??= placeIn(batch, runs[index - 1] ?? run);
+    }
+    const isFull = list.approvals.length + list.unread.length >= limit;
+    const last = batch.runs.at(-1);
+    if (batch.isLast || list.next !== undefined) break;
+    if (isFull && last !== undefined) {
+      list.next = placeIn(batch, last);
+      break;
+    }
+  }
+  list.approvals.sort(byDeadline);
+  return list;
+}
+
+/** The number of runs that are asked for the rows that their memos had no room for, at the same time. */
+const runsAtOnce = 8;
+
+function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
   const agent = filter.agent?.normalize('NFC');
-  const runs = workflowId === undefined ? listRunning(session) : describeOne(session, workflowId);
-  const wanted = (row: ApprovalSummary): boolean =>
+  return (row) =>
     (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
-  const rows: ApprovalSummary[] = [];
-  const unread: UnreadRun[] = [];
-  let missing = 0;
-  await callServer(
-    session,
-    async () => {
-      for await (const run of runs) {
-        const found = await rowsOf(session, run);
-        rows.push(...found.rows.filter(wanted));
-        missing += found.missing;
-        if (found.unread !== undefined) unread.push(found.unread);
-      }
-    },
-    { timeoutMs: 30_000, workflowId },
+}
+
+/** The runs of a batch that a page after this place still has to show, in part or in whole. */
+function followers(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRun[] {
+  if (after === undefined) return runs;
+  if ('dueMs' in after) {
+    return runs.filter(
+      ({ dueMs, workflowId }) =>
+        dueMs === null || dueMs > after.dueMs || (dueMs === after.dueMs && workflowId >= after.run),
+    );
+  }
+  const undated = runs.filter(({ dueMs }) => dueMs === null);
+  return undated.slice(
+    Math.max(
+      0,
+      undated.findIndex(({ workflowId }) => workflowId === after.run),
+    ),
   );
-  rows.sort(byDeadline);
-  return { approvals: rows.slice(0, limit), more: Math.max(0, rows.length - limit) + missing, unread };
+}
+
+/** The rows of a run that follow a place. If its request has gone since, all of them. */
+function rowsAfter(rows: ApprovalSummary[], run: WaitingRun, after: InboxCursor | undefined): ApprovalSummary[] {
+  if (after === undefined || run.workflowId !== after.run) return rows;
+  return after.request === '' ? [] : rows.slice(rows.findIndex(({ requestId }) => requestId === after.request) + 1);
+}
+
+/** The place after a request of a run, or after the whole run. */
+function placeIn({ from }: Batch, run: WaitingRun, request = ''): string {
+  const place = { run: run.workflowId, request };
+  if ('token' in from) return writeCursor({ ...place, token: from.token });
+  return writeCursor(run.dueMs === null ? { ...place, token: '' } : { ...place, dueMs: run.dueMs, ...from });
 }
 
 interface RunRows {
@@ -75,7 +132,7 @@ interface RunRows {
   unread?: UnreadRun;
 }
 
-async function rowsOf(session: Session, run: ListedRun): Promise<RunRows> {
+async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);
   if (unread !== undefined) {
@@ -93,28 +150,9 @@ async function rowsOf(session: Session, run: ListedRun): Promise<RunRows> {
   }
 }
 
-type ListedRun = WithMemo & Pick<DescribedRun, 'openIds'>;
-
-async function* listRunning(session: Session): AsyncGenerator<ListedRun> {
-  const { connection, namespace, attributes } = session;
-  const query = `${attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await connection.workflowService.listWorkflowExecutions({
-      namespace,
-      query,
-      pageSize: 1_000,
-      nextPageToken,
-    });
-    const runs = await withMemos(session, page.executions);
-    yield* page.executions.map((row, index) => ({ ...runs[index]!, openIds: indexedIds(session, row) }));
-    nextPageToken = page.nextPageToken;
-  } while (nextPageToken.length > 0);
-}
-
-async function* describeOne(session: Session, workflowId: string): AsyncGenerator<ListedRun> {
-  const run = await describeRun(session, workflowId);
-  if (run.isRunning) yield run;
+async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Batch> {
+  const run = await callServer(session, () => describeRun(session, workflowId), { workflowId, timeoutMs: 30_000 });
+  yield { runs: run.isRunning ? [{ ...run, dueMs: null }] : [], from: { token: '' }, isLast: true };
 }
 
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {

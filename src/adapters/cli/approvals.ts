@@ -26,6 +26,7 @@ interface ListOptions extends ClientFlags {
   agent?: string;
   run?: string;
   limit?: number;
+  after?: string;
   watch?: boolean;
   interval?: number;
 }
@@ -53,21 +54,26 @@ export function addApprovals(program: Command): void {
     .option('--agent <name>', 'only calls of this agent')
     .option('--run <workflow id>', 'only requests of this run')
     .option('--limit <n>', 'the most rows to print', wholeNumber(1, 10_000), 100)
-    .addOption(new Option('--watch', 'print the list again when it changes, until Ctrl-C').conflicts('limit'))
+    .option('--after <place>', 'the next page: the place that the page before ends with')
+    .addOption(
+      new Option('--watch', 'print the list again when it changes, until Ctrl-C').conflicts(['limit', 'after']),
+    )
     .option('--interval <duration>', 'with --watch: how often to look (default: 2s)', durationOption(1_000))
     .action((options: ListOptions) => {
       if (options.interval !== undefined && options.watch !== true) {
         throw new UsageError('--interval says how often --watch looks: add --watch.');
       }
       return withClient(options, async (client, output) => {
-        const { run, tool, agent, limit, interval: intervalMs = lookEveryMs } = options;
-        const list = (most?: number) => client.approvals.list({ tool, agent, workflowId: run, limit: most });
-        if (options.watch === true) return watchUntilInterrupted(() => list(Infinity), output, intervalMs);
-        const inbox = await list(limit);
-        const { approvals: rows, unread, more } = inbox;
+        const { run, tool, agent, limit, after, interval: intervalMs = lookEveryMs } = options;
+        const filter = { tool, agent, workflowId: run };
+        const listAll = () => client.approvals.list({ ...filter, limit: Infinity });
+        if (options.watch === true) return watchUntilInterrupted(listAll, output, intervalMs);
+        const inbox = await client.approvals.list({ ...filter, limit, after });
+        const { approvals: rows, unread, more, next } = inbox;
         if (output.forPeople) output.line(renderInbox(output, inbox, Date.now()));
         else for (const each of [...rows, ...unread]) output.json(each);
-        if (more > 0) output.note(`${more} more are not shown.`);
+        if (next !== undefined) output.note(`More may wait: add --after ${next} for the next page.`);
+        else if (more > 0) output.note(`${more} more are not shown.`);
       });
     });
 

@@ -47,6 +47,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign approvals --json requestId,toolName',
     'countersign approvals --tool refund --agent support',
     'countersign approvals --watch --interval 5s',
+    'countersign approvals --limit 20',
   ],
   'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --all'],
   approve: [
