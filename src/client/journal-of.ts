@@ -54,12 +54,12 @@ function gatedJournalIn(event: Event): JournalEntry[] {
   const activity = scheduled?.activityType?.name ?? '';
   const first = scheduled?.input?.payloads?.[0];
   const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
-  const carriers = [isOurs || isMarked(first) ? first : undefined, ...memosOf(event)].filter(isPayload);
+  const carriers = [isOurs || isMarkedPermit(first) ? first : undefined, ...memosOf(event)].filter(isPayload);
   return [permitIn(first?.metadata), ...carriers.map(decoded)].flatMap(entriesIn);
 }
 
 /** In histories of the first versions, a permit was an argument of its own, and its payload's metadata said so. */
-export function isMarked(payload: Payload | undefined): boolean {
+export function isMarkedPermit(payload: Payload | null | undefined): boolean {
   const mark = payload?.metadata?.['countersign'];
   return mark != null && new TextDecoder().decode(mark) === 'permit';
 }

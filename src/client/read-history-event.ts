@@ -5,7 +5,7 @@ import type { ActivityEnd, Happening, HistoryEvent, PlainFailure } from '../core
 import { permitIn } from '../core/base/permit-metadata.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
-import { isMarked, journalOfEvent } from './journal-of.ts';
+import { isMarkedPermit, journalOfEvent } from './journal-of.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
@@ -72,7 +72,7 @@ export class HistoryReader {
     if (toolName.startsWith('countersign.')) return undefined;
     const given = (scheduled.input?.payloads ?? []).map((each) => this.#value(each));
     const beside = objectIn(permitIn(first?.metadata));
-    const isArgument = beside === undefined && (this.#isAgentRun || isMarked(first));
+    const isArgument = beside === undefined && (this.#isAgentRun || isMarkedPermit(first));
     const { callId } = (isArgument ? objectIn(given[0]) : beside) ?? {};
     if (typeof callId !== 'string') return undefined;
     const args = this.#isAgentRun ? given[1] : given.slice(isArgument ? 1 : 0);

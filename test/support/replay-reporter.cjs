@@ -1,6 +1,6 @@
 /**
- * After all tests, while their server still runs, replays every history that they made (I12). Failures are printed,
- * count as failed tests and fail the session.
+ * After all tests, while their server still runs, replays every history that they made (I12), and makes every ruling in
+ * them again. Failures are printed, count as failed tests and fail the session.
  */
 'use strict';
 
@@ -20,6 +20,8 @@ class ReplayReporter {
       process.stderr.write(`${replayLines(report).join('\n')}\n`);
       if (report.failed.length > 0)
         this.#fail(results, report.failed.length, 'histories that tests made do not replay');
+      const { differing } = report.rulings;
+      if (differing.length > 0) this.#fail(results, differing.length, 'rulings that tests made differ when made again');
     } catch (error) {
       process.stderr.write(`Histories: ${error.message}\n`);
       this.#fail(results, 1, error.message);

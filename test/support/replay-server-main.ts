@@ -6,7 +6,9 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { evidenceOf } from '../../src/client/evidence-of.ts';
 import { connect, type Session } from '../../src/client/connect.ts';
+import { verifyEvidence } from '../../src/core/audit/verify-evidence.ts';
 import { EncryptionCodec } from '../../src/codec.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
@@ -32,7 +34,14 @@ const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } 
 const dataConverter = process.env['COUNTERSIGN_KEYS'] === undefined ? {} : { payloadCodecs: [new EncryptionCodec()] };
 const startedMs = performance.now();
 let isLoggerInstalled = false;
-const report: ReplayReport = { listed: 0, replayed: 0, skipped: {}, failed: [], seconds: 0 };
+const report: ReplayReport = {
+  listed: 0,
+  replayed: 0,
+  skipped: {},
+  failed: [],
+  rulings: { agreed: 0, differing: [], notReRuled: {} },
+  seconds: 0,
+};
 const sessions = await connectAll();
 try {
   const waiting = new Map<string, Execution[]>();
@@ -126,8 +135,10 @@ async function replay({ workflowBundle, plugins }: BuiltBundle, executions: read
   }
   // One at a time: the next history is read only after the result of the previous one.
   for await (const { error } of Worker.runReplayHistories({ workflowBundle, plugins, dataConverter }, histories())) {
-    if (error === undefined) report.replayed++;
-    else keep(current!.execution, current!.history, error);
+    if (error === undefined) {
+      report.replayed++;
+      ruleAgain(current!.execution, current!.history);
+    } else keep(current!.execution, current!.history, error);
   }
 }
 
@@ -138,6 +149,16 @@ async function historyOf({ session, workflowId, runId }: Execution): Promise<His
     if (grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
     throw error;
   }
+}
+
+/** One execution by itself: a continued one begins with what it was handed. */
+function ruleAgain({ workflowId, runId }: Execution, history: History): void {
+  const { agreed, differing, notReRuled } = report.rulings;
+  const { entries, evidence } = evidenceOf([history]);
+  const again = verifyEvidence(entries, evidence);
+  report.rulings.agreed = agreed + again.agreed.length;
+  differing.push(...again.differing.map(({ sentence }) => ({ workflowId, runId, sentence })));
+  for (const { why } of again.notReRuled) notReRuled[why] = (notReRuled[why] ?? 0) + 1;
 }
 
 function isStoredElsewhere(history: History): boolean {

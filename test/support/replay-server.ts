@@ -39,7 +39,16 @@ export interface ReplayReport {
   /** How many were not replayed, by reason. */
   skipped: Record<string, number>;
   failed: FailedReplay[];
+  /** The rulings in the histories that were replayed, made again by what each history keeps. */
+  rulings: ReRuledHistories;
   seconds: number;
+}
+
+export interface ReRuledHistories {
+  agreed: number;
+  differing: { workflowId: string; runId: string; sentence: string }[];
+  /** How many were not made again, by reason. */
+  notReRuled: Record<string, number>;
 }
 
 /**
@@ -63,12 +72,22 @@ export async function replayServer(options: ReplayOptions): Promise<ReplayReport
 }
 
 /** The report as text: a line of counts, then a line for each skip reason and each failure. */
-export function replayLines({ listed, replayed, skipped, failed, seconds }: ReplayReport): string[] {
-  const bySkips = Object.entries(skipped).toSorted(([, one], [, other]) => other - one);
-  const skips = bySkips.reduce((sum, [, count]) => sum + count, 0);
+export function replayLines({ listed, replayed, skipped, failed, rulings, seconds }: ReplayReport): string[] {
+  const [bySkips, skips] = counted(skipped);
+  const { agreed, differing, notReRuled } = rulings;
+  const [byReasons, left] = counted(notReRuled);
   return [
     `Histories: ${listed} read, ${replayed} replayed, ${failed.length} failed, ${skips} skipped, ${seconds} s.`,
     ...bySkips.map(([reason, count]) => `  skipped ${count}: ${reason}`),
     ...failed.map(({ workflowId, runId, error, file }) => `  ${workflowId} (${runId}): ${error}\n    ${file}`),
+    `Rulings: ${agreed} agree, ${differing.length} differ, ${left} not made again.`,
+    ...byReasons.map(([reason, count]) => `  not made again ${count}: ${reason}`),
+    ...differing.map(({ workflowId, runId, sentence }) => `  ${workflowId} (${runId}): ${sentence}`),
   ];
+}
+
+/** The most frequent first, and their sum. */
+function counted(counts: Record<string, number>): [[string, number][], number] {
+  const all = Object.entries(counts).toSorted(([, one], [, other]) => other - one);
+  return [all, all.reduce((sum, [, count]) => sum + count, 0)];
 }

@@ -24,12 +24,15 @@ export interface AdmittedCall {
   atMs: number;
 }
 
+/** The parts of the ledger that answer calls. */
+export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
+
 /**
  * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
  * limit of irreversible calls also bind allowed calls; everything else answers only calls that would be asked about.
  */
 export function answerBefore(
-  ledger: Ledger,
+  ledger: LedgerBefore,
   { action }: Pick<Ruling, 'action'>,
   call: AdmittedCall,
   limits: Limits,

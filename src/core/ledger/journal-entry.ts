@@ -53,14 +53,24 @@ export interface JournalEntry {
   by?: Settlement['by'] | 'definition';
   byId?: string | null;
   grantId?: string;
-  /** For a grant. */
+  /** For a grant: the calls that it answers. */
   scope?: GrantScope;
+  /** For a grant: the reviewers whose votes made it. Absent in entries of older versions. */
+  voters?: readonly { reviewerId?: string; identity: Identity }[];
+  /** For a grant: how often it answers, if that is limited. */
+  uses?: number;
+  /** For a grant that expires: ISO 8601. */
+  expiresAt?: string;
   /** Reviewers who are asked, first, in addition or from now on, or the new holder of a seat. */
   to?: readonly string[];
   decisionId?: string;
   /** For a vote and for what a vote settled: what the reviewer saw, as the channel of the decision says. */
   viewed?: Viewed;
   digest?: string;
+  /**
+   * For a change of the policies, and for the first ruling or opened request under policies, in each execution: their
+   * digest.
+   */
   policyDigest?: string;
   deadline?: string | null;
   code?: ProblemCode;

@@ -149,7 +149,7 @@ export function withRequest(ledger: Ledger, record: RequestRecord): Ledger {
   return { ...ledger, open: ledger.open.map((each) => (each.request.requestId === requestId ? record : each)) };
 }
 
-export function counted({ counts }: Ledger, more: Partial<Ledger['counts']>): Ledger['counts'] {
+export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger['counts']>): Ledger['counts'] {
   const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
   return {
     calls: counts.calls + calls,
@@ -160,7 +160,12 @@ export function counted({ counts }: Ledger, more: Partial<Ledger['counts']>): Le
 }
 
 /** Counts one more reviewer's denial of a tool, and remembers the call. */
-export function withDenial(ledger: Ledger, toolName: string, digest: string, reason: string | undefined): Ledger {
+export function withDenial<Denying extends Pick<Ledger, 'counts' | 'denied'>>(
+  ledger: Denying,
+  toolName: string,
+  digest: string,
+  reason: string | undefined,
+): Denying {
   const { byTool, calls } = ledger.denied;
   const remembered = [...calls.filter((each) => each.digest !== digest), { digest, reason: reason || undefined }];
   return {
@@ -174,7 +179,7 @@ export function withDenial(ledger: Ledger, toolName: string, digest: string, rea
 }
 
 /** Number of reviewers' denials of a tool in this run. */
-export function denialsOf({ denied: { byTool } }: Ledger, toolName: string): number {
+export function denialsOf({ denied: { byTool } }: Pick<Ledger, 'denied'>, toolName: string): number {
   return Object.hasOwn(byTool, toolName) ? byTool[toolName]! : 0;
 }
 

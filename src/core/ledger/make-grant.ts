@@ -73,7 +73,18 @@ export function makeGrant(
   const made = journaled(
     { ...reduction, ledger: { ...ledger, grants: [...ledger.grants, grant], granted: ledger.granted + 1 } },
     atMs,
-    { kind: 'grant', grantId, requestId, toolName, approved, scope: shownGrant(grant, true).scope, reason },
+    {
+      kind: 'grant',
+      grantId,
+      requestId,
+      toolName,
+      approved,
+      scope: shownGrant(grant, true).scope,
+      reason,
+      voters: grant.by,
+      uses: grant.usesLeft,
+      expiresAt: grant.expiresAtMs === undefined ? undefined : iso(grant.expiresAtMs),
+    },
   );
   const released = release(made, grantId, atMs, directories);
   const note = `; ${approved ? '' : 'standing denial '}${grantId} (${scope.scope.kind})${scope.narrowed ? ', narrowed to what the rule admits' : ''}`;
@@ -86,10 +97,16 @@ export function grantAnswers(grant: Grant, asked: Asked, directories: Directorie
   return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
 }
 
+/** The parts of a request that determine which grants answer it. */
+export type GrantableRequest = Asked & {
+  request: Pick<RequestRecord['request'], 'toolName' | 'arguments' | 'digest'>;
+  ruled: Pick<RequestRecord['ruled'], 'definition' | 'subject' | 'shell' | 'beside'>;
+};
+
 /** The grant or standing denial that answers an open request, if any. A denial comes first (I10). */
 export function grantOver(
-  ledger: Ledger,
-  record: RequestRecord,
+  ledger: Pick<Ledger, 'engine' | 'grants'>,
+  record: GrantableRequest,
   directories: Directories,
   atMs: number,
 ): Grant | undefined {
@@ -104,7 +121,7 @@ export function grantOver(
 }
 
 /** The call of a request, as grants see it. */
-function grantedCall({ request, ruled }: RequestRecord, engine: number, atMs: number | undefined) {
+function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs: number | undefined) {
   const { toolName: tool, arguments: args, digest } = request;
   const declared = { args, ...ruled };
   const undeclared = undeclaredArguments(declared, engine);
@@ -113,7 +130,10 @@ function grantedCall({ request, ruled }: RequestRecord, engine: number, atMs: nu
 }
 
 /** Takes one use from a grant. A grant without uses left is removed. */
-export function useGrant(ledger: Ledger, grantId: string | null | undefined): Ledger {
+export function useGrant<Granting extends Pick<Ledger, 'grants'>>(
+  ledger: Granting,
+  grantId: string | null | undefined,
+): Granting {
   const grants = ledger.grants.flatMap((grant) => {
     if (grant.grantId !== grantId || grant.usesLeft === undefined) return [grant];
     return grant.usesLeft <= 1 ? [] : [{ ...grant, usesLeft: grant.usesLeft - 1 }];

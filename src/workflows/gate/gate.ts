@@ -84,8 +84,7 @@ export class Gate {
     this.#change = change;
     this.#active = new ActivePolicies(options, change);
     this.#state.begin(options.engine ?? 1);
-    this.#state.directories = this.#active.directories;
-    this.#state.agent = options.agent;
+    this.#state.follow(this.#active);
     this.#state.showsArguments = this.limits.includeArguments;
     this.#index.use(options.attributes ?? defaultAttributeNames);
     if (!this.#messages.queue.isOpen) this.#messages.queue.open();

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { LoadGate } from '../../activities/load-gate.ts';
 import { activityNames, type Caller } from '../../contract.ts';
+import { recordedContext, type ContextCarrier } from '../../core/audit/recorded-context.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
@@ -36,7 +37,9 @@ export interface CarriedGate {
   config: GateConfig;
 }
 
-const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{ [activityNames.loadGate]: LoadGate }>({
+const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
+  [activityNames.loadGate]: (...args: [...Parameters<LoadGate>, ContextCarrier]) => ReturnType<LoadGate>;
+}>({
   startToCloseTimeout: '30s',
   summary: 'The policies of this workflow',
 });
@@ -53,10 +56,11 @@ export async function loadGate(
   const guarded = guardedBy(gate);
   const gated = [...guarded.definitions.values()];
   // `policy`, `mode`, `caller` and `metadata` may be null in a workflow's input: null counts as absent.
+  const carrier = { context: recordedContext({ ...(caller && { caller }), ...(metadata && { metadata }) }) };
   const config = await withItsSentence(
     carried === undefined
-      ? loadGateActivity({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) })
-      : restoreGate(gate, carried),
+      ? loadGateActivity({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) }, carrier)
+      : restoreGate(gate, carried, carrier),
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
@@ -73,8 +77,8 @@ export async function loadGate(
   });
 }
 
-async function restoreGate(gate: Gate, carried: CarriedGate): Promise<GateConfig> {
-  const past = await verified(carried);
+async function restoreGate(gate: Gate, carried: CarriedGate, carrier: ContextCarrier): Promise<GateConfig> {
+  const past = await verified(carried, carrier);
   gate.restore(past.gate);
   guardedBy(gate).carried.push(...unfinished(gate));
   return past.config;

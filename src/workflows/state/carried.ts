@@ -6,6 +6,7 @@
 import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { VerifyCarried } from '../../activities/verify-carried.ts';
 import { activityNames } from '../../contract.ts';
+import type { ContextCarrier } from '../../core/audit/recorded-context.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
 /** The execution that wrote carried state. */
@@ -15,7 +16,9 @@ export interface Writer {
 }
 
 /** Retried until the server answers: without an answer nothing may go on. */
-const verify = proxyActivities<{ [activityNames.verifyCarried]: VerifyCarried }>({
+const verify = proxyActivities<{
+  [activityNames.verifyCarried]: (carrier?: ContextCarrier) => ReturnType<VerifyCarried>;
+}>({
   startToCloseTimeout: '30s',
   retry: { maximumInterval: '10s' },
   summary: 'Verify the carried state',
@@ -44,9 +47,12 @@ export function thisExecution(): Writer {
 /**
  * Returns carried state once it is verified: the execution before this one wrote it and continued as this one.
  * Otherwise throws `forbidden` with one sentence. Not cancellable: open requests must be known before they can be
- * cancelled.
+ * cancelled. `carrier`: for the history only.
  */
-export async function verified<State extends { writer: Writer }>(carried: State | undefined): Promise<State> {
+export async function verified<State extends { writer: Writer }>(
+  carried: State | undefined,
+  carrier?: ContextCarrier,
+): Promise<State> {
   const { workflowId, continuedFromExecutionRunId: runId } = workflowInfo();
   if (
     carried === undefined ||
@@ -59,7 +65,7 @@ export async function verified<State extends { writer: Writer }>(carried: State 
       'The carried state was not written by the execution before this one: only continue-as-new hands it over, and a retry or a cron run begins without it',
     );
   }
-  await CancellationScope.nonCancellable(() => verify());
+  await CancellationScope.nonCancellable(() => (carrier === undefined ? verify() : verify(carrier)));
   return carried;
 }
 

@@ -7,10 +7,13 @@ import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
 import { engine } from '../../core/policy/ruling.ts';
+import type { PolicyLayers } from '../../core/policy/policy.ts';
+import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
 import { activation } from '../sandbox/activation.ts';
+import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
 
 /** Signatures that one execution verifies before it continues as new. Replay verifies them again, in under a second. */
@@ -50,6 +53,8 @@ export class GateState {
   directories: Directories = {};
   /** The agent in charge. */
   agent: string | undefined;
+  /** The active policies, until an entry has recorded their digest. */
+  #unrecorded: PolicyLayers | undefined;
   /** True if the active policies show arguments to reviewers; false until the policies are known. */
   showsArguments = false;
   /** Why the run is closing; undefined while it is not. */
@@ -73,6 +78,13 @@ export class GateState {
   begin(engineOfRun: number): void {
     this.#ledger = { ...this.#ledger, engine: engineOfRun };
     this.#knowsPast = true;
+  }
+
+  /** Takes what the ledger and its entries need of the active policies. */
+  follow({ policies, directories, options }: ActivePolicies): void {
+    this.directories = directories;
+    this.agent = options.agent;
+    this.#unrecorded = policies;
   }
 
   /** Throws while the past is not known yet, because an answer would wrongly say that there is nothing. */
@@ -99,10 +111,18 @@ export class GateState {
     if (record !== undefined) log.info(waitingMessage, { ...waitingNotice(record.request) });
   }
 
-  /** Entries of calls name their agent, because a run may be handed over. */
+  /** Entries of calls name their agent, because a run may be handed over. The first one names the policies. */
   #named(entry: JournalEntry): JournalEntry {
     const isOfCall = entry.kind === 'ruling' || entry.kind === 'opened';
-    return isOfCall && this.agent !== undefined ? { ...entry, agent: this.agent } : entry;
+    if (!isOfCall && entry.kind !== 'policy') return entry;
+    const unrecorded = this.#unrecorded;
+    this.#unrecorded = undefined;
+    if (!isOfCall) return entry;
+    return {
+      ...entry,
+      ...(this.agent !== undefined && { agent: this.agent }),
+      ...(unrecorded !== undefined && { policyDigest: policyDigest(unrecorded) }),
+    };
   }
 
   /** Settles everything open as cancelled. */

@@ -1,10 +1,9 @@
 import { uuid4, workflowInfo } from '@temporalio/workflow';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
-import { reviewersAt, type AskTerms } from '../../core/policy/ask-terms.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { iso } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
-import type { Ruling } from '../../core/policy/ruling.ts';
+import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 import type { GateOptions, RuledCase } from './active-policies.ts';
 
@@ -71,14 +70,4 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
     stepsTakenUntilMs: atMs - 1,
     ruled: call.ruled,
   };
-}
-
-/** The reason that reviewers read; the rule's own reason if it gives one. */
-export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
-  return reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
-}
-
-/** Everybody who is asked once the request has been open for `waitedMs`. */
-export function reviewersOf({ requirements }: AskTerms, waitedMs: number): string[] {
-  return [...new Set(requirements.flatMap((each) => [...reviewersAt(each, waitedMs), ...each.oneOfEach]))];
 }

@@ -4,7 +4,7 @@ import { policyDigest } from '../../core/policy/policy-digest.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
-import { reviewersOf, whyAsked } from './record-request.ts';
+import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
 import type { GateState } from './gate-state.ts';
 import type { ActivePolicies } from './active-policies.ts';
 

@@ -3,7 +3,7 @@ import type { Notify } from '../../activities/notify.ts';
 import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
-import { reviewersOf } from '../state/record-request.ts';
+import { reviewersOf } from '../../core/ledger/why-asked.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
 

@@ -1,0 +1,44 @@
+import { conditionReads } from '../match/condition-reads.ts';
+import { limitsOf } from '../policy/limits.ts';
+import type { PolicyLayers } from '../policy/policy.ts';
+import { callSubjects } from '../match/matching.ts';
+import type { RunRules } from '../ledger/rule-case.ts';
+import type { EvidenceCall, Standing } from './evidence.ts';
+import type { RecordedRuling } from './rule-again.ts';
+
+/** Why a ruling cannot be made again although call and policies are known; undefined if it can. */
+export function notReRuled({ rules, context }: RecordedRuling, isCountVague: boolean): string | undefined {
+  const { policies } = rules;
+  const unread = (context.unknown ?? []).find((name) => readsOf(policies, [name]));
+  if (unread !== undefined) return `a rule reads '${unread}', which the history does not keep`;
+  const isLimited = limitsOf(policies).maxIrreversiblePerRun !== null;
+  if (isCountVague && (isLimited || readsOf(policies, ['counts']))) {
+    return 'the policies count irreversible calls, and an earlier call is not known';
+  }
+  return undefined;
+}
+
+/** True if the answer to a call may depend on its arguments: then it cannot be given without them. */
+export function readsArguments({ layers, assessRules }: RunRules, call: EvidenceCall, { grants }: Standing): boolean {
+  const { ceiling, parents = [], run } = layers;
+  const subjects = callSubjects({ tool: call.tool, args: {} });
+  const candidates = [ceiling, ...parents, run].flatMap((policy) => policy?.candidates(subjects).all ?? []);
+  return (
+    call.shell !== undefined ||
+    assessRules.length > 0 ||
+    grants.some(({ tool, scope }) => tool === call.tool && scope.kind === 'arguments') ||
+    candidates.some(({ rule }) => {
+      return (
+        'problem' in rule.pattern ||
+        rule.pattern.args !== undefined ||
+        rule.fields.length > 0 ||
+        rule.condition !== undefined
+      );
+    })
+  );
+}
+
+function readsOf({ ceiling, parents = [], run }: PolicyLayers, names: Parameters<typeof conditionReads>[1]): boolean {
+  const rules = [ceiling, ...parents, run].flatMap((policy) => policy?.rules ?? []);
+  return rules.some(({ when }) => when !== undefined && conditionReads(when, names));
+}

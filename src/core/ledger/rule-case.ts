@@ -1,0 +1,96 @@
+/**
+ * Rules on one call of a run: its assessment, the policies' ruling, the grants that may answer it, and the terms on which
+ * it is asked about. The gate rules with it (workflows/state/active-policies.ts), and so does everyone who rules again
+ * on what a history keeps (core/audit).
+ */
+import type { Assessment } from '../assess/assessment.ts';
+import { assessRecorded } from '../assess/recorded.ts';
+import { compileAssessRules, type CompiledAssessRule } from '../assess/rule.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+import { askTermsOf, type AskTerms } from '../policy/ask-terms.ts';
+import { isOfDefinition, type Grant } from '../policy/grants.ts';
+import { limitsOf, type Limits } from '../policy/limits.ts';
+import type { PolicyLayers } from '../policy/policy.ts';
+import {
+  compileLayers,
+  evaluate,
+  type CompiledLayers,
+  type RuledCall,
+  type Ruling,
+  type RulingContext,
+} from '../policy/ruling.ts';
+import { iso, type Directories, type Ledger } from './ledger-state.ts';
+import { grantAnswers } from './make-grant.ts';
+import { directoriesOf } from './panel.ts';
+
+/** The policies of a run, compiled for many rulings. */
+export interface RunRules {
+  policies: PolicyLayers;
+  layers: CompiledLayers;
+  assessRules: CompiledAssessRule[];
+  directories: Directories;
+}
+
+/** A call, and the facts about it that were recorded where it was parsed. */
+export interface CaseCall extends RuledCall {
+  digest: string;
+  /** The tool's definition: a grant holds only for the definition that its reviewers saw. */
+  definition?: string;
+  /** The result of the assessors. */
+  assessed?: Assessment;
+}
+
+/** Whose call it is: the agent in charge, and what the run's starter said. */
+export interface CaseRun {
+  agent?: string;
+  caller?: RulingContext['caller'];
+  metadata?: JsonObject;
+}
+
+/** What the calls and decisions before this one left behind. */
+export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants'>;
+
+/** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
+export interface Case {
+  ruling: Ruling;
+  terms: AskTerms;
+  assessment: Assessment;
+  limits: Limits;
+}
+
+export function compileRules(policies: PolicyLayers): RunRules {
+  return {
+    policies,
+    layers: compileLayers(policies),
+    assessRules: compileAssessRules(policies),
+    directories: directoriesOf(policies),
+  };
+}
+
+/**
+ * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws only for
+ * an engine version that is no longer supported.
+ */
+export function ruleCase(rules: RunRules, call: CaseCall, run: CaseRun, ledger: CaseLedger, atMs: number): Case {
+  const { policies, layers, assessRules, directories } = rules;
+  const { digest, assessed, definition, ...ruled } = call;
+  const { agent, caller, metadata } = run;
+  const assessment = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed]);
+  const { engine, counts } = ledger;
+  const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs };
+  const bare = evaluate(layers, ruled, context);
+  const terms = askTermsOf(policies, bare, ruled);
+  const asked = {
+    terms,
+    delegations: [],
+    request: { requestedAt: iso(atMs), callerUserId: caller?.userId ?? null },
+  };
+  const isAnswering = (grant: Grant): boolean =>
+    grant.tool === call.tool &&
+    grant.approved &&
+    isOfDefinition(grant, definition) &&
+    grantAnswers(grant, asked, directories, atMs);
+  const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
+  const ruling = grants.length > 0 ? evaluate(layers, ruled, { ...context, grants }) : bare;
+  return { ruling, terms, assessment, limits: limitsOf(policies, bare) };
+}
