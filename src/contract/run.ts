@@ -6,6 +6,7 @@ import type {
   ReviewerVote,
   Settlement,
 } from '../core/ledger/approval.ts';
+import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Mode } from '../core/policy/modes.ts';
@@ -86,6 +87,8 @@ export interface ApprovalDetails extends ApprovalRequest {
   approvals?: { have: number; need: number };
   /** Delegated seats, in the order of delegation. */
   delegations?: { from: string; to: string }[];
+  /** For an open request that shows its arguments: what an "always" may cover. Absent: the rules admit none. */
+  always?: AlwaysTerms;
   /** The JSON Schema of the tool's arguments, as the run recorded it. Absent if it is unknown or larger than 32 kB. */
   schema?: JsonObject;
   /**

@@ -72,6 +72,7 @@ export const jsonFields = {
     approvals: true,
     votes: true,
     delegations: true,
+    always: true,
     settled: true,
   }),
   grant: fields<Grant>({

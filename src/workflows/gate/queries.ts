@@ -9,6 +9,7 @@ import type { Grant } from '../../core/policy/grants.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestOf } from '../../core/ledger/ledger.ts';
+import { alwaysTermsOf } from '../../core/ledger/always-terms.ts';
 import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
 import { panelOf } from '../../core/ledger/panel.ts';
@@ -43,15 +44,25 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
     const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
     if (requestId === undefined) return state.ledger.open.map((record) => listed(view(record)));
     const found = typeof requestId === 'string' ? requestOf(state.ledger, requestId) : undefined;
-    return found === undefined ? null : { ...view(found), ...extras(found) };
+    if (found === undefined) return null;
+    const details = view(found);
+    return { ...details, ...extras(found, details) };
   });
 
   /** What only the query for a single request shows. */
-  function extras(found: RequestRecord | SettledRequest): Pick<ApprovalDetails, 'schema' | 'preview'> {
+  function extras(
+    found: RequestRecord | SettledRequest,
+    { shown, settled }: ApprovalDetails,
+  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview'> {
     const { request, ruled } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const preview = 'settlement' in found || !state.showsArguments ? undefined : previews.of(found);
-    return { ...(isSmall(schema) && { schema }), ...(preview !== undefined && { preview }) };
+    const always = settled === undefined && shown === 'all' ? alwaysTermsOf(found) : undefined;
+    return {
+      ...(always !== undefined && { always }),
+      ...(isSmall(schema) && { schema }),
+      ...(preview !== undefined && { preview }),
+    };
   }
 
   function view(found: RequestRecord | SettledRequest): ApprovalDetails {

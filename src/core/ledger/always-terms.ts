@@ -1,0 +1,22 @@
+/** What an "always" of an open request may cover, for those who offer one. */
+import type { GrantKind } from '../policy/policy.ts';
+import type { RequestRecord } from './ledger-state.ts';
+
+export interface AlwaysTerms {
+  /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
+  widest: GrantKind;
+  /**
+   * The argument that holds a shell command, if there is one. A grant of kind `arguments` then has to match each part of
+   * the command by itself, and to name every other argument that is not in `beside`.
+   */
+  command?: { argument: string; beside: string[] };
+}
+
+/** Undefined if the rules admit no grant. */
+export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'ruled'>): AlwaysTerms | undefined {
+  const { always: widest } = terms;
+  if (widest === false) return undefined;
+  const { subject, shell, beside = [] } = ruled;
+  if (subject === undefined || shell === undefined) return { widest };
+  return { widest, command: { argument: subject, beside: [...beside] } };
+}

@@ -1,0 +1,30 @@
+/** What one line, typed at a terminal, says about a request. */
+export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
+
+const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {
+  approve: ['a', 'approve', 'yes', 'y'],
+  always: ['always'],
+  deny: ['d', 'deny', 'no', 'n'],
+  skip: ['s', 'skip'],
+};
+const answers = Object.entries(words) as [ConsoleAnswer, readonly string[]][];
+
+/** The words of the grammar, for a sentence that asks again. */
+export const consoleLineHelp = 'a or yes approves, A or always approves calls like it too, d or no denies, s skips';
+
+/**
+ * Reads one line. Undefined: it says nothing that is known, so the question is asked again; an empty line never
+ * answers. Only a single `A` depends on its case.
+ *
+ * @example
+ * readConsoleLine(' yes '); // => 'approve'
+ * readConsoleLine('A'); // => 'always'
+ * readConsoleLine('') ?? 'ask again'; // => 'ask again'
+ */
+export function readConsoleLine(line: string): ConsoleAnswer | undefined {
+  const word = line.replace(/^[ \t]+|[ \t\r\n]+$/g, '');
+  if (word === 'A') return 'always';
+  // Not by the rules of a language: U+212A, the Kelvin sign, is no k.
+  const lower = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return answers.find(([, known]) => known.includes(lower))?.[0];
+}
