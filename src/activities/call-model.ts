@@ -14,6 +14,7 @@ import { boundCalls } from './bound-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { describeCalls } from './describe-calls.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
+import { redactCalls, shownBeside } from './redact-calls.ts';
 import type { CallModelInput, CallModelResult } from './model-turn.ts';
 
 export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
@@ -70,9 +71,11 @@ export function createCallModel(
         agent: agent.name,
         signal: context.cancellationSignal,
       });
-      const beside = { ...turn, text: turn.text.replace(/\p{Surrogate}/gu, '\uFFFD'), calls: [] };
+      const redacted = redactCalls(assessed, toolNamed, input.redact);
+      const text = turn.text.replace(/\p{Surrogate}/gu, '\uFFFD');
+      const beside = { ...turn, text, calls: [], ...shownBeside(text, input) };
       const besideBytes = Buffer.byteLength(JSON.stringify(beside));
-      const result = { ...beside, calls: boundCalls(assessed, { limits, besideBytes, thresholdBytes }) };
+      const result = { ...beside, calls: boundCalls(redacted, { limits, besideBytes, thresholdBytes }) };
       checkSize(result, limits.turnBytes);
       return result;
     } catch (error) {

@@ -4,23 +4,41 @@ import type { Registry } from '../agents/registry.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedValues } from '../core/policy/gated-activity.ts';
+import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
+import type { KeptValue } from '../core/redact/kept-values.ts';
+import { restorePlaceholders } from '../core/redact/restore-placeholders.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { describeCalls } from './describe-calls.ts';
+import { redactCall } from './redact-calls.ts';
 
 export interface CheckEditInput {
   agent: string;
   tool: string;
   /** As the reviewer wrote them. */
   args: JsonObject;
+  /** The placeholders that reviewers were shown. Absent: what looks like one is an ordinary text. */
+  kept?: KeptValue[];
+  /** What reviewers must not see of the arguments, by the run's policies. Absent: nothing is hidden. */
+  redact?: RedactionSettings;
 }
 
-/** `args`: parsed by the tool's schema. `problem`: why they cannot run, with the place. */
-export type CheckEditResult =
-  | { args: JsonObject; shell?: ShellSplit & { argument: string }; sentence?: string; assessment?: Assessment }
-  | { problem: string };
+/** `problem`: why the arguments cannot run, with the place. */
+export type CheckEditResult = CheckedArguments | { problem: string };
+
+/** Edited arguments that can run. */
+export interface CheckedArguments {
+  /** With the original values in the place of placeholders, parsed by the tool's schema. */
+  args: JsonObject;
+  shell?: ShellSplit & { argument: string };
+  sentence?: string;
+  assessment?: Assessment;
+  redaction?: Redaction;
+  /** True: placeholders were looked for. A worker of an older version does not know them. */
+  restored?: true;
+}
 
 export type CheckEdit = (input: CheckEditInput) => Promise<CheckEditResult>;
 
@@ -32,23 +50,50 @@ export function createCheckEdit(
     gated = new Map(),
   }: { assessors?: readonly Assessor[]; gated?: ReadonlyMap<string, GatedDefinition> } = {},
 ): CheckEdit {
-  return async ({ agent, tool, args }) => {
+  return async ({ agent, tool, args: written, kept, redact }) => {
+    const restored = restore(written, kept, redact);
+    if ('problem' in restored) return restored;
     const activity = gated.get(tool);
-    if (activity !== undefined) return checkGatedEdit(activity, args);
+    if (activity !== undefined) return checkGatedEdit(activity, restored.args, redact);
     const toolNamed = (name: string) => registry.tool(name);
-    const asked = { id: 'edit', tool, arguments: JSON.stringify(args) };
+    const asked = { id: 'edit', tool, arguments: JSON.stringify(restored.args) };
     const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, toolNamed);
     const { cancellationSignal: signal } = Context.current();
     const described = await describeCalls(checked, toolNamed);
     const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });
     if (call?.args === undefined) return { problem: (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '') };
-    const { shell, sentence, assessment } = call;
-    return { args: call.args, shell, sentence, assessment };
+    const { shell, sentence, assessment, args } = call;
+    return { args, shell, sentence, assessment, ...redacted(args, toolNamed(tool), redact) };
   };
 }
 
 /** A gated activity has no schema: its arguments must be those that it was declared with. */
-function checkGatedEdit(activity: GatedDefinition, args: JsonObject): CheckEditResult {
+function checkGatedEdit(
+  activity: GatedDefinition,
+  args: JsonObject,
+  redact: RedactionSettings | undefined,
+): CheckEditResult {
   const values = gatedValues(activity, args);
-  return 'problem' in values ? values : { args };
+  return 'problem' in values ? values : { args, ...redacted(args, activity, redact) };
+}
+
+function restore(
+  args: JsonObject,
+  kept: readonly KeptValue[] | undefined,
+  redact: RedactionSettings | undefined,
+): { args: JsonObject } | { problem: string } {
+  if (kept === undefined) return { args };
+  return restorePlaceholders(
+    args,
+    kept,
+    redact?.patterns.map(({ name }) => name),
+  );
+}
+
+function redacted(
+  args: JsonObject,
+  tool: Parameters<typeof redactCall>[1],
+  redact: RedactionSettings | undefined,
+): Pick<CheckedArguments, 'redaction' | 'restored'> {
+  return { restored: true, ...(redact !== undefined && { redaction: redactCall(args, tool, redact) }) };
 }

@@ -115,6 +115,7 @@ export function createLoadAgent({
       engine,
       continueAsNewAfter,
       attributes,
+      redacts: true as const,
       sizeLimits,
     };
     const bytes = Buffer.byteLength(JSON.stringify(config));

@@ -57,7 +57,7 @@ export function createLoadGate({
     );
     const digest = policyDigest({ ceiling, run });
     const policies = { ceiling, ceilingLines, run, policyDigest: digest, engine };
-    return { agent, ...policies, continueAsNewAfter, gated: recorded, attributes };
+    return { agent, ...policies, continueAsNewAfter, gated: recorded, attributes, redacts: true };
   };
 }
 

@@ -2,6 +2,7 @@ import type { JournalEntry, Message, Usage } from '../contract.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
+import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
 
 /** The argument of activity `countersign.callModel`. The run has recorded everything in it (I12). */
@@ -12,6 +13,8 @@ export interface CallModelInput {
   instructions: string;
   tools: Pick<ToolDefinition, 'name' | 'description' | 'schema'>[];
   messages: Message[];
+  /** What reviewers must not see of the calls' arguments, by the run's policies. Absent: nothing is hidden. */
+  redact?: RedactionSettings;
   /** As the run recorded them; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }
@@ -28,6 +31,8 @@ export interface CallModelResult {
   usage: Usage;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;
+  /** The text that reviewers see beside the calls, if the policies have patterns of their own: without what these match. */
+  contextSummary?: string;
 }
 
 /** A tool call as the model asked for it: either `args`, or `problem` with `raw`. */
@@ -49,6 +54,8 @@ export interface ModelCall {
   sentence?: string;
   /** The assessment of the built-in assessors and the worker's own; absent if they give none. */
   assessment?: Assessment;
+  /** What reviewers do not see of `args`. Absent: nobody has looked for it. */
+  redaction?: Redaction;
   /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
   raw?: Json;
   /** The sentence that the model gets instead of a result: `Error: …`. */

@@ -107,6 +107,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./payloads.ts')).addPayloads(program),
   },
   {
+    usage: 'redact',
+    about: 'replace what is secret or personal in standard input; --json: in the strings of JSON',
+    addTo: async (program) => (await import('./redact.ts')).addRedact(program),
+  },
+  {
     usage: 'reviewer-key',
     about: 'make the key with which a reviewer signs, and print its public half, for reviewer_keys',
     addTo: async (program) => (await import('./reviewer-key.ts')).addReviewerKey(program),

@@ -102,6 +102,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign payloads clean --dry-run',
     'countersign payloads clean --folder /srv/payloads --older-than 7d',
   ],
+  redact: ['countersign redact < ticket.txt', 'countersign redact --json --policy countersign.policy.yaml < call.json'],
   completion: [
     'source <(countersign completion bash)',
     'source <(countersign completion zsh)',

@@ -26,6 +26,7 @@ import { openRequest } from './open-request.ts';
 import { panelOf } from './panel.ts';
 import { settle, wordOf } from './settle.ts';
 import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
+import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 
@@ -35,6 +36,8 @@ export interface CheckedEdit {
   digest: string;
   /** True if the edited call can be undone. */
   reversible: boolean;
+  /** What reviewers do not see of the arguments. */
+  redaction?: Redaction;
   /** The grant that lets the edited call run, if any; this uses it once. */
   grantId?: string;
   /** If the edited call has to be asked about: its own request, and the ruling that asks. */
@@ -114,7 +117,7 @@ function decideEdited(
   const edited = { arguments: edit.arguments, digest };
   const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
-    const voted = { ...record, votes: [vote] };
+    const voted = { ...record, votes: [vote], editedRedaction: edit.redaction };
     const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
     const used = { ...useGrant(ledger, edit.grantId), counts: counted(ledger, { irreversible }) };
     return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);

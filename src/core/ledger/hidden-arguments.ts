@@ -35,8 +35,16 @@ export function hideInSettlement(settlement: Settlement): Settlement {
 }
 
 /** A grant as reviewers see it. `showsArguments`: by the active policies. */
-export function shownGrant({ hidden, ...grant }: Grant, showsArguments: boolean): Grant {
-  return showsArguments && hidden === undefined ? grant : { ...grant, scope: hideInScope(grant.scope) };
+export function shownGrant({ hidden, redacted, ...grant }: Grant, showsArguments: boolean): Grant {
+  const isShown = showsArguments && hidden === undefined;
+  return { ...grant, scope: isShown ? hideGlobs(grant.scope, redacted ?? []) : hideInScope(grant.scope) };
+}
+
+/** Hides the globs on these arguments: a glob may spell what is hidden of one. */
+export function hideGlobs<Scope extends GrantScope | RequestedScope>(scope: Scope, names: readonly string[]): Scope {
+  if (!('match' in scope) || scope.match === undefined) return scope;
+  const match = Object.entries(scope.match).map(([name, glob]) => [name, names.includes(name) ? hiddenText : glob]);
+  return { ...scope, match: Object.fromEntries(match) as Record<string, string> };
 }
 
 export function hideInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote): Vote {
@@ -60,6 +68,5 @@ function hideInAssessment({ fromWorker = [], ...assessment }: Assessment): Asses
 }
 
 function hideInScope<Scope extends GrantScope | RequestedScope>(scope: Scope): Scope {
-  if (!('match' in scope) || scope.match === undefined) return scope;
-  return { ...scope, match: Object.fromEntries(Object.keys(scope.match).map((name) => [name, hiddenText])) };
+  return hideGlobs(scope, 'match' in scope ? Object.keys(scope.match ?? {}) : []);
 }

@@ -19,6 +19,7 @@ import type { JournalEntry } from './journal-entry.ts';
 import { isReplaced } from './is-replaced.ts';
 import { maxPendingBound } from '../policy/policy.ts';
 import type { ProblemCode } from '../base/problem.ts';
+import type { Redaction } from '../redact/redaction.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 
 /** An approval request in the ledger. `deadlineMs` is workflow time; null: it waits for ever. */
@@ -37,6 +38,10 @@ export interface RequestRecord {
   hidden?: true;
   /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
   previewTimeoutMs?: number;
+  /** What reviewers do not see of the arguments. What was hidden once stays hidden, whatever the policy says later. */
+  redaction?: Redaction;
+  /** The same of the arguments that a reviewer wrote. */
+  editedRedaction?: Redaction;
   /** Further inputs of a ruling, for the case that the policy changes. */
   ruled: {
     definition: string;

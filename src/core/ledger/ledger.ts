@@ -91,8 +91,8 @@ interface UpdateTermsCommand {
   request: Pick<RequestRecord['request'], 'rule' | 'rulePlace' | 'reason' | 'reviewers' | 'assessment'>;
 }
 
-/** The policy changed which arguments lists show of this request. No decision follows from it, so it has no entry. */
-interface ShowCommand {
+/** The policy changed what reviewers see of this request. No decision follows from it, so it has no entry. */
+interface ShowCommand extends Pick<RequestRecord, 'hidden' | 'redaction'> {
   kind: 'show';
   requestId: string;
   shown: Partial<ShownArguments>;
@@ -212,11 +212,12 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   return chained(reruled, (next) => settle(next, changed, settlement, atMs));
 }
 
-function show(ledger: Ledger, { requestId, shown }: ShowCommand): Reduction {
+function show(ledger: Ledger, { requestId, shown, hidden, redaction }: ShowCommand): Reduction {
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
   const { shownArguments, notShown } = shown;
-  return unchanged(withRequest(ledger, { ...record, request: { ...record.request, shownArguments, notShown } }));
+  const request = { ...record.request, shownArguments, notShown };
+  return unchanged(withRequest(ledger, { ...record, request, hidden, redaction }));
 }
 
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {

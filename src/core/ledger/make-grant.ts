@@ -1,5 +1,6 @@
 /** Makes the grants that "always" requests, and settles the open requests that they answer (I14). */
 import { shownGrant } from './hidden-arguments.ts';
+import { hiddenNames } from './redacted-arguments.ts';
 import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { RequestedScope } from '../messages/decision.ts';
 import { tally } from '../people/entitlement.ts';
@@ -69,6 +70,7 @@ export function makeGrant(
     requestId,
     grantedAt: iso(atMs),
     hidden: record.hidden,
+    ...redactedIn(record),
   };
   const made = journaled(
     { ...reduction, ledger: { ...ledger, grants: [...ledger.grants, grant], granted: ledger.granted + 1 } },
@@ -89,6 +91,11 @@ export function makeGrant(
   const released = release(made, grantId, atMs, directories);
   const note = `; ${approved ? '' : 'standing denial '}${grantId} (${scope.scope.kind})${scope.narrowed ? ', narrowed to what the rule admits' : ''}`;
   return { ...released, grantId, note };
+}
+
+function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
+  const redacted = hiddenNames(record);
+  return redacted.length === 0 ? {} : { redacted };
 }
 
 /** A grant answers another request only if the votes that made it would have settled that request (I14). */

@@ -6,7 +6,9 @@ import { byteLength } from '../base/byte-length.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { escapeText, escapeUnseen } from '../base/escape-text.ts';
 import { fitting } from '../base/fitting.ts';
+import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
 import { namesSecret, redactSecrets } from '../redact/redact-secrets.ts';
+import type { RedactedValue } from '../redact/redaction.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import type { ApprovalRequest } from './approval.ts';
 
@@ -22,8 +24,14 @@ const notShownBytes = 1_000;
 /** So short that one name, with every character escaped, always has room in a list of names. */
 export const longestName = 160;
 
-/** Undefined if `names` has none of the arguments. */
-export function shownArguments(args: JsonObject, names: readonly string[]): ShownArguments | undefined {
+/** Undefined if `names` has none of the arguments. `hidden`: what reviewers do not see of them. */
+export function shownArguments(
+  original: JsonObject,
+  names: readonly string[],
+  hidden: readonly RedactedValue[] = [],
+): ShownArguments | undefined {
+  const args = redactedArguments(original, hidden);
+  const redacted = redactedNames(hidden);
   const shown: [string, string][] = [];
   const whole = new Set<string>();
   let bytes = 2;
@@ -33,7 +41,7 @@ export function shownArguments(args: JsonObject, names: readonly string[]): Show
     bytes += byteLength(JSON.stringify([name, text]));
     if (bytes > shownBytes) break;
     shown.push([name, text]);
-    if (isWhole) whole.add(name);
+    if (isWhole && !redacted.includes(name)) whole.add(name);
   }
   if (shown.length === 0) return undefined;
   const others = Object.keys(args).filter((name) => !whole.has(name));

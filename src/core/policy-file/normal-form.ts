@@ -14,7 +14,7 @@ export function normalForm(document: PolicyDocument): Policy {
     riskDefaults,
     approval: settingsOf(approval),
     assess: assess?.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
-    redact: redact && { patterns: redact.patterns ?? [] },
+    redact: redact && written({ ...redact, patterns: redact.patterns ?? [] }),
     directory: directory && directoryOf(directory),
     reviewerKeys: reviewerKeys && keysOf(reviewerKeys),
   });

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { bytesFromBase64 } from '../base/base64.ts';
-import { compileCondition, maxConditionLength, maxConditionWork, type ConditionVariables } from '../match/condition.ts';
+import { compileCondition, maxConditionLength } from '../match/condition.ts';
 import { groupOf } from '../people/directory.ts';
 import { isPublicKey } from '../base/ed25519.ts';
 import { compileFieldGlob, compilePattern } from '../match/matching.ts';
 import { modes } from '../policy/modes.ts';
+import { sensitiveKinds } from '../redact/kinds.ts';
+import { patternProblem } from '../redact/own-patterns.ts';
 import { durationSentence, parseDuration } from '../base/parse-duration.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../policy/policy.ts';
 import { actions } from '../policy/action.ts';
@@ -124,16 +126,35 @@ const assessRule = z.strictObject({
   requires_approval: z.boolean().optional(),
 });
 
-/** RE2 itself decides whether a text is an expression. */
-const isExpression = compileCondition('args.text.matches(args.expression)');
-const expression = text(500).refine(
-  (value) =>
-    'holds' in isExpression &&
-    typeof isExpression.holds({ args: { text: '', expression: value } } as unknown as ConditionVariables, {
-      left: maxConditionWork,
-    }) === 'boolean',
-  'is not a regular expression in RE2 syntax, which has no look-around and no back-references',
-);
+const ownPattern = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,39}$/, 'must be 1 to 40 capital letters, digits and underscores, such as TICKET')
+    .describe('Gives the placeholder: TICKET gives [TICKET].'),
+  pattern: text(500)
+    .superRefine((value, context) => {
+      const message = patternProblem(value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .describe('A regular expression in RE2 syntax.'),
+});
+
+const redact = z
+  .strictObject({
+    kinds: z
+      .array(z.enum(sensitiveKinds))
+      .optional()
+      .describe('What is redacted of what is known without patterns. Default: all.'),
+    patterns: z.array(ownPattern).max(100, 'must have at most 100 items').optional(),
+    also: z
+      .array(text(200))
+      .max(100, 'must have at most 100 items')
+      .optional()
+      .describe(
+        'Arguments that are redacted although they say what a call does: commands, paths, recipients, amounts.',
+      ),
+  })
+  .describe('What is hidden in arguments that reviewers see, where `approval.redact` is true.');
 
 const person = text(200).refine((name) => groupOf(name) === undefined, 'must not begin with group:');
 const group = text(190).refine((name) => groupOf(name) === undefined, 'is written without group: here');
@@ -220,7 +241,7 @@ export const policyShape = z.strictObject({
         .describe('Irreversible calls of one run. Default: no limit.'),
       include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
       show: show.optional(),
-      redact: z.boolean().optional().describe('Whether secrets in them are hidden. Default true.'),
+      redact: z.boolean().optional().describe('Whether what is secret or personal in them is hidden. Default true.'),
       batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
       denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
     })
@@ -234,14 +255,7 @@ export const policyShape = z.strictObject({
     .max(1_000, 'must have at most 1000 items')
     .optional()
     .describe('How bad a call would be.'),
-  redact: z
-    .strictObject({
-      patterns: z
-        .array(z.strictObject({ name: text(40), pattern: expression }))
-        .max(100, 'must have at most 100 items')
-        .optional(),
-    })
-    .optional(),
+  redact: redact.optional(),
   directory: directory.optional(),
   reviewer_keys: reviewerKeys.optional(),
 });
@@ -258,4 +272,4 @@ export const notYetSupported: Record<string, readonly string[]> = {
  * Keys that this version reads, checks, explains and lints, but that a run does not support yet: a run refuses them and
  * never ignores them. `*` is any item or name. A key leaves this list in the change that supports it.
  */
-export const notYetServed: readonly string[] = ['redact', 'approval.redact'];
+export const notYetServed: readonly string[] = [];

@@ -33,4 +33,6 @@ export interface GateConfig {
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
+  /** True: the workflow redacts what reviewers see. Absent in runs of older versions, which do not. */
+  redacts?: true;
 }

@@ -23,6 +23,8 @@ export interface Grant {
   by?: { reviewerId?: string; identity: Identity }[];
   /** Its request hid its arguments, so the grant hides them too. */
   hidden?: true;
+  /** The arguments in which its request hid something: globs on them are hidden too. */
+  redacted?: string[];
   /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
   definition?: string;
   /** The request that made the grant, and when: ISO 8601. */

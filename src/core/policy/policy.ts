@@ -1,5 +1,6 @@
 import type { AssessRule } from '../assess/rule.ts';
 import type { Directory } from '../people/directory.ts';
+import type { SensitiveKind } from '../redact/kinds.ts';
 import type { Action } from './action.ts';
 import type { Mode } from './modes.ts';
 import type { Risk } from '../base/tool-call.ts';
@@ -92,6 +93,16 @@ export interface ApprovalSettings {
   deniedAs?: 'result' | 'error';
 }
 
+/** What a policy wants redacted, beside or instead of the built-in kinds. */
+export interface RedactSettings {
+  /** Kinds of the built-in patterns. Default: all. */
+  kinds?: SensitiveKind[];
+  /** Own patterns in RE2 syntax. `name` gives the placeholder: `TICKET` gives `[TICKET]`. */
+  patterns: { name: string; pattern: string }[];
+  /** Names of arguments that are redacted although they say what a call does, such as `command`. */
+  also?: string[];
+}
+
 /** The normal form of a policy: what `parsePolicy` returns, and what a run records at its start. */
 export interface Policy {
   version: 1;
@@ -104,8 +115,8 @@ export interface Policy {
   approval: ApprovalSettings;
   /** Rules that assess calls. See docs/assessment.md. */
   assess?: AssessRule[];
-  /** Additional patterns to redact, in RE2 syntax. */
-  redact?: { patterns: { name: string; pattern: string }[] };
+  /** What is redacted in arguments that reviewers see. See docs/policy.md. */
+  redact?: RedactSettings;
   /** The members of the groups that this policy's rules name. */
   directory?: Directory;
   /**

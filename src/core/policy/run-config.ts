@@ -45,6 +45,8 @@ export interface RunConfig extends AgentConfig {
   continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
+  /** True: the run redacts what reviewers see. Absent in runs of older versions, which do not. */
+  redacts?: true;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }

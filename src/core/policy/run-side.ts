@@ -1,5 +1,6 @@
 import type { Mode } from './modes.ts';
 import type { Policy, Rule } from './policy.ts';
+import { mergeRedact } from './merge-redact.ts';
 import { mergeShow } from './show.ts';
 
 /** A rule of the run's side. `layer: 'agent'`: the agent's policy wrote it; absent: the run's own input did. */
@@ -15,7 +16,7 @@ export interface RunSide extends Policy {
 /**
  * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
  * input's override them. For the mode, each risk default, each limit and the directory as a whole, the later source
- * wins; the names in `show` add up. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
+ * wins; the names in `show`, and what is redacted, add up. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
  * Returns undefined if all three are undefined.
  *
  * @example
@@ -36,7 +37,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   const { maxTimeoutMs: _, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
   const show = mergeShow(agentPolicy?.approval.show, inputPolicy?.approval.show);
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
-  const patterns = [...(agentPolicy?.redact?.patterns ?? []), ...(inputPolicy?.redact?.patterns ?? [])];
+  const redact = mergeRedact(agentPolicy?.redact, inputPolicy?.redact);
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
   // Taken whole: a name in one source must not become a member through the groups of another.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
@@ -48,7 +49,7 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
     riskDefaults: { ...agentPolicy?.riskDefaults, ...inputPolicy?.riskDefaults },
     approval: show === undefined ? approval : { ...approval, show },
     ...(assess.length > 0 && { assess }),
-    ...(patterns.length > 0 && { redact: { patterns } }),
+    ...(redact !== undefined && { redact }),
     ...(directory !== undefined && { directory }),
   };
 }

@@ -4,7 +4,6 @@
  * the model's order. Continue-as-new carries the loop's state, so a run can continue as new while it waits.
  */
 import {
-  type ActivityOptions,
   CancellationScope,
   defineQuery,
   isCancellation,
@@ -18,11 +17,13 @@ import type { CallModelInput, CallModelResult, JournalCarrier } from '../../acti
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
 import { activityNames, queryNames } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
-import type { AgentConfig, ModelCallLimits } from '../../core/policy/run-config.ts';
+import { redactionSettings } from '../../core/policy/redaction-settings.ts';
+import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
 import { failRun } from './fail-run.ts';
+import { modelActivityOptions } from './model-activity-options.ts';
 import { NestedRuns } from './nested-runs.ts';
 import type { Carried, RunState } from './run-state.ts';
 import { agentOf, recordedTool } from './run-state.ts';
@@ -126,7 +127,7 @@ class AgentRun {
 
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
-    const { ceiling, ceilingLines, parents, engine, continueAsNewAfter, attributes } = this.#state.config;
+    const { ceiling, ceilingLines, parents, engine, continueAsNewAfter, attributes, redacts } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     this.#gate.setPolicies({
@@ -143,6 +144,7 @@ class AgentRun {
       schemaOf: (tool, definition) => recordedTool(this.#state, tool, definition)?.schema,
       continueAsNewAfter,
       attributes,
+      redacts,
     });
   }
 
@@ -153,7 +155,7 @@ class AgentRun {
     const turn = this.#state.turn + 1;
     const scope = new CancellationScope();
     this.#asking = scope;
-    const { text, calls, usage } = await scope.run(() =>
+    const { text, calls, usage, contextSummary } = await scope.run(() =>
       callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}`, ...modelActivityOptions(modelCall) }, [
         {
           agent,
@@ -161,6 +163,7 @@ class AgentRun {
           instructions,
           tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
           messages,
+          redact: config.redacts === true ? redactionSettings(this.#gate.policies) : undefined,
           sizeLimits: config.sizeLimits,
         },
         // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
@@ -174,7 +177,7 @@ class AgentRun {
       inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
       outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
     };
-    const summary = text.trim() === '' ? lastText(messages, 'user') : text;
+    const summary = contextSummary ?? (text.trim() === '' ? lastText(messages, 'user') : text);
     turnCalls.admitAll(calls, turn, summary);
     const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({
       id,
@@ -283,15 +286,6 @@ class AgentRun {
       refused,
     };
   }
-}
-
-function modelActivityOptions({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {}): ActivityOptions {
-  // Temporal merges these into the defaults above, and an undefined option would replace a default.
-  return {
-    ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs }),
-    ...(heartbeatTimeoutMs !== undefined && { heartbeatTimeout: heartbeatTimeoutMs }),
-    ...(maxAttempts !== undefined && { retry: { maximumAttempts: maxAttempts } }),
-  };
 }
 
 function lastText(messages: Message[], by: 'user' | 'assistant'): string {

@@ -155,8 +155,9 @@ export class TurnCalls {
       return answered(turnCall, content);
     }
     const call = { callId, tool: requested.tool, args: requested.args };
-    const { shell, sentence, assessment } = requested;
-    const admission = this.#gate.admit(call, tool, { contextSummary, shell, sentence, assessment, replaces });
+    const { shell, sentence, assessment, redaction } = requested;
+    const facts = { contextSummary, shell, sentence, assessment, redaction, replaces };
+    const admission = this.#gate.admit(call, tool, facts);
     const { definition: admitted } = tool;
     if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };
     if (admission.kind === 'asked') {

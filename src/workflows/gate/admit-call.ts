@@ -9,6 +9,8 @@ import { countsAsIrreversible } from '../../core/ledger/open-request.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
+import { redactText } from '../../core/redact/find-sensitive.ts';
+import type { Redaction } from '../../core/redact/redaction.ts';
 import type { ShellSplit } from '../../core/shell/parts.ts';
 import { notSplit } from '../../core/shell/parts.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
@@ -30,6 +32,8 @@ export interface CallFacts {
   /** One sentence by the tool's own `describe`. */
   sentence?: string;
   assessment?: Assessment;
+  /** What reviewers do not see of the arguments. Absent: no activity has looked for it. */
+  redaction?: Redaction;
   /** If the call's tool changed after the call was approved: the request that approved it. */
   replaces?: ApprovalRequest['replaces'];
 }
@@ -59,7 +63,7 @@ export function admitCall(
     return refuseCall(state, active, { callId, toolName, content: sentences.failed(digest.message) });
   }
   const shell = shellOf(tool, facts);
-  const { contextSummary, sentence, replaces, assessment: assessed } = facts;
+  const { contextSummary, sentence, replaces, assessment: assessed, redaction } = facts;
   const ruledCase = active.rule(
     { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition },
     ledger,
@@ -86,7 +90,7 @@ export function admitCall(
   const ruled = { definition, subject, shell, beside, show, assessment: assessed };
   const { lineage = [] } = active.options;
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence, replaces };
-  const record = recordRequest(active.options, { ...asked, previewTimeoutMs, lineage, atMs });
+  const record = recordRequest(active.options, { ...asked, redaction, previewTimeoutMs, lineage, atMs });
   state.noteGrowth();
   state.apply({ kind: 'open', atMs, record, ruling });
   return { kind: 'asked', requestId: record.request.requestId };
@@ -95,11 +99,12 @@ export function admitCall(
 /** Settles a call that must not run and needs no ruling: unknown tool, bad arguments, a limit. */
 export function refuseCall(
   state: GateState,
-  { policies }: ActivePolicies,
+  { policies, redaction }: ActivePolicies,
   { callId, toolName, content }: { callId: string; toolName: string; content: string },
 ): Admission {
   // The sentence may quote the arguments.
-  const reason = state.showsArguments ? content.slice(0, 500) : undefined;
+  const shown = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
+  const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? shown.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
   return { kind: 'answered', content, outcome: 'refused', isError: isToldAsError(policies, 'refused') };
 }

@@ -10,7 +10,8 @@ import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestOf } from '../../core/ledger/ledger.ts';
 import { alwaysTermsOf } from '../../core/ledger/always-terms.ts';
-import { hideInRequest, hideInSettlement, hideInVote, shownGrant } from '../../core/ledger/hidden-arguments.ts';
+import { shownGrant } from '../../core/ledger/hidden-arguments.ts';
+import { shownParts, shownPreview } from '../../core/ledger/shown-parts.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
 import { panelOf } from '../../core/ledger/panel.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
@@ -56,7 +57,8 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview'> {
     const { request, ruled } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
-    const preview = 'settlement' in found || !state.showsArguments ? undefined : previews.of(found);
+    const hides = !state.showsArguments || found.hidden === true;
+    const preview = 'settlement' in found || hides ? undefined : shownPreview(found, previews.of(found));
     const always = settled === undefined && shown === 'all' ? alwaysTermsOf(found) : undefined;
     return {
       ...(always !== undefined && { always }),
@@ -66,16 +68,14 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   }
 
   function view(found: RequestRecord | SettledRequest): ApprovalDetails {
-    const { request, votes, delegations } = found;
-    const hides = !state.showsArguments || found.hidden === true;
+    const { delegations } = found;
+    const { request, votes, settled } = shownParts(found, !state.showsArguments || found.hidden === true);
     const shown: ApprovalDetails = {
-      ...(hides ? hideInRequest(request) : request),
-      ...(votes.length > 0 && { votes: hides ? votes.map(hideInVote) : votes }),
+      ...request,
+      ...(votes.length > 0 && { votes }),
       ...(delegations.length > 0 && { delegations }),
     };
-    if ('settlement' in found) {
-      return { ...shown, settled: hides ? hideInSettlement(found.settlement) : found.settlement };
-    }
+    if (settled !== undefined) return { ...shown, settled };
     const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
     return { ...shown, approvals: { have, need } };
   }

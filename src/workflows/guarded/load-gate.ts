@@ -64,7 +64,7 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, ceilingLines, run, engine, continueAsNewAfter, attributes } = config;
+  const { ceiling, ceilingLines, run, engine, continueAsNewAfter, attributes, redacts } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
@@ -72,6 +72,7 @@ export async function loadGate(
     engine,
     continueAsNewAfter,
     attributes,
+    redacts,
     ...(caller && { caller }),
     ...(metadata && { metadata }),
   });

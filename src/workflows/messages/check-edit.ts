@@ -1,6 +1,6 @@
 /** Edited arguments are a new call (I9): an activity checks them, then the policies rule on them. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { CheckEdit } from '../../activities/check-edit.ts';
+import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts';
 import { activityNames } from '../../contract.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
@@ -10,7 +10,10 @@ import { requestOf } from '../../core/ledger/ledger.ts';
 import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
 import type { DecideCommand } from '../../core/ledger/decide.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { keptValues } from '../../core/redact/kept-values.ts';
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
+import { editedRedaction } from '../state/redact-request.ts';
 import { recordRequest } from '../state/record-request.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
@@ -24,14 +27,13 @@ const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit
 })[activityNames.checkEdit];
 
 type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
-type Checked = Extract<Awaited<ReturnType<CheckEdit>>, { args: unknown }>;
 
 /** Checks an edit. Meanwhile the request neither expires nor is carried over; other decisions may settle it. */
 export function checkEdit(
   state: GateState,
   policies: () => ActivePolicies,
   decided: Decided,
-  { request, ruled }: RequestRecord,
+  { request, ruled, redaction }: RequestRecord,
 ): Lookup {
   const { decision, atMs } = decided;
   const { requestId, agentName: agent, toolName: tool, riskLevel: risk } = request;
@@ -42,12 +44,23 @@ export function checkEdit(
     failed: `the edit of request ${requestId} could not be checked: repeat it`,
     ended: `the run ended while the edit of request ${requestId} was being checked`,
     find: async () => {
-      const checked = await checkEditActivity({ agent, tool, args: decision.modifiedArguments! });
-      return () => ('problem' in checked ? refuse('arguments_invalid', checked.problem) : applyEdit(checked));
+      const redact = policies().redaction;
+      const kept =
+        redaction &&
+        keptValues(
+          request.arguments,
+          redaction.values,
+          redact?.patterns.map(({ name }) => name),
+        );
+      const checked = await checkEditActivity({ agent, tool, args: decision.modifiedArguments!, kept, redact });
+      if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
+      // Its placeholders would run as they are written.
+      const isUnread = kept !== undefined && checked.restored !== true;
+      return () => (isUnread ? refuse('no_worker', sentences.oldWorker) : applyEdit(checked));
     },
   };
 
-  function applyEdit({ args, shell, sentence, assessment }: Checked): Receipt {
+  function applyEdit({ args, shell, sentence, assessment, redaction: seen }: CheckedArguments): Receipt {
     const digest = callDigest({ tool, args, definition: ruled.definition });
     const found = requestOf(state.ledger, requestId);
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
@@ -59,6 +72,7 @@ export function checkEdit(
       return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
     }
     const { reversible } = ruledCase.assessment;
+    const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
     const latestMs = latestDeadlineMs(found, policies().policies);
     // The call that this one replaces is counted already.
     const counted = { tool, args, digest, atMs, reversible: reversible || !request.assessment.reversible };
@@ -68,6 +82,7 @@ export function checkEdit(
       arguments: args,
       digest,
       reversible,
+      redaction: hidden,
       ...(ruling.layer === 'grant' && ruling.rule !== null && { grantId: ruling.rule }),
       ...(ruling.action === 'ask' && {
         asked: {
@@ -80,6 +95,7 @@ export function checkEdit(
             ruled: { ...ruled, shell: split, assessment: assessment ?? ruled.assessment },
             digest,
             ruledCase,
+            redaction: hidden,
             contextSummary: request.contextSummary,
             sentence,
             lineage: request.lineage,

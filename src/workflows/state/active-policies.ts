@@ -5,7 +5,9 @@ import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
+import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import { namesToShow } from '../../core/policy/show.ts';
+import type { RedactionSettings } from '../../core/redact/redaction.ts';
 import { type RuleLines, rulePlace } from '../../core/policy/rule-place.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { changeRunSide } from '../../core/policy/run-side.ts';
@@ -30,6 +32,8 @@ export interface GateOptions {
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;
+  /** True: the run redacts what reviewers see. Absent in runs of older versions. */
+  redacts?: true;
 }
 
 /** A call that the active policies rule on. */
@@ -44,6 +48,8 @@ export interface RuledCase extends Case {
   rulePlace?: string;
   /** The arguments that tool and policies show without a worker. */
   show: string[];
+  /** What is redacted for reviewers; undefined: nothing is. */
+  redact?: RedactionSettings;
 }
 
 /** The policies of the run as they are now, compiled: those it began with, and what `setPolicy` changed. */
@@ -51,6 +57,8 @@ export class ActivePolicies {
   readonly options: GateOptions;
   readonly policies: PolicyLayers;
   readonly directories: Directories;
+  /** What is redacted for reviewers; undefined: nothing is. */
+  readonly redaction: RedactionSettings | undefined;
   readonly #rules: RunRules;
 
   constructor(options: GateOptions, change: PolicyChange | undefined) {
@@ -60,6 +68,7 @@ export class ActivePolicies {
     this.policies = { ceiling, parents, run };
     this.#rules = compileRules(this.policies);
     this.directories = this.#rules.directories;
+    this.redaction = options.redacts === true ? redactionSettings(this.policies) : undefined;
   }
 
   /** Rules on one call at `atMs`. */
@@ -68,6 +77,6 @@ export class ActivePolicies {
     const { ruling } = ruled;
     const place = rulePlace(ruling, this.#rules.layers.ceiling, this.options.ceilingLines);
     const show = ruling.action === 'ask' ? namesToShow(this.policies, call.tool, declared) : [];
-    return { ...ruled, rulePlace: place, show };
+    return { ...ruled, rulePlace: place, show, redact: this.redaction };
   }
 }

@@ -4,8 +4,10 @@ import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { iso } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
+import type { Redaction } from '../../core/redact/redaction.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 import type { GateOptions, RuledCase } from './active-policies.ts';
+import { redactionFor, redactSummary } from './redact-request.ts';
 
 /** A call to ask about, and everything that is known of it. */
 export interface CallToAsk {
@@ -20,6 +22,8 @@ export interface CallToAsk {
   /** One sentence by the tool's own `describe`. */
   sentence?: string;
   lineage: string[];
+  /** What the activity that parsed the arguments found. */
+  redaction?: Redaction;
   replaces?: ApprovalRequest['replaces'];
   previewTimeoutMs?: number;
   /** Workflow time at which the request is opened. */
@@ -31,7 +35,10 @@ export interface CallToAsk {
 /** Creates the request for a call, without opening it. Its id is new, so nobody can have answered it (I4). */
 export function recordRequest(options: GateOptions, call: CallToAsk): RequestRecord {
   const { tool, args, risk, ruledCase, digest, atMs, latestMs, replaces } = call;
-  const { ruling, terms, assessment } = ruledCase;
+  const { ruling, terms, assessment, redact, limits } = ruledCase;
+  // What was found for a policy that no longer redacts stays hidden.
+  const redaction = redact === undefined ? call.redaction : redactionFor(call, redact);
+  const isHidden = !limits.includeArguments || (redact !== undefined && redaction === undefined);
   const { agent, caller, metadata } = options;
   const endMs = Math.min(atMs + (terms.timeoutMs ?? Infinity), latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
@@ -48,7 +55,10 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       assessment,
       agentName: agent,
       callerUserId: caller?.userId ?? null,
-      contextSummary: call.contextSummary.slice(0, 500),
+      contextSummary: (redaction === undefined
+        ? call.contextSummary
+        : redactSummary(call.contextSummary, args, redaction)
+      ).slice(0, 500),
       rule: ruling.rule,
       rulePlace: ruledCase.rulePlace,
       reason: whyAsked(ruling, risk),
@@ -60,12 +70,13 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       metadata: metadata ?? {},
       reviewers: reviewersOf(terms, 0),
       shown: 'all',
-      ...shownArguments(args, ruledCase.show),
+      ...(!isHidden && shownArguments(args, ruledCase.show, redaction?.values)),
     },
     terms,
     votes: [],
     delegations: [],
-    hidden: ruledCase.limits.includeArguments ? undefined : true,
+    hidden: isHidden ? true : undefined,
+    redaction,
     previewTimeoutMs: call.previewTimeoutMs,
     stepsTakenUntilMs: atMs - 1,
     ruled: call.ruled,

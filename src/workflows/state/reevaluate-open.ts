@@ -5,6 +5,7 @@ import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
+import { redactionFor } from './redact-request.ts';
 import type { GateState } from './gate-state.ts';
 import type { ActivePolicies } from './active-policies.ts';
 
@@ -37,16 +38,19 @@ function reevaluate(state: GateState, rules: ActivePolicies, record: RequestReco
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const { ruling, rulePlace, terms, assessment, show } = rules.rule(call, state.ledger, atMs);
+  const { ruling, rulePlace, terms, assessment, show, redact } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;
   }
-  // A request that was opened with hidden arguments keeps them hidden.
-  const shown = record.hidden === true ? undefined : shownArguments(args, show);
+  // What was hidden stays hidden. Patterns that nobody has applied to these arguments hide them as a whole.
+  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact);
+  const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
+  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
   const { shownArguments: shownBefore, notShown } = request;
-  if (JSON.stringify({ shownArguments: shownBefore, notShown }) !== JSON.stringify({ ...shown })) {
-    state.apply({ kind: 'show', requestId, shown: { ...shown } });
+  const isShown = JSON.stringify({ shownArguments: shownBefore, notShown }) === JSON.stringify({ ...shown });
+  if (!isShown || hidden !== record.hidden || redaction?.settings !== record.redaction?.settings) {
+    state.apply({ kind: 'show', requestId, shown: { ...shown }, hidden, redaction: redaction ?? record.redaction });
   }
   if (sameTerms(before, terms) && request.rule === ruling.rule) return;
   const { rule } = ruling;

@@ -70,15 +70,6 @@ describe('check', () => {
     });
   });
 
-  test.concurrent('features that no run supports yet are a warning', async () => {
-    writeFileSync(join(folder, 'unserved.yaml'), 'redact: { patterns: [] }\n');
-    expect(await policy(['check', 'unserved.yaml'])).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: "unserved.yaml:1:1 warning: 'redact' is not supported by this version: a worker and a run refuse it\n",
-    });
-  });
-
   test.concurrent('text that does not parse is reported with its position', async () => {
     const { code, stdout } = await policy(['check', 'torn.yaml']);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^torn\.yaml:\d+:\d+ .+\n/)]);

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { ProblemError } from '../../core/base/problem.ts';
+import { type RedactSettings } from '../../core/policy/policy.ts';
+import { sensitiveKinds } from '../../core/redact/kinds.ts';
+import { findOwn } from '../../core/redact/own-patterns.ts';
+import { redactJson } from '../../core/redact/redact-json.ts';
+import { LineRedactor } from '../../core/redact/redact-lines.ts';
+import { readPolicyFile, problemLines } from './policy-file.ts';
+import type { RedactOptions } from './redact.ts';
+
+/** Characters of one line. A longer one would fill the memory. */
+const longestLine = 16 * 1_048_576;
+
+/** Text is written line by line, JSON once all of it has been read. */
+export async function redactInput(
+  input: AsyncIterable<Buffer | string>,
+  { json, policy }: RedactOptions,
+): Promise<void> {
+  const settings = await settingsOf(policy);
+  if (json === undefined || json === false) await redactLines(input, settings);
+  else await write(redactWhole(await readAll(input), settings));
+}
+
+async function settingsOf(file: string | undefined): Promise<Required<Pick<RedactSettings, 'kinds' | 'patterns'>>> {
+  const loaded = file === undefined ? undefined : await readPolicyFile(file);
+  if (loaded !== undefined && 'problems' in loaded) {
+    throw new ProblemError({ code: 'policy_invalid', message: problemLines(file!, loaded.problems) });
+  }
+  const { kinds = [...sensitiveKinds], patterns = [] } = loaded?.policy.redact ?? {};
+  return { kinds, patterns };
+}
+
+type Settings = Awaited<ReturnType<typeof settingsOf>>;
+
+async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patterns }: Settings): Promise<void> {
+  const redactor = new LineRedactor(kinds, () => findOwn(patterns));
+  let held = '';
+  for await (const text of decoded(input)) {
+    const lines = text.split(/(?<=\n)/);
+    for (const piece of lines) {
+      held += piece;
+      if (held.endsWith('\n')) {
+        await write(redactor.redact(held));
+        held = '';
+      } else if (held.length > longestLine) {
+        throw unreadable(`a line is longer than ${longestLine} characters`);
+      }
+    }
+  }
+  await write(redactor.redact(held));
+}
+
+/** One JSON value, or one on each line. */
+function redactWhole(text: string, { kinds, patterns }: Settings): string {
+  const whole = redactJson(text, kinds, findOwn(patterns));
+  if (whole !== undefined) return whole;
+  const lines = text.split(/(?<=\n)/).map((line, index) => {
+    if (line.trim() === '') return line;
+    const redacted = redactJson(line, kinds, findOwn(patterns));
+    if (redacted === undefined) throw unreadable(`it is not JSON, and neither is line ${index + 1} by itself`);
+    return redacted;
+  });
+  return lines.join('');
+}
+
+async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
+  const pieces: string[] = [];
+  for await (const text of decoded(input)) pieces.push(text);
+  return pieces.join('');
+}
+
+async function* decoded(input: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decode = (bytes?: Buffer): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw unreadable('it is not UTF-8');
+    }
+  };
+  for await (const chunk of input) yield decode(Buffer.from(chunk as Buffer));
+  yield decode();
+}
+
+async function write(text: string): Promise<void> {
+  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
+}
+
+function unreadable(why: string): ProblemError {
+  return new ProblemError({ code: 'undecodable', message: `standard input cannot be read: ${why}` });
+}

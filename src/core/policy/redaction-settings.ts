@@ -1,0 +1,25 @@
+/** What is redacted for a run's reviewers: what any of its policies wants redacted (docs/policy.md). */
+import { sensitiveKinds } from '../redact/kinds.ts';
+import type { RedactionSettings } from '../redact/redaction.ts';
+import { limitsOf } from './limits.ts';
+import type { PolicyLayers } from './policy.ts';
+
+/**
+ * The layers' settings, merged; undefined if nothing is redacted. Kinds, patterns and names of all layers add up. If there
+ * is a ceiling, only it can leave out a built-in kind.
+ */
+export function redactionSettings(layers: PolicyLayers): RedactionSettings | undefined {
+  if (!limitsOf(layers).redact) return undefined;
+  const { ceiling, parents = [], run } = layers;
+  const first = ceiling ?? parents[0] ?? run;
+  const all = [ceiling, ...parents, run].flatMap((policy) => policy?.redact ?? []);
+  const kinds = new Set([...(first?.redact?.kinds ?? sensitiveKinds), ...all.flatMap((each) => each.kinds ?? [])]);
+  const patterns = new Map(
+    all.flatMap((each) => each.patterns.map((own) => [JSON.stringify([own.name, own.pattern]), own])),
+  );
+  return {
+    kinds: sensitiveKinds.filter((kind) => kinds.has(kind)),
+    patterns: [...patterns.values()],
+    also: [...new Set(all.flatMap((each) => each.also ?? []))],
+  };
+}

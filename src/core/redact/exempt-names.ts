@@ -1,0 +1,71 @@
+/** Arguments that say what a call does. A reviewer who cannot read them cannot decide, so they are redacted only on demand. */
+const sayWhat = new Set([
+  'command',
+  'cmd',
+  'commands',
+  'script',
+  'path',
+  'paths',
+  'file',
+  'files',
+  'filename',
+  'filepath',
+  'dir',
+  'directory',
+  'folder',
+  'cwd',
+  'amount',
+  'amounts',
+  'price',
+  'total',
+  'quantity',
+  'sum',
+  'currency',
+]);
+/** As the last word of a name as well, such as `source_path` or `refundAmount`. */
+const lastWords = new Set([
+  'command',
+  'path',
+  'paths',
+  'file',
+  'filename',
+  'dir',
+  'directory',
+  'folder',
+  'amount',
+  'price',
+  'total',
+]);
+/** As any word of a name, such as `recipient_iban`. */
+const recipients = new Set([
+  'to',
+  'cc',
+  'bcc',
+  'recipient',
+  'recipients',
+  'receiver',
+  'payee',
+  'beneficiary',
+  'destination',
+]);
+
+/** True if what is at `path` is never redacted unless a policy names it. */
+export function isExempt(path: readonly (string | number)[]): boolean {
+  const names = path.filter((key) => typeof key === 'string');
+  const last = wordsOf(names.at(-1) ?? '');
+  return (
+    sayWhat.has(last.join('')) ||
+    lastWords.has(last.at(-1) ?? '') ||
+    names.some((name) => wordsOf(name).some((word) => recipients.has(word)))
+  );
+}
+
+/** `toAddress` and `to_address` have the words `to` and `address`. */
+function wordsOf(name: string): string[] {
+  return name
+    .slice(0, 200)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '');
+}

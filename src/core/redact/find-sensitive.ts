@@ -1,0 +1,70 @@
+import { detectors } from './detectors.ts';
+import { placeholderOf, sensitiveKinds } from './kinds.ts';
+
+/** A part of a text, from `start` to before `end` in UTF-16 units, and what stands in its place. */
+export type Span = [start: number, end: number, placeholder: string];
+
+/** Finds more in a text than the built-in patterns. Its spans come first. */
+export type FindMore = (text: string) => readonly Span[];
+
+/** The sensitive parts of a text, in order, none within another. `kinds`: of the built-in patterns. */
+export function findSensitive(text: string, kinds: readonly string[] = sensitiveKinds, findMore?: FindMore): Span[] {
+  const taken = new Taken(text);
+  for (const span of findMore?.(text) ?? []) taken.add(span);
+  for (const { kind, expression, hasPrefix, sensitiveLength } of detectors) {
+    if (!kinds.includes(kind)) continue;
+    // A copy, because the workflow sandbox freezes what its executions share.
+    const search = new RegExp(expression);
+    for (let match = search.exec(text); match !== null; match = search.exec(text)) {
+      const before = hasPrefix === true ? match[1]! : '';
+      const start = match.index + before.length;
+      const found = match[0].slice(before.length);
+      const next = text.slice(match.index + match[0].length, match.index + match[0].length + 1);
+      const length = sensitiveLength === undefined ? found.length : sensitiveLength(found, next);
+      if (length > 0) taken.add([start, start + length, placeholderOf(kind)]);
+      // An IBAN may begin within what looked like one, and after one that is shorter. Its matches are short, so this
+      // stays linear.
+      if (kind === 'IBAN') search.lastIndex = length > 0 ? start + length : start + 1;
+    }
+  }
+  return taken.inOrder();
+}
+
+/** The text with a placeholder in the place of each span. */
+export function withPlaceholders(text: string, spans: readonly Span[]): string {
+  let [redacted, from] = ['', 0];
+  for (const [start, end, placeholder] of spans) {
+    redacted += text.slice(from, start) + placeholder;
+    from = end;
+  }
+  return redacted + text.slice(from);
+}
+
+/** Spans of which none overlaps another: the first one counts. */
+class Taken {
+  readonly #spans: Span[] = [];
+  readonly #length: number;
+  /** 1 for each character of a span. */
+  #marks: Uint8Array | undefined;
+
+  constructor({ length }: string) {
+    this.#length = length;
+  }
+
+  add(span: Span): void {
+    const [start, end] = span;
+    this.#marks ??= new Uint8Array(this.#length);
+    if (end <= start || this.#marks.subarray(start, end).includes(1)) return;
+    this.#marks.fill(1, start, end);
+    this.#spans.push(span);
+  }
+
+  inOrder(): Span[] {
+    return this.#spans.sort(([one], [other]) => one - other);
+  }
+}
+
+/** The text with a placeholder in the place of each sensitive part. */
+export function redactText(text: string, kinds?: readonly string[], findMore?: FindMore): string {
+  return withPlaceholders(text, findSensitive(text, kinds, findMore));
+}

@@ -1,0 +1,86 @@
+import type { Json, JsonObject } from '../base/tool-call.ts';
+import type { Span } from './find-sensitive.ts';
+import { tooMuch } from './kinds.ts';
+import { leavesOf, type Leaf, valueAt } from './leaves.ts';
+import type { RedactedValue, Redaction } from './redaction.ts';
+
+/** What either redaction of the same arguments hides. The marks are those of `one`. */
+export function joinRedactions(one: Redaction, other: Redaction | undefined): Redaction {
+  if (other === undefined) return one;
+  const byPath = new Map(one.values.map((value) => [JSON.stringify(value.path), value]));
+  for (const { path, spans } of other.values) {
+    const key = JSON.stringify(path);
+    const before = byPath.get(key)?.spans ?? [];
+    const added = spans.filter(([start, end]) => before.every(([from, until]) => end <= from || until <= start));
+    byPath.set(key, { path, spans: [...before, ...added].sort(([start], [next]) => start - next) });
+  }
+  return { ...one, kinds: [...new Set([...one.kinds, ...other.kinds])], values: [...byPath.values()] };
+}
+
+/** Replaces every text and number, for arguments that nobody has searched. */
+export function wholeRedaction(args: JsonObject): Redaction {
+  const values = leavesOf(args).map(({ path, text }): RedactedValue => ({ path, spans: [[0, text.length, tooMuch]] }));
+  return { settings: '', patterns: '', kinds: [], values: values.filter(({ spans: [span] }) => span![1] > 0) };
+}
+
+/** Where other arguments repeat what is hidden of `original`. Short texts count only in their place. */
+export function sameTexts(args: JsonObject, original: JsonObject, values: readonly RedactedValue[]): RedactedValue[] {
+  const hidden = hiddenTexts(original, values);
+  return leavesOf(args).flatMap((leaf): RedactedValue[] => {
+    const spans = hidden.flatMap((each) => occurrences(leaf, each));
+    return spans.length === 0 ? [] : [{ path: leaf.path, spans: withoutOverlaps(spans) }];
+  });
+}
+
+/** Replaces in `text` what the spans hide, wherever else it stands. Short texts are left: they stand everywhere. */
+export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
+  let shown = text;
+  for (const { secret, placeholder } of hiddenTexts(args, values)) {
+    if (secret.length >= leastHidden) shown = shown.replaceAll(secret, () => placeholder);
+  }
+  return shown;
+}
+
+const leastHidden = 4;
+
+interface HiddenText {
+  path: string;
+  secret: string;
+  placeholder: string;
+}
+
+/** Each once, the longest first. */
+function hiddenTexts(args: Json, values: readonly RedactedValue[]): HiddenText[] {
+  const all = values.flatMap(({ path, spans }) => {
+    const text = valueAt(args, path);
+    if (typeof text !== 'string' && typeof text !== 'number') return [];
+    const key = JSON.stringify(path);
+    return spans.map(([start, end, placeholder]) => ({
+      path: key,
+      secret: String(text).slice(start, end),
+      placeholder,
+    }));
+  });
+  const once = new Map(all.map((each) => [`${each.path} ${each.secret}`, each]));
+  return [...once.values()].sort((one, other) => other.secret.length - one.secret.length);
+}
+
+function occurrences({ path, text }: Leaf, { path: key, secret, placeholder }: HiddenText): Span[] {
+  if (secret === '' || (secret.length < leastHidden && JSON.stringify(path) !== key)) return [];
+  const pieces = text.split(secret).slice(0, -1);
+  let end = 0;
+  return pieces.map((piece): Span => {
+    const start = end + piece.length;
+    end = start + secret.length;
+    return [start, end, placeholder];
+  });
+}
+
+/** In order; of spans that overlap, the first in the list. */
+function withoutOverlaps(spans: readonly Span[]): Span[] {
+  const kept: Span[] = [];
+  for (const span of spans) {
+    if (kept.every(([from, until]) => span[1] <= from || until <= span[0])) kept.push(span);
+  }
+  return kept.sort(([one], [other]) => one - other);
+}

@@ -1,0 +1,25 @@
+/** What is found without a policy's own patterns. Each kind is the name of its placeholder: `EMAIL` gives `[EMAIL]`. */
+export const sensitiveKinds = [
+  'PRIVATE_KEY',
+  'JWT',
+  'AWS_ACCESS_KEY',
+  'OPENAI_KEY',
+  'PROVIDER_KEY',
+  'PASSWORD',
+  'CARD',
+  'SSN',
+  'IBAN',
+  'EMAIL',
+  'PHONE',
+] as const;
+export type SensitiveKind = (typeof sensitiveKinds)[number];
+
+/** The kinds that are of use to whoever reads them. The others identify a person. */
+export const secretKinds: readonly SensitiveKind[] = sensitiveKinds.slice(0, 8);
+
+export function placeholderOf(kind: string): string {
+  return `[${kind}]`;
+}
+
+/** Stands for a whole text that would take too long to search, or of which too much would be replaced. */
+export const tooMuch = placeholderOf('REDACTED');

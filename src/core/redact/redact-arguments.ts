@@ -1,0 +1,83 @@
+/** What reviewers do not see of a call's arguments: found where they are parsed, and applied where they are shown. */
+import { jsonDigest } from '../base/digest.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+import { isExempt } from './exempt-names.ts';
+import { findSensitive, withPlaceholders, type FindMore, type Span } from './find-sensitive.ts';
+import { placeholderOf, tooMuch } from './kinds.ts';
+import { type Leaf, leavesOf, valueAt } from './leaves.ts';
+import { namedKind } from './named-kind.ts';
+import type { RedactedValue, Redaction, RedactionSettings } from './redaction.ts';
+import { namesSecret } from './redact-secrets.ts';
+
+/** A run carries the spans of its open requests. A text with more is replaced as a whole. */
+const mostSpans = 500;
+
+export interface FindOptions {
+  settings: RedactionSettings;
+  /** Finds what the settings' own patterns match. */
+  findMore?: FindMore;
+  /** The argument that is the tool's command. It is never redacted unless the settings name it. */
+  command?: string;
+}
+
+/** Finds what `settings` demand to replace. Names of members are never replaced. */
+export function redactionOf(args: JsonObject, options: FindOptions): Redaction {
+  const { settings } = options;
+  const values = leavesOf(args).map((leaf) => ({ path: leaf.path, spans: spansOf(leaf, options) }));
+  return { ...marksOf(settings), values: values.filter(({ spans }) => spans.length > 0) };
+}
+
+/** By which settings something was found. */
+export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Redaction, 'values'> {
+  const own = patterns.map(({ name, pattern }) => ({ name, pattern }));
+  return {
+    settings: jsonDigest({ kinds: [...kinds], patterns: own, also: [...also] }),
+    patterns: jsonDigest(own),
+    kinds,
+  };
+}
+
+function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: FindOptions): readonly Span[] {
+  const { kinds, also } = settings;
+  const names = path.filter((key) => typeof key === 'string');
+  const isDemanded = names.some((name) => also.includes(name));
+  const isCommand = command !== undefined && path[0] === command;
+  if (text === '' || (isCommand && !isDemanded)) return [];
+  const whole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
+  if (kinds.includes('PASSWORD') && names.some(namesSecret)) return whole(placeholderOf('PASSWORD'));
+  if (!isDemanded && isExempt(path)) return [];
+  const named = namedKind(names.at(-1) ?? '', text);
+  if (named !== undefined && kinds.includes(named)) return whole(placeholderOf(named));
+  // Of the numbers, only cards can be told from others.
+  const searched = typeof value === 'string' ? kinds : kinds.filter((kind) => kind === 'CARD');
+  const spans = findSensitive(text, searched, findMore);
+  return spans.length <= mostSpans ? spans : whole(tooMuch);
+}
+
+/** The arguments as reviewers see them. A place that they do not have is skipped. */
+export function redactedArguments<Value extends Json>(args: Value, values: readonly RedactedValue[]): Value {
+  if (values.length === 0) return args;
+  const copy = copyOf(args);
+  for (const value of values) replaceAt(copy, value);
+  return copy as Value;
+}
+
+function replaceAt(root: Json, { path, spans }: RedactedValue): void {
+  const [leaf] = leavesOf(valueAt(root, path) ?? null);
+  const holder = valueAt(root, path.slice(0, -1));
+  if (leaf === undefined || leaf.path.length > 0 || path.length === 0) return;
+  const value = withPlaceholders(leaf.text, spans);
+  // Not by assignment: a name may be `__proto__`.
+  Object.defineProperty(holder, path.at(-1)!, { value, enumerable: true, writable: true, configurable: true });
+}
+
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.keys(value).map((name) => [name, copyOf(value[name]!)]));
+}
+
+/** The names of the arguments in which something is replaced. */
+export function redactedNames(values: readonly RedactedValue[]): string[] {
+  return [...new Set(values.map(({ path }) => String(path[0])))];
+}

@@ -1,0 +1,57 @@
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { redactText } from '../../core/redact/find-sensitive.ts';
+import { joinRedactions, sameTexts, wholeRedaction, withoutHidden } from '../../core/redact/join-redactions.ts';
+import { marksOf, redactionOf } from '../../core/redact/redact-arguments.ts';
+import type { Redaction, RedactionSettings } from '../../core/redact/redaction.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+
+/** A call whose reviewers' copy is needed. */
+export interface CallToRedact {
+  args: JsonObject;
+  ruled: Pick<RequestRecord['ruled'], 'subject' | 'shell'>;
+  /** What the activity that parsed the arguments found, or what was found for an earlier policy. */
+  redaction?: Redaction;
+}
+
+/**
+ * What reviewers do not see of a call. Takes what an activity found by the same settings; otherwise applies the built-in
+ * patterns here. The policies' own patterns need a library, which never runs here: undefined if they were not applied
+ * to these arguments. What was found before stays hidden.
+ */
+export function redactionFor(
+  { args, ruled, redaction }: CallToRedact,
+  settings: RedactionSettings,
+): Redaction | undefined {
+  const marks = marksOf(settings);
+  if (redaction?.settings === marks.settings) return redaction;
+  if (settings.patterns.length > 0 && redaction?.patterns !== marks.patterns) return undefined;
+  const command = ruled.shell === undefined ? undefined : ruled.subject;
+  return joinRedactions(redactionOf(args, { settings, command }), redaction);
+}
+
+/**
+ * What reviewers do not see of edited arguments: what the policies hide, and what was hidden of the request, wherever the
+ * edit has it. If the policies' own patterns were not applied to the edit, all of it.
+ */
+export function editedRedaction(
+  call: CallToRedact,
+  settings: RedactionSettings | undefined,
+  { request, redaction: before }: Pick<RequestRecord, 'request' | 'redaction'>,
+): Redaction | undefined {
+  if (settings === undefined && before === undefined) return undefined;
+  const now = settings === undefined ? before! : redactionFor(call, settings);
+  if (now === undefined) return wholeRedaction(call.args);
+  const found = settings === undefined ? { ...now, values: [] } : now;
+  return before === undefined
+    ? found
+    : joinRedactions(found, { ...found, values: sameTexts(call.args, request.arguments, before.values) });
+}
+
+/** Longest part of a summary that is searched. Much more than is shown, so that no secret is cut in two. */
+const mostSearched = 4_000;
+
+/** The text beside a call, without what is hidden of its arguments and of the same kinds. */
+export function redactSummary(text: string, args: JsonObject, { kinds, values }: Redaction): string {
+  const searched = withoutHidden(text.slice(0, mostSearched), args, values);
+  return redactText(searched, kinds);
+}

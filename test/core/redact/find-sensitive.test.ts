@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { findSensitive, redactText } from '../../../src/core/redact/find-sensitive.ts';
+import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
+import { harmless, sensitive } from '../../support/sensitive-samples.ts';
+
+describe('what is sensitive becomes its placeholder, and nothing else does', () => {
+  test.each(sensitive)('%s', (_name, text, hidden, placeholder) => {
+    expect(redactText(text)).toBe(text.replace(hidden, () => placeholder));
+  });
+});
+
+describe('what only looks so stays', () => {
+  test.each(harmless)('%s', (_name, text) => expect(redactText(text)).toBe(text));
+});
+
+test('there are samples of every kind', () => {
+  expect(new Set(sensitive.map(([, , , placeholder]) => placeholder))).toEqual(
+    new Set(sensitiveKinds.map((kind) => `[${kind}]`)),
+  );
+  expect(sensitive.length + harmless.length).toBeGreaterThan(100);
+});
+
+test('only the kinds that are asked for are found', () => {
+  const text = 'ann@acme.com 4111111111111111';
+  expect(redactText(text, ['CARD'])).toBe('ann@acme.com [CARD]');
+  expect(redactText(text, [])).toBe(text);
+});
+
+const anyText = fc
+  .array(
+    fc.oneof(fc.constantFrom(...sensitive.map(([, text]) => text), ...harmless.map(([, text]) => text)), fc.string()),
+  )
+  .map((parts) => parts.join('\n'));
+
+test('spans are in order, apart, and within the text', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      let end = 0;
+      for (const [from, until] of findSensitive(text)) {
+        expect(from).toBeGreaterThanOrEqual(end);
+        expect(until).toBeGreaterThan(from);
+        end = until;
+      }
+      expect(end).toBeLessThanOrEqual(text.length);
+    }),
+  );
+});
+
+test('what was redacted stays as it is', () => {
+  fc.assert(fc.property(anyText, (text) => expect(redactText(redactText(text))).toBe(redactText(text))));
+});
+
+/** Beginnings of matches, which make a pattern that is not linear slow. */
+const hostile = [
+  'a',
+  '4',
+  '4111 ',
+  'DE89 ',
+  'AB12',
+  'a@',
+  'a.',
+  'a@a.a.a.a',
+  'é@',
+  '://a:',
+  '::',
+  '-----BEGIN A PRIVATE KEY-----',
+  'eyJ.',
+  'eyJaaaaaaaa.',
+  'sk-',
+  '+1 ',
+  '01 ',
+  '(555) ',
+  'password" : ',
+  'password=',
+  '"',
+  '\\',
+  "'",
+  'Bearer ',
+  'SSN ',
+  'tel ',
+];
+
+test.each(hostile)('a megabyte of %j takes seconds at most', (part) => {
+  // A quadratic pattern takes hours for this. The bound leaves room for a busy machine: it takes a fifth of a second.
+  const startMs = performance.now();
+  redactText(part.repeat(Math.ceil(1_000_000 / part.length)));
+  expect(performance.now() - startMs).toBeLessThan(10_000);
+});

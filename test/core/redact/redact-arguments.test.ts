@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
+import { findOwn } from '../../../src/core/redact/own-patterns.ts';
+import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import type { RedactionSettings } from '../../../src/core/redact/redaction.ts';
+
+const all: RedactionSettings = { kinds: sensitiveKinds, patterns: [], also: [] };
+const shown = (args: JsonObject, settings: Partial<RedactionSettings> = {}, command?: string): JsonObject => {
+  const whole = { ...all, ...settings };
+  return redactedArguments(
+    args,
+    redactionOf(args, { settings: whole, findMore: findOwn(whole.patterns), command }).values,
+  );
+};
+const mail = 'ann@acme.com';
+
+describe('arguments that say what a call does stay', () => {
+  test.each([
+    'command',
+    'cmd',
+    'path',
+    'filePath',
+    'source_path',
+    'file',
+    'cwd',
+    'outputDir',
+    'amount',
+    'refundAmount',
+    'price',
+    'to',
+    'cc',
+    'bcc',
+    'recipient',
+    'recipients',
+    'recipientEmail',
+    'recipient_iban',
+    'transferTo',
+    'payee',
+    'beneficiary',
+  ])('%s', (name) => expect(shown({ [name]: mail })).toEqual({ [name]: mail }));
+
+  test('in whatever form', () => {
+    const args = { to: [mail, { address: mail }], command: ['mail', mail], recipients: { cc: [{ mail }] } };
+    expect(shown(args)).toEqual(args);
+  });
+
+  test('and the argument that the tool declares as its command', () => {
+    expect(shown({ line: mail, note: mail }, {}, 'line')).toEqual({ line: mail, note: '[EMAIL]' });
+  });
+
+  test('unless a policy names them', () => {
+    expect(shown({ to: mail, line: mail, cc: mail }, { also: ['to', 'line'] }, 'line')).toEqual({
+      to: '[EMAIL]',
+      line: '[EMAIL]',
+      cc: mail,
+    });
+  });
+
+  test('but for those whose name says that they are secret', () => {
+    expect(shown({ to_password: 'x', command_secret: 1 })).toEqual({
+      to_password: '[PASSWORD]',
+      command_secret: '[PASSWORD]',
+    });
+  });
+});
+
+describe('other arguments', () => {
+  test.each<[string, JsonObject, JsonObject]>([
+    [
+      'nested, in objects and lists',
+      { a: { b: [mail, { c: `x ${mail}` }] } },
+      { a: { b: ['[EMAIL]', { c: 'x [EMAIL]' }] } },
+    ],
+    ['names stay', { [mail]: mail }, { [mail]: '[EMAIL]' }],
+    [
+      'numbers, booleans and null stay',
+      { n: 1_763_866_942, b: true, z: null, f: 0.5 },
+      { n: 1_763_866_942, b: true, z: null, f: 0.5 },
+    ],
+    ['a number that is a card', { n: 4_111_111_111_111_111 }, { n: '[CARD]' }],
+    [
+      'whole secrets',
+      { password: 'a', apiKey: ['x', 'y'], db: { clientSecret: 7 } },
+      { password: '[PASSWORD]', apiKey: ['[PASSWORD]', '[PASSWORD]'], db: { clientSecret: '[PASSWORD]' } },
+    ],
+    [
+      'digits under a telling name',
+      { phone: '4155552671', ssn: 123_456_789, id: '4155552671' },
+      { phone: '[PHONE]', ssn: '[SSN]', id: '4155552671' },
+    ],
+    [
+      'a name that is no name',
+      JSON.parse(`{"__proto__":"${mail}"}`) as JsonObject,
+      JSON.parse('{"__proto__":"[EMAIL]"}') as JsonObject,
+    ],
+    ['an empty text', { password: '' }, { password: '' }],
+  ])('%s', (_name, args, expected) => expect(JSON.stringify(shown(args))).toBe(JSON.stringify(expected)));
+
+  test('the original is untouched', () => {
+    const args = { a: [mail] };
+    shown(args);
+    expect(args).toEqual({ a: [mail] });
+  });
+
+  test('a text with more than 500 parts is one placeholder', () => {
+    expect(shown({ a: `${mail} `.repeat(500) }).a).toContain('[EMAIL] [EMAIL]');
+    expect(shown({ a: `${mail} `.repeat(501) })).toEqual({ a: '[REDACTED]' });
+  });
+
+  test('places that the arguments do not have are skipped', () => {
+    const { values } = redactionOf({ a: [mail], b: { c: mail } }, { settings: all });
+    expect(redactedArguments({ a: 'x', b: [1] }, values)).toEqual({ a: 'x', b: [1] });
+    expect(redactedArguments({}, values)).toEqual({});
+  });
+});
