@@ -1,7 +1,11 @@
-/** `npm run screenshots`: takes pictures of a waiting run in Temporal's UI and writes them to `docs/images/`. */
+/**
+ * `npm run screenshots`: takes pictures of cards on each channel, and of a waiting run in Temporal's UI, and writes them
+ * to `docs/images/`. `npm run screenshots -- cards` takes only those of the cards.
+ */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findChromium } from './browser.ts';
+import { takeCardPictures } from './take-card-pictures.ts';
 import { readWaitingRunPages } from './waiting-run-pages.ts';
 
 const chromium = findChromium();
@@ -11,6 +15,7 @@ if (chromium === undefined) {
 } else {
   const pictures = fileURLToPath(new URL('../../docs/images/', import.meta.url));
   mkdirSync(pictures, { recursive: true });
-  await readWaitingRunPages({ chromium, pictures });
+  await takeCardPictures({ chromium, pictures });
+  if (!process.argv.includes('cards')) await readWaitingRunPages({ chromium, pictures });
   process.stdout.write(`The pictures are in ${pictures}\n`);
 }

@@ -1,4 +1,5 @@
 import { formatDuration } from '../base/duration.ts';
+import type { Risk } from '../base/tool-call.ts';
 import { defaultAlways } from '../policy/grants.ts';
 import type { Always } from '../policy/policy.ts';
 import { instantMs } from '../messages/control.ts';
@@ -6,11 +7,18 @@ import type { CardAnswer } from './card.ts';
 import type { CardRequest } from './card-request.ts';
 import { quoted } from './card-rows.ts';
 
-const alwaysEffects: Record<Exclude<Always, false>, (tool: string) => string> = {
+const alwaysEffects: Record<Exclude<Always, false> | 'unknown', (tool: string) => string> = {
   call: () => 'It runs, and so do later calls of this run with exactly these arguments.',
   arguments: (tool) => `It runs, and so do later calls of ${tool} in this run whose arguments fit what you name.`,
   tool: (tool) => `It runs, and so do all later calls of ${tool} in this run, until the grant is revoked.`,
+  unknown: (tool) =>
+    `It runs, and so do later calls of ${tool} in this run, as many as the rule admits. The receipt says which.`,
 };
+
+/** What rules admit by default, as far as the request tells: it does not tell whether the call is a shell command. */
+function likely(risk: Risk): 'call' | 'unknown' {
+  return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
+}
 
 /**
  * What each answer would do. `always`: the widest grant that the rule admits; undefined if it is unknown. With `isWhole`
@@ -19,12 +27,12 @@ const alwaysEffects: Record<Exclude<Always, false>, (tool: string) => string> = 
 export function cardAnswers(request: CardRequest, always: Always | undefined, isWhole: boolean): CardAnswer[] {
   const { toolName, riskLevel, shown } = request;
   const tool = quoted(toolName);
-  const widest = always ?? defaultAlways({ risk: riskLevel });
   const answers: CardAnswer[] = [
     { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
     { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
   ];
-  if (widest !== false && isWhole) answers.push({ name: 'always', effect: alwaysEffects[widest](tool) });
+  if (always !== false && isWhole)
+    answers.push({ name: 'always', effect: alwaysEffects[always ?? likely(riskLevel)](tool) });
   if (shown === 'all') {
     answers.push({
       name: 'edit',

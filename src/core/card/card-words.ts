@@ -26,12 +26,17 @@ export const answerLabels: Record<AnswerName, string> = {
 
 /** A field's title and name, such as `Recipient (to)`. */
 export function fieldLabel({ title, name }: CardField): string {
-  return title === undefined || title === name ? name : `${title} (${name})`;
+  return saysName(title, name) ? (title ?? name) : `${title} (${name})`;
+}
+
+/** True if there is no title, or one that is the name with other capitals. */
+export function saysName(title: string | undefined, name: string): boolean {
+  return title === undefined || title.toLowerCase() === name.toLowerCase();
 }
 
 /** What kind of value it is, and what it means: `money: 120.00 EUR`. Empty for plain values. */
-export function fieldNote({ format, reading }: CardField): string {
-  const isPlain = format === 'text' || format === 'number' || format === 'flag' || format === 'json';
+export function fieldNote({ name, format, reading }: CardField): string {
+  const isPlain = ['text', 'number', 'flag', 'json'].includes(format) || name.toLowerCase().includes(format);
   return [...(isPlain ? [] : [format]), ...(reading === undefined ? [] : [reading])].join(': ');
 }
 

@@ -20,7 +20,18 @@ export function misleading(
       [`'${name}'`, `${value.text}${value.end ?? ''}`],
     ]),
   ];
-  return texts.flatMap(([name, shown]) => warningsOf(name, shown));
+  return [
+    ...texts.flatMap(([name, shown]) => warningsOf(name, shown)),
+    ...fields.flatMap(({ name, format, value }) =>
+      format === 'url' ? [] : hostWarning(name, value.text + (value.end ?? '')),
+    ),
+  ];
+}
+
+/** An address within a text that begins with one host and leads to another: `https://bank.example@evil.example`. */
+function hostWarning(name: string, shown: string): string[] {
+  const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
+  return found === null ? [] : [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
 }
 
 function warningsOf(name: string, shown: string): string[] {

@@ -12,6 +12,7 @@ import {
   fieldNote,
   headings,
   previewNote,
+  saysName,
   timeNote,
 } from './card-words.ts';
 import { tableText } from './change-table.ts';
@@ -59,7 +60,7 @@ function separator(before: string, after: string): string {
 
 function fieldBlock(field: CardField): string {
   const { name, title, value, description } = field;
-  const label = title === undefined || title === name ? markdownText(name) : `${markdownText(title)} (${code(name)})`;
+  const label = saysName(title, name) ? markdownText(title ?? name) : `${markdownText(title ?? '')} (${code(name)})`;
   const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '').map(markdownText);
   const rest = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;

@@ -53,7 +53,9 @@ export function renderTerminal(card: Card, options: TerminalOptions = {}): strin
   };
   const { style } = terminal;
   const note = argumentsNote(card);
-  const warnings = card.warnings.flatMap((each) => indented(terminal, '! ', each).map((line) => style('yellow', line)));
+  const warnings = card.warnings.flatMap((each) =>
+    indented(terminal, '! ', each).map((line) => style('yellow', marked(terminal, line))),
+  );
   const sections: [heading: string, lines: string[]][] = [
     [headings.arguments, note === '' ? fieldLines(terminal, card) : [style('dim', note)]],
     [headings.changes, changeLines(terminal, card)],
@@ -75,7 +77,7 @@ export function renderTerminal(card: Card, options: TerminalOptions = {}): strin
   return [
     ...title,
     ...warnings,
-    ...sections.flatMap(([heading, lines]) => (lines.length === 0 ? [] : ['', style('dim', heading), ...lines])),
+    ...sections.flatMap(([heading, lines]) => (lines.length === 0 ? [] : ['', style('bold', heading), ...lines])),
   ].join('\n');
 }
 

@@ -2,7 +2,7 @@ import { visibleUnit } from '../base/visible-text.ts';
 
 /**
  * Breaks a text into lines of at most so many columns: between words, and within a word that is wider than a line, but
- * never within an escape. `keepsSpaces`: breaks anywhere, so that the lines together are the text.
+ * never within an escape. `keepsSpaces`: the lines together are the text.
  */
 export function wrapText(
   text: string,
@@ -12,7 +12,7 @@ export function wrapText(
 ): string[] {
   const most = Math.max(10, columns);
   if (columnsOf(text) <= most) return [text];
-  if (keepsSpaces) return pieces(text, most, columnsOf);
+  if (keepsSpaces) return wholeLines(text, most, columnsOf);
   const lines: string[] = [];
   let line: string | undefined;
   for (const word of text.split(' ')) {
@@ -26,6 +26,22 @@ export function wrapText(
     }
   }
   return line === undefined ? lines : [...lines, line];
+}
+
+/** Breaks after spaces, and drops none of them. */
+function wholeLines(text: string, most: number, columnsOf: (text: string) => number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<= )(?! )/)) {
+    if (columnsOf(line + word) <= most) line += word;
+    else {
+      if (line !== '') lines.push(line);
+      const parts = pieces(word, most, columnsOf);
+      line = parts.pop()!;
+      lines.push(...parts);
+    }
+  }
+  return [...lines, line];
 }
 
 function pieces(text: string, most: number, columnsOf: (text: string) => number): string[] {

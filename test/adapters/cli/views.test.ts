@@ -124,7 +124,7 @@ describe('renderCard', () => {
       '! What this call does may not be reversible.',
       '',
       'Arguments',
-      'path          ↳ path',
+      'path',
       '│ /tmp/a',
       '│ b',
       'deep.list[0]  1',

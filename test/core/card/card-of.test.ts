@@ -148,6 +148,11 @@ describe('what could mislead', () => {
       { toolName: 'read\u202e' },
       [String.raw`The name of the tool has invisible or misleading characters, shown as \u{202E}.`],
     ],
+    [
+      'an address with another host than it begins with',
+      { arguments: { body: 'see https://acme.com@evil.example/x' } },
+      ["'body' has an address that leads to evil.example: https://acme.com@evil.example."],
+    ],
     ['names that differ in case', { arguments: { to: 1, To: 2 } }, ["Two arguments look alike: 'to' and 'To'."]],
     [
       'names that differ in an invisible character',
@@ -249,7 +254,9 @@ describe('what each answer does', () => {
     cardOf(cardRequest(request), options).answers.find((each) => each.name === name)?.effect;
 
   test.each([
-    ['always', {}, {}, /all later calls of 'refund' in this run/],
+    ['always', {}, {}, /later calls of 'refund' in this run, as many as the rule admits/],
+    ['always', {}, { always: 'tool' as const }, /all later calls of 'refund' in this run/],
+    ['always', {}, { always: 'call' as const }, /exactly these arguments/],
     ['always', { riskLevel: 'destructive' as const }, {}, /exactly these arguments/],
     ['always', {}, { always: 'arguments' as const }, /whose arguments fit what you name/],
     ['nobody', {}, {}, /^It does not run\. The model is told "Denied: no decision within 5m"\.$/],
