@@ -146,8 +146,9 @@ function marked(text: string): string {
   return escaped(text).replace(visibleEscape, (each) => `<mark>${each}</mark>`);
 }
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
+/** For the content of an element; no text stands in an attribute. */
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+  return text.replace(/[&<>]/g, (character) => entities[character]!);
 }

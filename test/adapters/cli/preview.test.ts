@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -104,6 +104,14 @@ test.each([
   const { code, stdout, stderr } = await preview(input);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toBe(`error: ${message}: give it one JSON object { tool, args }.\n`);
+});
+
+test('the call of docs/card.md', async () => {
+  const page = readFileSync(new URL('../../../docs/card.md', import.meta.url), 'utf8');
+  const [, call = ''] = /```json\n(.*)\n```/.exec(page)!;
+  const [, words = ''] = /^countersign approvals preview (.*) < call\.json$/m.exec(page)!;
+  const { code, stdout } = await preview(call, ...words.split(' '));
+  expect([code, stdout.split('\n')[0]]).toEqual([0, 'Refund: orderId o-17, amount 120']);
 });
 
 test('--policy says what the policy answers', async () => {

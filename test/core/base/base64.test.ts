@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bytesFromBase64 } from '../../../src/core/base/base64.ts';
+import { base64FromBytes, bytesFromBase64 } from '../../../src/core/base/base64.ts';
 
-test('every text from Buffer is decoded to its bytes', () => {
+test('the same texts and bytes as those of Buffer', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
-      expect(bytesFromBase64(Buffer.from(bytes).toString('base64'))).toEqual(bytes);
+      const text = Buffer.from(bytes).toString('base64');
+      expect(bytesFromBase64(text)).toEqual(bytes);
+      expect(base64FromBytes(bytes)).toBe(text);
     }),
   );
 });
