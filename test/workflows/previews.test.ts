@@ -1,15 +1,20 @@
 /** `preview` of a tool on real runs: what a waiting call would change, in an activity of its own. */
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import type { PreviewContext } from '../../src/agents/definitions.ts';
 import type { ApprovalDetails, CallPreview, Receipt } from '../../src/contract.ts';
 import { eventually, holds } from '../support/eventually.ts';
+import type { HistoryEvent } from '../support/history-tasks.ts';
+import { placementsOf } from '../support/placements.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';
-import { openWorld, type Calls, type RunInTest, type World } from '../support/world.ts';
+import { replayPlacements } from '../support/replay-placements.ts';
+import { openWorld, testBundle, type Calls, type RunInTest, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -189,6 +194,47 @@ test('an edit that asks again has a preview of its own', async () => {
   await decide(run, { requestId: successor, approved: true, reviewerId: 'cfo' });
   expect((await run.result()).output).toContain('wrote secret');
   expect(await previews(run)).toBe(2);
+});
+
+test.each<[string, unknown, string]>([
+  ['nothing', null, 'its activity gave no preview'],
+  ['a text', 'fine', 'its activity gave no preview'],
+  ['a pending preview', { state: 'pending' }, 'its activity gave no preview'],
+])('an operator who completes the activity with %s stops nothing', async (_, forged, message) => {
+  const path = `held-forged-${randomUUID()}`;
+  const run = await start([write(path)]);
+  const [request] = await run.open();
+  const { requestId } = request!;
+  await eventually('the preview runs', () => lines(`preview ${path}`).length === 1);
+  const { raw } = await run.handle.describe();
+  const { activityId } = raw.pendingActivities!.find(
+    ({ activityType }) => activityType!.name === 'countersign.preview',
+  )!;
+  const { client } = world.client.session;
+  await client.activity.complete({ workflowId: run.workflowId, activityId: activityId! }, forged);
+  expect(await finished(run, requestId)).toEqual({ state: 'failed', message });
+  release(path);
+  await decide(run, { requestId, approved: true });
+  expect((await run.result()).output).toBe(`wrote ${path}`);
+});
+
+test('the end of a preview affects no command: the history replays with other empty tasks', async () => {
+  const run = await start([write('held-4'), write('held-5'), write('soon')]);
+  const requests = await run.open(3);
+  const [first, second, third] = requests.map(({ requestId }) => requestId) as [string, string, string];
+  await finished(run, third);
+  await run.handle.signal('noise');
+  await decide(run, { requestId: first, approved: true });
+  release('held-4');
+  release('held-5');
+  await finished(run, second);
+  const policy = { rules: [{ pattern: 'write_file', action: 'allow' }] };
+  await run.handle.executeUpdate('setPolicy', { args: [{ policy }] });
+  await run.result();
+  const { events } = JSON.parse(historyToJSON(await run.handle.fetchHistory())) as { events: HistoryEvent[] };
+  const placements = placementsOf(events, [1, 2, 3]);
+  expect(placements.length).toBeGreaterThan(4);
+  expect(await replayPlacements({ codePath: testBundle() }, placements)).toEqual(new Map());
 });
 
 describe('continue-as-new', () => {

@@ -82,7 +82,11 @@ export class Previews implements ScheduledTask {
     });
     const { definition } = ruled;
     try {
-      return await preview({ requestId, agent, caller: this.#caller(), tool: toolName, definition, args });
+      const input = { requestId, agent, caller: this.#caller(), tool: toolName, definition, args };
+      const result: CallPreview | null = await preview(input);
+      // An operator can complete the activity with any result.
+      const isFinished = result?.state === 'ready' || result?.state === 'failed';
+      return isFinished ? result : { state: 'failed', message: 'its activity gave no preview' };
     } catch (error) {
       const cause = error instanceof ActivityFailure ? error.cause : error;
       return {
