@@ -58,7 +58,7 @@ export async function answerAll(
   }
   const receipts = await client.decideAll(
     requests.map(({ requestId, workflowId: run, digest }) => ({ requestId, workflowId: run, digest })),
-    { approved, reason, reviewerId: reviewerOf(options) },
+    { approved, reason, reviewerId: reviewerOf(options), viewed: { channel: 'cli', batch: requests.length } },
     signerOf(options),
   );
   for (const [index, receipt] of receipts.entries()) {

@@ -55,6 +55,11 @@ test('without a terminal: --yes answers exactly what was listed, and prints a re
   for (const shown of ['"to":"ann"', '"to":"bob"', String.raw`"to":"cy\u202e"`, ...one.ids])
     expect(result.stderr).toContain(shown);
   await Promise.all([one.run.result(), two.run.result()]);
+  const { requests } = await world.client.journal(one.run.workflowId);
+  expect(requests.map(({ viewed }) => viewed)).toEqual([
+    { channel: 'cli', batch: 3 },
+    { channel: 'cli', batch: 3 },
+  ]);
 });
 
 test('an approval leaves out what is not all shown; --unseen and a denial do not', async () => {
