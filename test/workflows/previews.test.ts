@@ -196,6 +196,19 @@ test('an edit that asks again has a preview of its own', async () => {
   expect(await previews(run)).toBe(2);
 });
 
+test('a worker that stops leaves the preview to the next one', async () => {
+  const run = await start([write('held-6')]);
+  const [request] = await run.open();
+  await eventually('the preview runs', () => lines('preview held-6').length === 1);
+  await world.stopWorker();
+  await world.startWorker();
+  await eventually('it runs again', () => lines('preview held-6').length === 2);
+  release('held-6');
+  expect(await finished(run, request!.requestId)).toEqual({ state: 'ready', changes: [change('held-6', 'new')] });
+  expect(await previews(run)).toBe(1);
+  await run.handle.terminate();
+});
+
 test.each<[string, unknown, string]>([
   ['nothing', null, 'its activity gave no preview'],
   ['a text', 'fine', 'its activity gave no preview'],
