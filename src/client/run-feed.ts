@@ -15,8 +15,11 @@ export interface FeedLimits {
 }
 
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
-/** How often a run is described while its model streams, in milliseconds. */
-const tokensEveryMs = 200;
+/**
+ * The pauses between two descriptions of a run whose model streams, in milliseconds: after news, the worker sends none for
+ * a while (`maxHeartbeatThrottleInterval`, 250 milliseconds); then a viewer should have the next ones soon.
+ */
+const pausesMs = { afterNews: 150, least: 50, most: 250 };
 
 /**
  * The events of one run as they happen, for all viewers of a client: one poller, however many they are. It keeps the last
@@ -127,6 +130,7 @@ export class RunFeed {
   async #pollTokens(): Promise<void> {
     this.#polls = true;
     const { signal } = this.#stop;
+    let pauseMs = pausesMs.least;
     while (this.#tokenViewers > 0 && !signal.aborted && !this.hasEnded) {
       const call = this.#reader?.pendingModelCall;
       if (call === undefined) {
@@ -135,11 +139,12 @@ export class RunFeed {
       }
       // The stream of events reports what is wrong with the server.
       const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
-      if (tail !== undefined && this.#reader?.pendingModelCall === call) {
+      if (tail !== undefined && this.#reader?.pendingModelCall === call && !isSame(tail, this.tail?.tail)) {
         this.tail = { turn: call.turn, tail };
         this.#changed();
-      }
-      await sleep(tokensEveryMs, undefined, { signal }).catch(() => undefined);
+        pauseMs = pausesMs.afterNews;
+      } else pauseMs = Math.min(pauseMs === pausesMs.afterNews ? pausesMs.least : pauseMs * 1.5, pausesMs.most);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
     this.#polls = false;
   }
@@ -149,4 +154,8 @@ export class RunFeed {
     this.#change = Promise.withResolvers<void>();
     resolve();
   }
+}
+
+function isSame(one: TokenTail, other: TokenTail | undefined): boolean {
+  return one.attempt === other?.attempt && one.offset === other.offset && one.tail === other.tail;
 }
