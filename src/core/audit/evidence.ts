@@ -10,6 +10,7 @@ import type { Identity } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { RulingContext } from '../policy/ruling.ts';
 import type { ShellSplit } from '../shell/parts.ts';
+import type { JournalEntry } from '../ledger/journal-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /** A call as the gate ruled on it. */
@@ -38,7 +39,15 @@ export interface EvidenceContext {
   metadata?: JsonObject;
   /** What no history keeps. A ruling by policies that read it is not made again. */
   unknown?: ('caller' | 'metadata')[];
+  /** In a redacted export: both are left out. */
+  withheld?: true;
 }
+
+/** A journal entry, as an export gives it. */
+export type AuditedEntry = JournalEntry & {
+  /** The members that a redacted export leaves out. */
+  withheld?: readonly string[];
+};
 
 /** The policies that were in force, by their digests. */
 export interface EvidencePolicies {

@@ -3,7 +3,7 @@ import { limitsOf } from '../policy/limits.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { RunRules } from '../ledger/rule-case.ts';
-import type { EvidenceCall, Standing } from './evidence.ts';
+import type { AuditedEntry, EvidenceCall, Standing } from './evidence.ts';
 import type { RecordedRuling } from './rule-again.ts';
 
 /** Why a ruling cannot be made again although call and policies are known; undefined if it can. */
@@ -36,6 +36,17 @@ export function readsArguments({ layers, assessRules }: RunRules, call: Evidence
       );
     })
   );
+}
+
+/**
+ * What later rulings cannot know because of this entry, as a clause; undefined if nothing. A redacted export leaves out
+ * members of entries.
+ */
+export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: AuditedEntry): string | undefined {
+  const isLost = (name: string): boolean => withheld.includes(name);
+  if (kind === 'grant' && ['scope', 'voters'].some(isLost)) return `the scope of ${grantId ?? 'a grant'} is withheld`;
+  if (outcome === 'denied' && isLost('digest')) return `the call that entry ${seq} denied is withheld`;
+  return kind === 'delegated' && isLost('to') ? `the delegation of entry ${seq} is withheld` : undefined;
 }
 
 function readsOf({ ceiling, parents = [], run }: PolicyLayers, names: Parameters<typeof conditionReads>[1]): boolean {

@@ -1,6 +1,6 @@
 import { orderedEntries } from '../ledger/journal.ts';
 import type { JournalEntry } from '../ledger/journal-entry.ts';
-import type { Standing } from './evidence.ts';
+import type { AuditedEntry, Standing } from './evidence.ts';
 
 /**
  * True for an entry that records what the policies said of a call. A call that was settled without them has no digest:
@@ -8,15 +8,16 @@ import type { Standing } from './evidence.ts';
  */
 export function isRuling(
   { open }: { open: readonly { requestId: string; digest: string }[] },
-  entry: JournalEntry,
+  entry: AuditedEntry,
 ): boolean {
-  const { kind, digest, by, outcome, requestId } = entry;
-  if (kind === 'ruling') return digest !== undefined;
+  const { kind, digest, by, outcome, requestId, withheld = [] } = entry;
+  const hasDigest = digest !== undefined || withheld.includes('digest');
+  if (kind === 'ruling') return hasDigest;
   if (kind === 'opened' || kind === 'reruled') return true;
   if (kind !== 'settled') return false;
   if (outcome === 'superseded') return by === 'policy' || by === 'grant';
   const request = open.find((each) => each.requestId === requestId);
-  return outcome === 'approved' && request !== undefined && digest !== request.digest;
+  return outcome === 'approved' && request !== undefined && digest !== undefined && digest !== request.digest;
 }
 
 /** The entries that record a ruling, in order. */

@@ -71,7 +71,8 @@ export function isCountedBefore({ running }: Standing, { callId = '' }: JournalE
 export function isEdited(standing: Standing, entry: JournalEntry): boolean {
   const { kind, outcome, digest } = entry;
   const request = openRequestOf(standing, entry);
-  return kind === 'settled' && outcome === 'approved' && request !== undefined && digest !== request.digest;
+  if (kind !== 'settled' || outcome !== 'approved' || digest === undefined) return false;
+  return request !== undefined && digest !== request.digest;
 }
 
 function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {

@@ -2,19 +2,15 @@
  * Checks, offline, that the recorded policies on the recorded calls give the rulings that the journal records. Counts,
  * denials and grants come from the journal itself; policies and calls must be what their digests name.
  */
-import { callDigest, jsonDigest } from '../base/digest.ts';
-import { escapeText } from '../base/escape-text.ts';
-import { shortened } from '../base/shortened.ts';
-import type { Json, JsonObject } from '../base/tool-call.ts';
 import type { JournalEntry } from '../ledger/journal-entry.ts';
 import { orderedEntries } from '../ledger/journal.ts';
-import { compileRules, type RunRules } from '../ledger/rule-case.ts';
 import { instantMs } from '../messages/control.ts';
 import { policyDigest } from '../policy/policy-digest.ts';
-import type { PolicyLayers } from '../policy/policy.ts';
-import type { Evidence, EvidenceCall, EvidencePolicies, RunEvidence, Standing } from './evidence.ts';
-import { notReRuled, readsArguments } from './not-re-ruled.ts';
-import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict } from './rule-again.ts';
+import { differenceOf } from './difference.ts';
+import type { AuditedEntry, Evidence, RunEvidence, Standing } from './evidence.ts';
+import { NamedEvidence, type Unusable } from './named-evidence.ts';
+import { lostWith, notReRuled, readsArguments } from './not-re-ruled.ts';
+import { ruleAgain, verdictOfEntry, type RecordedRuling } from './rule-again.ts';
 import { isRuling } from './rulings-of.ts';
 import { emptyStanding, openRequestOf, standingAfter, type Ruled } from './standing.ts';
 
@@ -29,15 +25,15 @@ export interface ReRuling {
 }
 
 /** The result of one ruling; `ruled` for the standing after it. */
-type Outcome = { ruled?: Ruled } & ({ agrees: true } | { differs: string } | { why: string });
+type Outcome = { ruled?: Ruled } & ({ agrees: true } | Unusable);
 
 /** Rules again on every call that the journal records a ruling on. Never throws, whatever a file holds. */
-export function verifyEvidence(entries: readonly JournalEntry[], evidence: RunEvidence): ReRuling {
+export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEvidence): ReRuling {
   const result: ReRuling = { agreed: [], differing: [], notReRuled: [] };
   const verifier = new Verifier(evidence);
   for (const entry of orderedEntries(entries)) {
-    const outcome = verifier.next(entry);
     const { seq } = entry;
+    const outcome = verifier.next(entry);
     if (outcome === undefined) continue;
     if ('differs' in outcome) result.differing.push({ seq, sentence: `entry ${seq}: ${outcome.differs}` });
     else if ('why' in outcome) result.notReRuled.push({ seq, why: outcome.why });
@@ -47,10 +43,9 @@ export function verifyEvidence(entries: readonly JournalEntry[], evidence: RunEv
 }
 
 class Verifier {
-  readonly #evidence: RunEvidence;
+  readonly #evidence: NamedEvidence;
   readonly #rulings: Map<number, Evidence>;
   readonly #missing: Map<number, string>;
-  readonly #rules = new Map<string, RunRules | { differs: string } | { why: string }>();
   #standing: Standing | undefined;
   /** Why nothing is known for certain from here on. */
   #gap: string | undefined;
@@ -62,35 +57,45 @@ class Verifier {
   #edit: { standing: Standing; atMs: number; requestId: string; successor: string } | undefined;
 
   constructor(evidence: RunEvidence) {
-    this.#evidence = evidence;
+    this.#evidence = new NamedEvidence(evidence);
     this.#rulings = new Map(evidence.rulings.map((each) => [each.seq, each]));
     this.#missing = new Map(evidence.missing.map(({ seq, why }) => [seq, why]));
     this.#standing = evidence.start;
   }
 
   /** Takes the next entry; undefined if it records no ruling of the policies. */
-  next(entry: JournalEntry): Outcome | undefined {
+  next(entry: AuditedEntry): Outcome | undefined {
     const standing = { ...(this.#standing ?? emptyStanding(entry.engine)), engine: entry.engine };
-    const { seq, kind, policyDigest: digest, agent } = entry;
-    const isBefore = seq <= standing.seq;
-    if (!isBefore && seq > standing.seq + 1) {
-      this.#gap ??= `entries ${standing.seq + 1} to ${seq - 1} are missing, and it may depend on them`;
+    const { seq, policyDigest: digest, agent } = entry;
+    const isOfPolicies = isRuling(standing, entry);
+    if (seq <= standing.seq) {
+      return isOfPolicies ? { why: 'it is older than the first execution whose history is kept' } : undefined;
     }
+    if (seq > standing.seq + 1) this.#lose(`entries ${standing.seq + 1} to ${seq - 1} are missing`);
     if (digest !== undefined) this.#named = { digest, agent: agent ?? this.#named?.agent };
-    if (!isRuling(standing, entry)) {
-      if (isBefore) return undefined;
-      this.#noteEdit(standing, entry);
-      this.#standing = standingAfter(standing, entry);
-      return undefined;
-    }
-    const outcome: Outcome = isBefore
-      ? { why: 'it is older than the first execution whose history is kept' }
-      : this.#rule(standing, entry);
-    if (isBefore) return outcome;
-    const mayCount = kind === 'opened' || kind === 'reruled' || entry.outcome === 'allowed';
-    if (outcome.ruled === undefined && mayCount) this.#isCountVague = true;
-    this.#standing = standingAfter(standing, entry, outcome.ruled);
+    this.#noteEdit(standing, entry);
+    const outcome = isOfPolicies ? this.#rule(standing, entry) : undefined;
+    this.#standing = this.#after(standing, entry, outcome?.ruled);
     return outcome;
+  }
+
+  #after(standing: Standing, entry: AuditedEntry, ruled: Ruled | undefined): Standing {
+    const { seq, kind, outcome } = entry;
+    if (ruled === undefined && (kind === 'opened' || kind === 'reruled' || outcome === 'allowed')) {
+      this.#isCountVague = true;
+    }
+    const lost = lostWith(entry);
+    if (lost !== undefined) this.#lose(lost);
+    try {
+      return standingAfter(standing, entry, ruled);
+    } catch {
+      this.#lose(`entry ${seq} cannot be read`);
+      return { ...standing, seq };
+    }
+  }
+
+  #lose(what: string): void {
+    this.#gap ??= `${what}, and it may depend on that`;
   }
 
   #noteEdit(standing: Standing, { kind, by, byId, at, requestId = '' }: JournalEntry): void {
@@ -98,7 +103,7 @@ class Verifier {
     this.#edit = { standing, atMs: instantMs(at) ?? NaN, requestId, successor: byId };
   }
 
-  #rule(now: Standing, entry: JournalEntry): Outcome {
+  #rule(now: Standing, entry: AuditedEntry): Outcome {
     const evidence = this.#rulings.get(entry.seq);
     if (evidence === undefined) return { why: this.#missing.get(entry.seq) ?? 'the evidence has nothing about it' };
     try {
@@ -110,7 +115,7 @@ class Verifier {
     }
   }
 
-  #compared(recorded: RecordedRuling, entry: JournalEntry, evidence: Evidence): Outcome {
+  #compared(recorded: RecordedRuling, entry: AuditedEntry, evidence: Evidence): Outcome {
     const why = this.#gap ?? notReRuled(recorded, this.#isCountVague);
     const again = ruleAgain(recorded);
     const { call, context, standing } = recorded;
@@ -122,35 +127,37 @@ class Verifier {
       callerUserId: context.caller?.userId ?? null,
     };
     if (why !== undefined) return { why, ruled };
-    const difference = differenceOf(verdictOfEntry(standing, entry), again.verdict);
+    const difference = differenceOf(verdictOfEntry(standing, entry), again.verdict, entry.withheld);
     if (difference === undefined) return { agrees: true, ruled };
-    const vague = standing.grants.find(({ tool, grantId }) => tool === call.tool && standing.vague.includes(grantId));
+    const grants = standing.grants.filter(({ tool }) => tool === call.tool);
+    const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
     if (vague !== undefined) return { why: `the journal does not say all about ${vague.grantId}`, ruled };
+    // Nobody's grant answers their own call.
+    if (grants.length > 0 && context.unknown?.includes('caller') === true) {
+      return { why: `the history does not keep the caller, and ${grants[0]!.grantId} may not be theirs`, ruled };
+    }
     return { differs: difference, ruled };
   }
 
   /** Everything that the ruling was about, checked against the digests that name it. */
   #found(
     now: Standing,
-    entry: JournalEntry,
+    entry: AuditedEntry,
     { policies, call: callKey, context: contextKey, agent }: Evidence,
-  ): { recorded: RecordedRuling } | { why: string } | { differs: string } {
-    const { calls, contexts } = this.#evidence;
-    const call = ownOf(calls, callKey);
-    const context = ownOf(contexts, contextKey);
-    if (call === undefined || context === undefined) return { why: 'its call or its context is not in the evidence' };
-    if (call.withheld === true) return { why: 'its arguments are withheld' };
-    if (!isNamedBy(context, contextKey)) return { differs: 'the caller or the metadata are not those of the digest' };
+  ): { recorded: RecordedRuling } | Unusable {
+    if (entry.withheld?.includes('digest') === true) return { why: 'its digest is withheld' };
     const request = entry.kind === 'reruled' ? openRequestOf(now, entry) : undefined;
-    const digest = entry.digest ?? request?.digest;
-    if (call.args !== undefined && digest !== undefined && digestOf(call, call.args) !== digest) {
-      return { differs: 'the arguments are not those of the digest that the journal names' };
-    }
-    if (!isNamedBy(call, callKey)) {
-      return { differs: `the risk, the shell command's parts or the assessment are not those of the call's digest` };
-    }
-    const rules = this.#rulesOf(policies);
+    const found = this.#evidence.call(callKey, entry.digest ?? request?.digest);
+    if (!('call' in found)) return found;
+    const said = this.#evidence.context(contextKey);
+    if (!('context' in said)) return said;
+    const { call } = found;
+    const { context } = said;
+    const rules = this.#evidence.rules(policies);
     if (!('layers' in rules)) return rules;
+    if (entry.agent !== undefined && entry.agent !== agent) {
+      return { differs: 'the agent is not the one that the journal names' };
+    }
     const named = this.#named;
     const isNamed = named !== undefined && (entry.agent === undefined || (named.agent ?? agent) === entry.agent);
     if (isNamed && named.digest !== policyDigest(rules.policies)) {
@@ -164,66 +171,4 @@ class Verifier {
     }
     return { recorded: { entry, call: { ...call, args: args ?? {} }, rules, agent, context, standing, edit } };
   }
-
-  #rulesOf(digests: EvidencePolicies): RunRules | { differs: string } | { why: string } {
-    const key = jsonDigest(digests as unknown as Json);
-    const found = this.#rules.get(key) ?? this.#compiled(digests);
-    this.#rules.set(key, found);
-    return found;
-  }
-
-  #compiled({ ceiling, parents, run }: EvidencePolicies): RunRules | { differs: string } | { why: string } {
-    const all = this.#evidence.policies;
-    const keys = [ceiling, ...(parents ?? []), run].filter((key) => key !== undefined);
-    if (keys.some((key) => ownOf(all, key) === undefined)) return { why: 'a policy is not in the evidence' };
-    const strange = keys.find((key) => !isNamedBy(all[key], key));
-    if (strange !== undefined)
-      return { differs: `policy ${strange.slice(0, 16)}… is not the one that its digest names` };
-    const layers: PolicyLayers = {
-      ...(ceiling !== undefined && { ceiling: all[ceiling]! }),
-      ...(parents !== undefined && { parents: parents.map((key) => all[key]!) }),
-      ...(run !== undefined && { run: all[run]! }),
-    };
-    return compileRules(layers);
-  }
-}
-
-/** The digest of what would run; undefined for arguments without canonical JSON. */
-function digestOf({ tool, definition }: EvidenceCall, args: JsonObject): string | undefined {
-  try {
-    return callDigest({ tool, args, definition });
-  } catch {
-    return undefined;
-  }
-}
-
-function isNamedBy(value: unknown, digest: string): boolean {
-  try {
-    return jsonDigest(value as Json) === digest;
-  } catch {
-    return false;
-  }
-}
-
-function ownOf<Value>(all: Readonly<Record<string, Value>>, key: string): Value | undefined {
-  return Object.hasOwn(all, key) ? all[key] : undefined;
-}
-
-const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to'] as const;
-
-/** Names the first member in which the two differ, as one clause. */
-function differenceOf(recorded: Verdict, again: Verdict): string | undefined {
-  const member = members.find((each) => textOf(recorded[each]) !== textOf(again[each]));
-  if (member === undefined) return undefined;
-  const what = member === 'to' ? 'reviewers' : member;
-  return `by the recorded policies and call, its ${what} is ${textOf(again[member])}; the journal says ${textOf(recorded[member])}`;
-}
-
-const longestText = 120;
-
-/** Text from elsewhere, on one line and of bounded length. */
-function textOf(value: Verdict[(typeof members)[number]]): string {
-  if (value === undefined) return 'none';
-  if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
-  return shortened(escapeText(JSON.stringify(value)), longestText);
 }

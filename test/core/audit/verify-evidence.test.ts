@@ -159,6 +159,18 @@ const tamperings: Tampering[] = [
     /its answer is 'allowed'; the journal says 'asked'/,
   ],
   [
+    'the agent',
+    (run) => run.evidence.rulings.forEach((each) => (each.agent = 'web')),
+    1,
+    /the agent is not the one that the journal names/,
+  ],
+  [
+    'the metadata',
+    (run) => Object.values(run.evidence.contexts).forEach((each) => (each.metadata = { team: 'blue' })),
+    1,
+    /the caller or the metadata are not those of the digest/,
+  ],
+  [
     'the recorded answer',
     (run) => Object.assign(entryAt(run, 13), { outcome: 'allowed' }),
     13,
@@ -276,7 +288,7 @@ const refusals: Refusal[] = [
     3,
     /the evidence has nothing about it/,
   ],
-  ['a missing entry', (run) => run.entries.splice(4, 1), 6, /entries 5 to 5 are missing/],
+  ['a missing entry', (run) => run.entries.splice(4, 1), 6, /entries 5 to 5 are missing, and it may depend on that/],
   ['a missing policy', (run) => (run.evidence.policies = {}), 1, /a policy is not in the evidence/],
   [
     'evidence of another shape',
