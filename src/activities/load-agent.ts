@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Agent } from '../agents/definitions.ts';
@@ -113,6 +114,7 @@ export function createLoadAgent({
       ceilingLines,
       ...(handoffs.length > 0 && { handoffs }),
       engine,
+      auditSalt: newAuditSalt(),
       continueAsNewAfter,
       attributes,
       redacts: true as const,
@@ -125,6 +127,11 @@ export function createLoadAgent({
     }
     return config;
   };
+}
+
+/** A secret of one run: from it the salts of its journal are made (docs/audit.md). */
+export function newAuditSalt(): string {
+  return randomBytes(32).toString('hex');
 }
 
 /** The agents to which a run of this agent can be handed over, without the agent itself. */

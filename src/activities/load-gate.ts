@@ -7,7 +7,7 @@ import { modes } from '../core/policy/modes.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
-import { runPolicy } from './load-agent.ts';
+import { newAuditSalt, runPolicy } from './load-agent.ts';
 
 export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
 
@@ -57,7 +57,8 @@ export function createLoadGate({
     );
     const digest = policyDigest({ ceiling, run });
     const policies = { ceiling, ceilingLines, run, policyDigest: digest, engine };
-    return { agent, ...policies, continueAsNewAfter, gated: recorded, attributes, redacts: true };
+    const limits = { continueAsNewAfter, gated: recorded, attributes };
+    return { agent, ...policies, ...limits, auditSalt: newAuditSalt(), redacts: true };
   };
 }
 

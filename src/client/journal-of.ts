@@ -30,32 +30,42 @@ function wasEnded(executions: readonly History[]): boolean {
 /** The entries that the executions carry, with repeats. */
 export function entriesOf(executions: readonly History[]): JournalEntry[] {
   const events = executions.flatMap(({ events: each }) => each ?? []);
-  const started = events.find((event) => event.workflowExecutionStartedEventAttributes != null);
-  const isRun = started?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
-  return events.flatMap((event) => journalOfEvent(event, isRun));
+  const agent = isAgentRun(executions);
+  return events.flatMap((event) => journalOfEvent(event, agent));
 }
 
-/** The journal entries that one event carries. `isAgentRun`: false for a workflow of one's own. */
-export function journalOfEvent(event: Event, isAgentRun: boolean): JournalEntry[] {
-  return isAgentRun ? journalIn(event) : gatedJournalIn(event);
+/** The journal entries that one event carries. `agent`: false for a workflow of one's own. */
+export function journalOfEvent(event: Event, agent: boolean): JournalEntry[] {
+  return (agent ? writtenByRun(event) : writtenByGate(event)).flatMap(entriesIn);
 }
 
 /** The journal entries that one event of an agent run carries. */
 export function journalIn(event: Event): JournalEntry[] {
-  return carriersOf(event).map(decoded).flatMap(entriesIn);
+  return writtenByRun(event).flatMap(entriesIn);
+}
+
+/** True if these are the executions of an agent run, and not of a custom workflow with a gate. */
+export function isAgentRun(executions: readonly History[]): boolean {
+  const [first] = executions[0]?.events ?? [];
+  return first?.workflowExecutionStartedEventAttributes?.workflowType?.name === workflowType;
+}
+
+/** What the gate of an agent run wrote into the payloads of one event. */
+export function writtenByRun(event: Event): unknown[] {
+  return carriersOf(event).map(decoded);
 }
 
 /**
  * In a custom workflow most payloads are the author's own. The gate writes into the memo, into activities of ours, and
  * into permits, which are in the metadata of payloads, where no argument is.
  */
-function gatedJournalIn(event: Event): JournalEntry[] {
+export function writtenByGate(event: Event): unknown[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
   const activity = scheduled?.activityType?.name ?? '';
   const first = scheduled?.input?.payloads?.[0];
   const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
   const carriers = [isOurs || isMarkedPermit(first) ? first : undefined, ...memosOf(event)].filter(isPayload);
-  return [permitIn(first?.metadata), ...carriers.map(decoded)].flatMap(entriesIn);
+  return [permitIn(first?.metadata), ...carriers.map(decoded)];
 }
 
 /** In histories of the first versions, a permit was an argument of its own, and its payload's metadata said so. */
@@ -104,7 +114,8 @@ const unwritten = new Set<string>([
   activityNames.preview,
 ]);
 
-function entriesIn(value: unknown): JournalEntry[] {
+/** The journal entries in a value that the gate wrote. */
+export function entriesIn(value: unknown): JournalEntry[] {
   const journal = listIn(value) ?? listIn((value as { gate?: unknown } | undefined)?.gate) ?? [];
   return journal.filter(isEntry);
 }
@@ -115,7 +126,7 @@ function listIn(value: unknown): unknown[] | undefined {
 }
 
 /** A payload that cannot be read carries no entries of ours. */
-function decoded(payload: Payload): unknown {
+export function decoded(payload: Payload): unknown {
   try {
     return defaultPayloadConverter.fromPayload(payload);
   } catch {

@@ -8,7 +8,7 @@ import type {
 } from '../core/ledger/approval.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
-import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
@@ -75,6 +75,8 @@ export interface RunResult {
   outcomes: CallOutcome[];
   /** Journal entries that no earlier payload carried. */
   journal?: JournalEntry[];
+  /** Commits the run to all its journal entries. Absent in runs of older versions. */
+  journalHead?: JournalHead;
 }
 
 /** The answer of query `approvals` with a request id, for open and settled requests. */

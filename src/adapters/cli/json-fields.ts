@@ -166,7 +166,7 @@ export const jsonFields = {
     delta: true,
     hidden: true,
   }),
-  result: fields<Omit<RunResult, 'journal'> & { workflowId: string }>({
+  result: fields<Omit<RunResult, 'journal' | 'journalHead'> & { workflowId: string }>({
     workflowId: true,
     status: true,
     output: true,

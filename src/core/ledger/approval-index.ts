@@ -6,7 +6,7 @@ import type { ApprovalRequest } from './approval.ts';
 import { byteLength } from '../base/byte-length.ts';
 import { fitting } from '../base/fitting.ts';
 import { argumentBytes } from './listed-request.ts';
-import type { JournalEntry } from './journal-entry.ts';
+import type { JournalEntry, JournalHead } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
 import { longestName } from './shown-arguments.ts';
@@ -51,6 +51,8 @@ export interface ApprovalMemo {
   open: ApprovalSummary[];
   journal: JournalEntry[];
   more?: number;
+  /** Commits the run to all its journal entries so far. Absent in runs of older versions. */
+  journalHead?: JournalHead;
 }
 
 const attributeBytes = 1_900;

@@ -6,6 +6,12 @@ import type { Action } from '../policy/action.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Severity } from '../base/tool-call.ts';
 
+/** The root of the Merkle tree over the first `size` entries of a run's journal, 64 hex digits (docs/audit.md). */
+export interface JournalHead {
+  size: number;
+  root: string;
+}
+
 /** A record of one step of the ledger, written into a payload that history keeps anyway. */
 export interface JournalEntry {
   /** Dense over all executions of the run, from 1. */

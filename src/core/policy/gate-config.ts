@@ -29,6 +29,11 @@ export interface GateConfig {
   policyDigest: string;
   /** The engine that rules on the calls of the workflow. Absent in runs of older versions: 1. */
   engine?: number;
+  /**
+   * The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it.
+   * Absent in runs of older versions, which have no head.
+   */
+  auditSalt?: string;
   continueAsNewAfter: ContinueAsNewAfter;
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */

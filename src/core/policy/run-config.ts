@@ -42,6 +42,11 @@ export interface RunConfig extends AgentConfig {
   handoffs?: AgentConfig[];
   /** The engine that rules on the calls of the run. Absent in runs of older versions: 1. */
   engine?: number;
+  /**
+   * The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it.
+   * Absent in runs of older versions, which have no head.
+   */
+  auditSalt?: string;
   continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;

@@ -127,7 +127,8 @@ class AgentRun {
 
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
-    const { ceiling, ceilingLines, parents, engine, continueAsNewAfter, attributes, redacts } = this.#state.config;
+    const { ceiling, ceilingLines, parents, engine, auditSalt, redacts } = this.#state.config;
+    const { continueAsNewAfter, attributes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     this.#gate.setPolicies({
@@ -142,6 +143,7 @@ class AgentRun {
       },
       engine,
       schemaOf: (tool, definition) => recordedTool(this.#state, tool, definition)?.schema,
+      auditSalt,
       continueAsNewAfter,
       attributes,
       redacts,
@@ -260,8 +262,7 @@ class AgentRun {
     this.#gate.cancelAll('the run ended');
     await this.#gate.drain();
     this.#gate.writeIndex();
-    const { outcomes } = this.#gate.ledger;
-    return { status, output, usage: this.#state.usage, outcomes, journal: this.#gate.takeJournal() };
+    return { status, output, usage: this.#state.usage, outcomes: this.#gate.ledger.outcomes, ...this.#gate.takeLast() };
   }
 
   #transcript(): Message[] {

@@ -14,6 +14,6 @@ export function failRun(error: unknown, gate: Gate): unknown {
     message,
     type,
     nonRetryable: true,
-    details: [{ status: 'failed', journal: gate.takeJournal() }],
+    details: [{ status: 'failed', ...gate.takeLast() }],
   });
 }

@@ -8,7 +8,7 @@ import type { Permit } from '../../contract.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
 import { defaultAttributeNames } from '../../core/base/attribute-names.ts';
 import { callDigest } from '../../core/base/digest.ts';
-import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import type { RequestRecord, Ledger, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestInPlaceOf } from '../../core/ledger/ledger-state.ts';
@@ -83,7 +83,7 @@ export class Gate {
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     this.#change = change;
     this.#active = new ActivePolicies(options, change);
-    this.#state.begin(options.engine ?? 1);
+    this.#state.begin(options.engine ?? 1, options.auditSalt);
     this.#state.follow(this.#active);
     this.#state.showsArguments = this.limits.includeArguments;
     this.#index.use(options.attributes ?? defaultAttributeNames);
@@ -248,6 +248,11 @@ export class Gate {
     return this.#state.takeJournal();
   }
 
+  /** The rest of the journal, for the payload that ends the run, and the head over all of it. */
+  takeLast(): { journal: JournalEntry[]; journalHead?: JournalHead } {
+    return { journal: this.takeJournal(), ...this.#state.head };
+  }
+
   /** Writes the index, for a run whose result carries the journal. */
   writeIndex(): void {
     this.#index.run();
@@ -256,13 +261,9 @@ export class Gate {
   /** Returns the state that `restore` takes in the next execution, and the memo of that execution. */
   snapshot(): { gate: GateSnapshot; memo: Record<string, unknown> } {
     this.#index.run();
-    const gate = {
-      ledger: this.ledger,
-      journal: this.takeJournal(),
-      change: this.#change,
-      closing: this.closing,
-      previews: this.#previews.carried(),
-    };
+    const { ledger, closing } = this;
+    const [journal, previews] = [this.takeJournal(), this.#previews.carried()];
+    const gate = { ledger, journal, ...this.#state.tree, change: this.#change, closing, previews };
     return { gate, memo: this.#index.memo() };
   }
 

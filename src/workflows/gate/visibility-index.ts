@@ -56,7 +56,7 @@ export class VisibilityIndex {
     ]);
     const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
     this.#state.putBack(rest);
-    upsertMemo({ [memoName]: memo });
+    upsertMemo({ [memoName]: { ...memo, ...this.#state.head } });
     setCurrentDetails(currentDetails(ledger));
     this.#state.noteCommand();
   }
@@ -68,7 +68,7 @@ export class VisibilityIndex {
   writeJournal(): void {
     const { memo, rest } = approvalMemo(this.#state.ledger, this.#state.takeJournal());
     this.#state.putBack(rest);
-    upsertMemo({ [journalMemoName]: { journal: memo.journal } });
+    upsertMemo({ [journalMemoName]: { journal: memo.journal, ...this.#state.head } });
     this.#state.noteCommand();
   }
 
@@ -77,7 +77,7 @@ export class VisibilityIndex {
     this.run();
     for (let entries = this.#state.takeJournal(); entries.length > 0;) {
       const { memo, rest } = approvalMemo(this.#state.ledger, entries);
-      upsertMemo({ [memoName]: memo });
+      upsertMemo({ [memoName]: { ...memo, ...this.#state.head } });
       // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }

@@ -64,12 +64,13 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, ceilingLines, run, engine, continueAsNewAfter, attributes, redacts } = config;
+  const { ceiling, ceilingLines, run, engine, auditSalt, continueAsNewAfter, attributes, redacts } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
     ceilingLines,
     engine,
+    auditSalt,
     continueAsNewAfter,
     attributes,
     redacts,

@@ -29,6 +29,8 @@ export interface GateOptions {
   engine?: number;
   /** The JSON Schema of a tool's arguments by the definition with this hash. Default: unknown. */
   schemaOf?: (tool: string, definition: string) => JsonObject | undefined;
+  /** The secret of the journal's salts, as recorded in the run. Absent in runs of older versions. */
+  auditSalt?: string;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;

@@ -1,7 +1,8 @@
 import { ApplicationFailure, log, workflowInfo } from '@temporalio/workflow';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
-import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import type { TreeState } from '../../core/audit/merkle.ts';
+import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
@@ -15,6 +16,7 @@ import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.
 import { activation } from '../sandbox/activation.ts';
 import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
+import { JournalTree } from './journal-tree.ts';
 
 /** Signatures that one execution verifies before it continues as new. Replay verifies them again, in under a second. */
 export const checksOfExecution = 50;
@@ -27,6 +29,8 @@ export interface GateSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
+  /** The tree over all entries; absent in runs of older versions. */
+  tree?: TreeState;
   /** The last change by `setPolicy`. */
   change?: PolicyChange;
   /** Why the run is closing; absent while it is not. */
@@ -39,6 +43,7 @@ export interface GateSnapshot {
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];
+  readonly #tree = new JournalTree();
   /** Entries that were taken in the activation of this number. */
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
   /** Updates that this execution accepted; the server limits them per execution. */
@@ -65,18 +70,20 @@ export class GateState {
   #writtenIn = 0;
 
   /** Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next. */
-  restore({ ledger, journal, closing }: GateSnapshot): void {
+  restore({ ledger, journal, tree, closing }: GateSnapshot): void {
     this.#ledger = ledger;
+    this.#tree.restore(tree, ledger.seq);
     this.#journal = journal;
     this.closing = closing;
   }
 
   /**
-   * Marks the past as known, and fixes the engine that rules. Call it once the policies are known, after `restore` if
-   * there is carried state.
+   * Marks the past as known, and fixes the engine that rules and the secret of the journal's salts. Call it once the
+   * policies are known, after `restore` if there is carried state.
    */
-  begin(engineOfRun: number): void {
+  begin(engineOfRun: number, auditSalt: string | undefined): void {
     this.#ledger = { ...this.#ledger, engine: engineOfRun };
+    this.#tree.begin(auditSalt);
     this.#knowsPast = true;
   }
 
@@ -100,8 +107,9 @@ export class GateState {
     const { ledger, entries, receipt } = reduce(this.#ledger, command, this.directories);
     this.#ledger = ledger;
     for (const { kind, requestId } of entries) if (kind === 'opened') this.#logWaiting(requestId);
-    const shown = this.showsArguments ? entries : entries.map(hideInEntry);
-    this.#journal.push(...shown.map((entry) => this.#named(entry)));
+    const shown = (this.showsArguments ? entries : entries.map(hideInEntry)).map((entry) => this.#named(entry));
+    for (const entry of shown) this.#tree.add(entry);
+    this.#journal.push(...shown);
     return receipt;
   }
 
@@ -155,6 +163,18 @@ export class GateState {
     if (this.#taken.activation !== activation.number) this.#taken = { activation: activation.number, entries: [] };
     this.#taken.entries.push(...entries);
     return entries;
+  }
+
+  /** What commits the run to all entries so far, in whichever payload they are; empty in runs of older versions. */
+  get head(): { journalHead?: JournalHead } {
+    const { head } = this.#tree;
+    return head === undefined ? {} : { journalHead: head };
+  }
+
+  /** The tree that the next execution continues. */
+  get tree(): { tree?: TreeState } {
+    const { carried } = this.#tree;
+    return carried === undefined ? {} : { tree: carried };
   }
 
   /**
