@@ -1,6 +1,10 @@
 /** Starts runs, lists and decides approvals, and reads runs. It needs a Temporal server, and no worker in its process. */
 // Re-exports only, after the check of Node's version.
 import './connection/require-node.ts';
+export type { AuditOptions } from './client/audit.ts';
+export type { AuditScope } from './client/audited-runs.ts';
+export { verifyAudit } from './client/verify-audit.ts';
+export type { AuditText, VerifyAuditOptions } from './client/verify-audit.ts';
 export { cleanPayloads } from './client/clean-payloads.ts';
 export type { Session } from './client/connect.ts';
 export type { CleanOptions, CleanedPayloads } from './client/clean-payloads.ts';
@@ -26,6 +30,10 @@ export type { Registration } from './connection/search-attributes.ts';
 export type { StartOptions } from './client/start-run.ts';
 export type { WatchOptions } from './client/watch-run.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
+export type * from './core/audit/audit-line.ts';
+export type { AuditVerdict, RunToRule } from './core/audit/audit-verifier.ts';
+export type { AuditFinding, FindingKind } from './core/audit/finding.ts';
+export type { TreeState } from './core/audit/merkle.ts';
 export type { ProjectedRequest, Projection } from './core/ledger/journal.ts';
 export type { AttributeNames, AttributeNameOptions, AttributeType } from './core/base/attribute-names.ts';
 export type { LargePayloads } from './payload-folder/large-payloads.ts';

@@ -1,4 +1,5 @@
 import { type Decision, type Grant, type Receipt, type RunStatus, defaultTaskQueue, queryNames } from '../contract.ts';
+import { audit } from './audit.ts';
 import { cancelRun } from './cancel-run.ts';
 import { checkSetUp } from './check-set-up.ts';
 import { connect, openSession } from './connect.ts';
@@ -92,6 +93,8 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),
     journal: (workflowId) => fetchJournal(session, workflowId),
     events: (workflowId, watchOptions) => watchRun(session, workflowId, watchOptions),
+    audit: (scope, auditOptions) =>
+      audit(session, typeof scope === 'string' ? { workflowId: scope } : scope, auditOptions),
     historyChain: (workflowId) => fetchHistoryChain(session, workflowId),
     waitForWorker: (timeoutMs, queue) => waitForWorker(session, queue ?? taskQueue, timeoutMs),
     requireWorker: async (timeoutMs, queue = taskQueue) => {

@@ -21,6 +21,9 @@ import type { CommonDecision, ReviewedRequest } from './decide-all.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history-chain.ts';
+import type { SealedLine } from '../core/audit/audit-line.ts';
+import type { AuditOptions } from './audit.ts';
+import type { AuditScope } from './audited-runs.ts';
 import type { Journal } from './fetch-journal.ts';
 import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
 import type { ListedRun, RunFilter } from './list-runs.ts';
@@ -232,6 +235,12 @@ export interface CountersignClient {
    * of this run.
    */
   events(workflowId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
+  /**
+   * Exports what was decided in a run, by its workflow id, or in all runs that a visibility query finds, as lines that
+   * anybody can check with `verifyAudit` (docs/audit.md). Needs no worker. Throws `run_not_found`, and `arguments_invalid`
+   * for a member that cannot be withheld.
+   */
+  audit(scope: string | AuditScope, options?: AuditOptions): AsyncIterable<SealedLine>;
   /** The raw histories of all executions of a run. Throws `run_not_found`. */
   historyChain(workflowId: string): Promise<HistoryChain>;
   /** True once a worker polls the task queue (default: the client's); false after `timeoutMs` milliseconds. */

@@ -19,12 +19,18 @@ export interface HistoryChain {
   missing?: string;
 }
 
-/** Fetches the histories of all executions of a run, from the newest back to the first. */
-export async function fetchHistoryChain(session: Session, workflowId: string): Promise<HistoryChain> {
+/**
+ * Fetches the histories of all executions of a run, from the newest back to the first. `last`: Temporal's run id of its
+ * last execution; default: the newest one under this workflow id.
+ */
+export async function fetchHistoryChain(session: Session, workflowId: string, last?: string): Promise<HistoryChain> {
   const executions: HistoryExecution[] = [];
-  let runId: string | undefined;
+  let runId = last;
   do {
-    const execution: HistoryExecution | undefined = await fetchExecution(session, workflowId, runId);
+    const execution: HistoryExecution | undefined = await fetchExecution(session, workflowId, {
+      runId,
+      isOlder: executions.length > 0,
+    });
     if (execution === undefined) return { executions, missing: runId as string };
     executions.unshift(execution);
     runId = execution.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
@@ -36,7 +42,7 @@ export async function fetchHistoryChain(session: Session, workflowId: string): P
 async function fetchExecution(
   session: Session,
   workflowId: string,
-  runId: string | undefined,
+  { runId, isOlder }: { runId: string | undefined; isOlder: boolean },
 ): Promise<HistoryExecution | undefined> {
   return callServer(
     session,
@@ -47,7 +53,7 @@ async function fetchExecution(
         const history = await client.workflow.getHandle(workflowId, newest).fetchHistory();
         return { workflowId, runId: newest, events: history.events ?? [] };
       } catch (error) {
-        if (runId !== undefined && grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
+        if (isOlder && grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
         throw error;
       }
     },

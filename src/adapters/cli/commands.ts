@@ -102,6 +102,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./policy.ts')).addPolicy(program),
   },
   {
+    usage: 'audit',
+    about: 'export what was decided in runs, and verify such an export',
+    addTo: async (program) => (await import('./audit.ts')).addAudit(program),
+  },
+  {
     usage: 'payloads',
     about: 'the folder of large payloads',
     addTo: async (program) => (await import('./payloads.ts')).addPayloads(program),

@@ -97,6 +97,18 @@ const examples: Record<string, readonly string[]> = {
     'countersign policy apply ticket-8 strict.yaml',
     "countersign policy apply ticket-8 --mode plan --reason 'Look, and change nothing'",
   ],
+  audit: ['countersign audit ticket-8 > audit.jsonl', 'countersign audit verify audit.jsonl'],
+  'audit export': [
+    'countersign audit ticket-8 --sign operator.pem > audit.jsonl',
+    'countersign audit ticket-8 --redact --withhold agent > redacted.jsonl',
+    'countersign audit --query \'WorkflowType="agentRun"\' --csv > audit.csv',
+    'countersign audit ticket-8 --html report.html',
+  ],
+  'audit verify': [
+    'countersign audit verify audit.jsonl',
+    'countersign audit verify audit.jsonl --key fMiWrdePYVA1tweA4kMc3aX63dVsdFSWfLYl1xTQ1AU= --live',
+    'countersign audit verify new.jsonl --since old.jsonl',
+  ],
   payloads: ['countersign payloads clean --dry-run'],
   'payloads clean': [
     'countersign payloads clean --dry-run',
