@@ -31,7 +31,7 @@ export type { StartOptions } from './client/start-run.ts';
 export type { WatchOptions } from './client/watch-run.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
 export type * from './core/audit/audit-line.ts';
-export type { AuditVerdict, RunToRule } from './core/audit/audit-verifier.ts';
+export type { AuditVerdict, RunToRule, VerifierOptions } from './core/audit/audit-verifier.ts';
 export type { AuditFinding, FindingKind } from './core/audit/finding.ts';
 export type { TreeState } from './core/audit/merkle.ts';
 export type { ProjectedRequest, Projection } from './core/ledger/journal.ts';

@@ -6,6 +6,7 @@ import type { ApprovalDetails, Message, RunResult, RunStatus } from '../../src/c
 import type { RanLine } from './chaos-agent.ts';
 import { readRanLines } from './chaos-agent.ts';
 import type { Played } from './play-schedule.ts';
+import { auditOf } from './audit-of.ts';
 import type { RunBook } from './run-book.ts';
 import type { ChaosSchedule, PlannedRun } from './schedule.ts';
 import { allRuns } from './all-runs.ts';
@@ -61,6 +62,7 @@ async function gatherBook(
     status,
     ...(failure === undefined ? {} : { failure }),
     executions: executions.length,
+    audit: await auditOf(client, workflowId),
     entries: executions.flatMap(({ events }) => events.flatMap(journalIn)),
     projection,
     ...own,

@@ -83,6 +83,7 @@ export function bookOf(entries: JournalEntry[], turns: ChaosTool[][], more: Part
     workflowId: 'w',
     status: 'COMPLETED',
     executions: 1,
+    audit: auditOf(entries),
     entries,
     projection,
     ledger: { asks: projection.requests.length, open: 0, outcomes: projection.outcomes, refused: 0 },
@@ -99,6 +100,18 @@ export function bookOf(entries: JournalEntry[], turns: ChaosTool[][], more: Part
     controls: [],
     changes: [],
     ...more,
+  };
+}
+
+function auditOf(entries: JournalEntry[]): RunBook['audit'] {
+  return {
+    ok: true,
+    findings: [],
+    notes: [],
+    lines: 1,
+    runs: 1,
+    entries: new Set(entries.map(({ seq }) => seq)).size,
+    heads: new Map(),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AuditVerdict } from '../../src/core/audit/audit-verifier.ts';
 import type { ApprovalDetails, CallOutcome, JournalEntry } from '../../src/contract.ts';
 import type { Projection } from '../../src/core/ledger/journal.ts';
 import type { RanLine } from './chaos-agent.ts';
@@ -21,6 +22,8 @@ export interface RunBook {
   /** The error, if no worker can answer queries for the run. */
   unread?: string;
   executions: number;
+  /** What the verifier says of the run's audit export. */
+  audit: AuditVerdict;
   /** The journal entries as the payloads in history hold them, with repeats. */
   entries: JournalEntry[];
   projection: Projection;

@@ -79,6 +79,16 @@ const broken: [string, RunBook, RegExp][] = [
   ['two entries have one number', bookOf([...goodEntries, settled(6, 1, 'denied', 9)]), /two entries are number 6/],
   ['an entry is missing', without(6), /no gaps: entries 6 to 6/],
   [
+    'its audit was changed',
+    {
+      ...good,
+      audit: { ...good.audit, findings: [{ line: 4, kind: 'edited', message: 'the line is not what it was' }] },
+    },
+    /audit is complete and verifies: line 4 of its audit: edited: the line is not what it was/,
+  ],
+  ['its audit lacks an entry', { ...good, audit: { ...good.audit, entries: 1 } }, /its audit has 1 entries, and its/],
+  ['its audit is not whole', { ...good, audit: { ...good.audit, notes: ['no head'] } }, /and verifies: no head/],
+  [
     'a call has no outcome',
     { ...good, projection: { ...good.projection, outcomes: outcomes.slice(1) } },
     /each call is answered: call 1.1/,

@@ -3,6 +3,7 @@
  * sentence for each problem. The marks in the names are those of ARCHITECTURE.md, "What never breaks".
  */
 import { answersAreTrue, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
+import { auditVerifies } from './verify-audit.ts';
 import { ruledByAChange } from './verify-changes.ts';
 import { controlsAreFound, refusalsAreTrue } from './verify-controls.ts';
 import { deadlinesAreKept } from './verify-deadlines.ts';
@@ -32,6 +33,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'each call is answered': eachCallAnswered,
   'what was approved ran once, all else never (I1, I7)': ranOnce,
   'the journal has no gaps': noGaps,
+  'the audit is complete and verifies': auditVerifies,
   'history says what the ledger says': ledgerEqualsHistory,
   'a policy that was sent ruled': ruledByAChange,
   'a decision settled it, in time (I6, I15)': decidedBySomebody,

@@ -1,12 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditVerdict } from '../../core/audit/audit-verifier.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
-import { byteLines, type Line } from './byte-lines.ts';
+import { auditFile } from './audit-file.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { type Output, processOutput } from './output.ts';
-import { readFault } from './read-fault.ts';
-import { UsageError } from './report-error.ts';
 
 interface VerifyOptions extends ClientFlags {
   key?: string;
@@ -28,26 +25,18 @@ async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { verifyAudit } = await import('../../client/verify-audit.ts');
   const { key, since, live } = flags;
   const older =
-    since === undefined ? undefined : await verifyAudit(linesOf(since), key === undefined ? {} : { publicKey: key });
+    since === undefined ? undefined : await verifyAudit(auditFile(since), key === undefined ? {} : { publicKey: key });
   if (older?.ok === false) throw new Error(`The older export does not verify: ${sentenceOf(older)}`);
   const options = { ...(key !== undefined && { publicKey: key }), ...(older !== undefined && { since: older.heads }) };
-  if (live !== true) return report(processOutput(flags), await verifyAudit(linesOf(file), options));
+  if (live !== true) return report(processOutput(flags), await verifyAudit(auditFile(file), options));
   const { LiveComparison } = await import('../../client/verify-live.ts');
   await withClient(flags, async (client, output) => {
     const comparison = new LiveComparison(client.session);
-    const verdict = await verifyAudit(linesOf(file), { ...options, onLine: (text) => comparison.take(text) });
+    const verdict = await verifyAudit(auditFile(file), { ...options, onLine: (text) => comparison.take(text) });
     const { findings, notes } = await comparison.end();
     const all = [...verdict.findings, ...findings].sort((one, other) => one.line - other.line);
     report(output, { ...verdict, ok: all.length === 0, findings: all, notes: [...verdict.notes, ...notes] });
   });
-}
-
-async function* linesOf(file: string): AsyncGenerator<Line> {
-  try {
-    yield* byteLines(createReadStream(file));
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${readFault(error)}.`);
-  }
 }
 
 function report(output: Output, { heads, ...verdict }: AuditVerdict): void {

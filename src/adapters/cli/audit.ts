@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AuditOptions } from '../../client/audit.ts';
 import { otherWithholdable, redacted } from '../../core/audit/entry-line.ts';
 import { plainMembers } from '../../core/audit/commit-entry.ts';
+import { addAuditProve } from './audit-prove.ts';
 import { addAuditVerify } from './audit-verify.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { durationOption } from './duration-option.ts';
@@ -22,7 +23,7 @@ interface ExportOptions extends ClientFlags {
   withhold: string[];
 }
 
-/** `countersign audit export|verify`: the record of runs, and the check of such a record. */
+/** `countersign audit export|verify|prove|check`: the record of runs, proofs from it, and their checks. */
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('export what was decided in runs, and verify such an export');
   refuseMistyped(audit);
@@ -33,15 +34,12 @@ export function addAudit(program: Command): void {
     .option('--html <file>', 'write a report on one run to this file, as one page of HTML')
     .option('--follow', 'go on as the runs do; Ctrl-C completes the export')
     .option('--interval <duration>', 'with --follow: how often to look', durationOption(100), 2_000)
-    .option(
-      '--sign <key file>',
-      'sign each line with this Ed25519 key, as `countersign reviewer-key` makes them',
-      (file) => readKeyFile('--sign', file),
-    )
+    .option('--sign <key file>', 'sign each line with this Ed25519 key, as `countersign reviewer-key` makes them')
     .option('--redact', `withhold ${redacted.join(', ')}`)
     .option('--withhold <members>', 'withhold these, with commas; the export still verifies', memberList, [])
     .action(exportAudit);
   addAuditVerify(audit);
+  addAuditProve(audit);
 }
 
 async function exportAudit(workflowId: string | undefined, flags: ExportOptions): Promise<void> {
@@ -56,7 +54,7 @@ async function exportAudit(workflowId: string | undefined, flags: ExportOptions)
   const stop = new AbortController();
   const options: AuditOptions = {
     withhold: [...new Set([...(redact === true ? redacted : []), ...withhold])],
-    ...(sign !== undefined && { privateKey: sign }),
+    ...(sign !== undefined && { privateKey: readKeyFile('--sign', sign) }),
     ...(follow === true && { follow, intervalMs: interval, signal: stop.signal }),
   };
   if (follow === true) void untilInterrupted().then(() => stop.abort());

@@ -24,8 +24,8 @@ export interface Flag extends Word {
 export function completionWords(command: Command, path = ''): CommandWords[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
-  // Without a subcommand, a group with a list shows it, and takes its flags.
-  const listing = commands.find((each) => each.name() === 'list');
+  // Without a subcommand, a group does this, and takes its flags.
+  const listing = commands.find((each) => ['list', 'export'].includes(each.name()));
   const flags = [command, ...(listing === undefined ? [] : [listing])].flatMap((each) => help.visibleOptions(each));
   const own = {
     path,

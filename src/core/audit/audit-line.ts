@@ -8,6 +8,7 @@ import type { TreeState } from './merkle.ts';
 
 export const auditFormat = 1;
 
+/** A line of an export, without its place. */
 export type AuditLine = ExportLine | RunLine | GapLine | EntryLine | ActivityLine | EvidenceLine | HeadLine | EndLine;
 
 /** A line with its place in the export. */
@@ -95,6 +96,7 @@ export interface EntryContext {
   message?: MessagePlace;
 }
 
+/** A message in the history of a run. */
 export interface MessagePlace {
   via: 'signal' | 'update';
   runId: string;

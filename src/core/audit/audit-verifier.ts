@@ -9,7 +9,7 @@ import {
   type RunLine,
   type SealedLine,
 } from './audit-line.ts';
-import { ChainCheck, type ChainOptions } from './check-chain.ts';
+import { ChainCheck } from './check-chain.ts';
 import { RunCheck, type RunFinding } from './check-run.ts';
 import type { AuditFinding, FindingKind } from './finding.ts';
 import { readLine } from './read-line.ts';
@@ -21,9 +21,10 @@ export interface RunToRule {
   evidence: EvidenceLine[];
 }
 
+/** What a verification takes besides the lines. */
 export interface VerifierOptions {
   /** Ed25519 over a text. All three values are texts of the file: an invalid key or signature is `false`. */
-  isSigned: ChainOptions['isSigned'];
+  isSigned: (publicKey: string, text: string, signature: string) => boolean;
   /** The key that must have signed the export: 32 bytes in base64. Default: the key that the export names, if any. */
   publicKey?: string;
   /** The heads of an older export, by `runKey`: each must be a prefix of the run in this one. */

@@ -5,6 +5,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
+/** A Merkle tree, by its frontier. */
 export interface TreeState {
   /** The number of leaves. */
   size: number;

@@ -1,6 +1,6 @@
 import { strictJsonProblem } from '../base/strict-json.ts';
 import { isObject } from '../messages/decision.ts';
-import type { SealedLine } from './audit-line.ts';
+import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from './merkle.ts';
 
 /** As deep as the arguments of a call may be, and the line around them. */
@@ -38,6 +38,13 @@ const isSalt: Check = (value) => typeof value === 'string' && /^[0-9a-f]{32}$/.t
 const isEntry: Check = (value) =>
   isObject(value) && isCount(value['seq']) && isText(value['kind']) && isText(value['at']);
 
+const entryShape = { entry: isEntry, salts: optional(isMapOf(isSalt)), withheld: optional(isMapOf(isHash)) };
+
+/** True if a value has an entry, salts and hashes as the line of an entry has them. */
+export function isEntryLine(value: unknown): value is Pick<EntryLine, 'entry' | 'salts' | 'withheld'> {
+  return isObject(value) && Object.entries(entryShape).every(([name, check]) => check(value[name]));
+}
+
 /** What the verifier reads of each kind of line. */
 const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>>>> = {
   export: { format: isCount, namespace: isText, at: isText, publicKey: optional(isText), withheld: Array.isArray },
@@ -53,9 +60,7 @@ const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>
   entry: {
     run: isCount,
     workflowId: isText,
-    entry: isEntry,
-    salts: optional(isMapOf(isSalt)),
-    withheld: optional(isMapOf(isHash)),
+    ...entryShape,
   },
   activity: { run: isCount, callId: isText },
   evidence: { run: isCount, part: isText, key: isText },

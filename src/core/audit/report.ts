@@ -228,6 +228,7 @@ function shown({ entry, withheld = {} }: EntryLine, name: string): string {
 /** Any value as HTML text, with what cannot be seen made visible. */
 function text(value: Json | undefined): string {
   if (value === undefined || value === null) return '–';
+  if (Array.isArray(value)) return value.map(text).join(', ');
   const plain = escapeText(typeof value === 'string' ? value : JSON.stringify(value));
   return plain
     .replaceAll('&', '&amp;')

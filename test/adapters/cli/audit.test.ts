@@ -68,6 +68,25 @@ test('--redact and --withhold', async () => {
   expect(linesIn(stdout)).toMatchObject([{ ok: true, entries: 5 }]);
 });
 
+test('a proof of one entry, and of a continued head', async () => {
+  await exportTo('whole.jsonl');
+  const { stdout } = await parseCli(['audit', 'prove', file('whole.jsonl'), '--entry', '2']);
+  const [proof] = linesIn(stdout) as [{ entry: object; head: object }];
+  expect(proof).toMatchObject({ line: 'entry proof', entry: { seq: 2, kind: 'settled' }, head: { size: 5 } });
+  writeFileSync(file('proof.json'), stdout);
+  const right = await parseCli(['audit', 'check', file('proof.json')]);
+  expect(linesIn(right.stdout)).toEqual([{ ok: true, head: proof.head }]);
+  writeFileSync(file('forged.json'), JSON.stringify({ ...proof, entry: { ...proof.entry, outcome: 'denied' } }));
+  const wrong = await cli(['audit', 'check', file('forged.json')]);
+  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('the head does not cover this entry') });
+  const head = await parseCli(['audit', 'prove', file('whole.jsonl'), '--since', '3']);
+  writeFileSync(file('head.json'), head.stdout);
+  const continued = await parseCli(['audit', 'check', file('head.json')]);
+  expect(linesIn(continued.stdout)).toEqual([{ ok: true, head: proof.head }]);
+  const none = await parseCli(['audit', 'prove', file('whole.jsonl'), '--entry', '6']);
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('The run has 5 entries in this export.') });
+});
+
 test('--csv and --html', async () => {
   const rows = await exportTo('audit.csv', '--csv');
   expect(rows[0]).toMatch(/^workflowId,seq,at,kind,/);
@@ -105,6 +124,8 @@ test.each([
   [['audit', '--query', 'x', '--html', 'f'], '--html reports on one run as it is now'],
   [['audit', 'run-1', '--withhold', 'outcome'], `Every export shows 'outcome'.`],
   [['audit', 'run-1', '--withhold', 'a b'], 'Give names of members'],
+  [['audit', 'prove', 'none.jsonl'], 'Say what to prove: --entry or --since.'],
+  [['audit', 'check', 'none.json'], 'none.json cannot be read: there is no such file.'],
   [['audit', 'verify', 'none.jsonl'], 'none.jsonl cannot be read: there is no such file.'],
   [['audit', 'verify', 'none.jsonl', '--key', 'abc'], 'It must be the 32 bytes of an Ed25519 public key in base64.'],
 ])('%j is a usage error', async (words, sentence) => {

@@ -51,23 +51,25 @@ test('runs nothing and loads nothing, whatever people wrote', () => {
   expect(html).toContain('&lt;script&gt;');
   expect(html).toContain('\\u{202E}');
   const tags = new Set([...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag));
-  expect([...tags].sort()).toEqual([
-    'body',
-    'code',
-    'h1',
-    'h2',
-    'h3',
-    'head',
-    'html',
-    'meta',
-    'section',
-    'style',
-    'table',
-    'td',
-    'th',
-    'title',
-    'tr',
-  ]);
+  expect(tags).toEqual(
+    new Set([
+      'body',
+      'code',
+      'h1',
+      'h2',
+      'h3',
+      'head',
+      'html',
+      'meta',
+      'section',
+      'style',
+      'table',
+      'td',
+      'th',
+      'title',
+      'tr',
+    ]),
+  );
 });
 
 test('says what is withheld', () => {
