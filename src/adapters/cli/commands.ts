@@ -57,6 +57,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./approvals.ts')).addApprovals(program),
   },
   {
+    usage: 'review',
+    about: 'answer one waiting call after another, on a terminal',
+    addTo: async (program) => (await import('./review.ts')).addReview(program),
+  },
+  {
     usage: 'approve [id]',
     about: 'let a waiting call run',
     addTo: async (program) => (await import('./approve.ts')).addApprove(program),

@@ -50,6 +50,11 @@ const examples: Record<string, readonly string[]> = {
     'countersign approvals --limit 20',
   ],
   'approvals show': ['countersign approvals show 4f0c9a1e', 'countersign approvals show 4f0c9a1e --all'],
+  review: [
+    'countersign review',
+    'countersign review --run ticket-8',
+    'countersign review --tool refund --reviewer ann',
+  ],
   approve: [
     'countersign approve 4f0c9a1e',
     'countersign approve 4f0c9a1e --always call --uses 3',

@@ -9,7 +9,7 @@ export const exitCodeMeanings = {
   4: 'the request is settled or expired, or the run has ended',
   5: 'you may not do this',
   6: 'the server does not answer, or no worker lives',
-  130: 'Ctrl-C while `countersign run` waited',
+  130: 'Ctrl-C in `countersign run`, `watch` or `review`',
 } as const;
 
 export type ExitCode = keyof typeof exitCodeMeanings;

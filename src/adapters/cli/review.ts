@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
+import type { ReviewOptions } from './review/review-on-screen.ts';
+import { UsageError } from './report-error.ts';
+import { type SignerOptions, withSigner } from './signer.ts';
+
+interface Options extends ClientFlags, SignerOptions {
+  run?: string;
+  tool?: string;
+  agent?: string;
+  reviewer?: string;
+}
+
+/** `countersign review`: answers one request after another on the terminal. */
+export function addReview(program: Command): void {
+  const command = withClientFlags(program.command('review'))
+    .description('answer one waiting call after another, on a terminal')
+    .option('--run <workflow id>', 'only requests of this run')
+    .option('--tool <name>', 'only calls of this tool')
+    .option('--agent <name>', 'only calls of this agent')
+    .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
+  withSigner(command).action((options: Options) => {
+    if (!process.stdin.isTTY || !process.stdout.isTTY || options.json !== undefined) {
+      throw new UsageError(
+        '`review` needs a terminal to ask you on: elsewhere use `countersign approvals` and `approve`.',
+      );
+    }
+    const { run, tool, agent } = options;
+    return withClient(options, async (client, output) => {
+      const review: ReviewOptions = {
+        filter: { workflowId: run, tool, agent },
+        sender: options,
+        style: (format, text) => output.style(format, text),
+      };
+      const isInterrupted = await (await reviewer())(client, review);
+      if (isInterrupted) process.exitCode = 130;
+    });
+  });
+}
+
+/** Loaded late: other commands need no terminal library. */
+async function reviewer() {
+  if (process.env.TERM === 'dumb') return (await import('./review/review-by-lines.ts')).reviewByLines;
+  try {
+    return (await import('./review/review-on-screen.ts')).reviewOnScreen;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UsageError('`review` needs two optional packages: npm install ink@8 react@19, or review with TERM=dumb.');
+  }
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { escapeJson } from '../../../core/base/escape-text.ts';
+import type { JsonObject } from '../../../core/base/tool-call.ts';
+import { readArguments } from './read-arguments.ts';
+
+/** The command of the person's editor: $VISUAL, else $EDITOR; undefined if neither names one. */
+export function editorCommand(environment: NodeJS.ProcessEnv): string | undefined {
+  const { VISUAL: visual = '', EDITOR: editor = '' } = environment;
+  return visual.trim() || editor.trim() || undefined;
+}
+
+/**
+ * Lets a person edit the arguments as JSON in a file that only they can read and that is removed afterwards. Invisible
+ * characters are written as JSON escapes. Returns one sentence if the result is not to be used.
+ */
+export async function openEditor(
+  command: string,
+  args: JsonObject,
+): Promise<{ arguments: JsonObject } | { problem: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-edit-')); // with mode 0700
+  try {
+    const file = join(folder, 'arguments.json');
+    const before = `${escapeJson(args, 2)}\n`;
+    await writeFile(file, before, { mode: 0o600, flag: 'wx' });
+    const problem = await runEditor(command, file);
+    if (problem !== undefined) return { problem };
+    const after = await readFile(file, 'utf8').catch(() => undefined);
+    if (after === undefined) return { problem: 'The editor removed the file: nothing is changed.' };
+    if (after === before) return { problem: 'Nothing is changed.' };
+    return readArguments(after);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** As git does, through the shell: the variable may hold words, such as `code --wait`. */
+function runEditor(command: string, file: string): Promise<string | undefined> {
+  const editor =
+    process.platform === 'win32'
+      ? spawn(`${command} "${file}"`, { stdio: 'inherit', shell: true })
+      : spawn('sh', ['-c', `${command} "$@"`, command, file], { stdio: 'inherit' });
+  const ignore = (): void => undefined; // Ctrl-C is for the editor
+  process.on('SIGINT', ignore);
+  return new Promise<string | undefined>((resolve) => {
+    editor.once('error', (error) => resolve(`The editor did not start: ${error.message}.`));
+    editor.once('close', (code) => resolve(code === 0 ? undefined : 'The editor failed: nothing is changed.'));
+  }).finally(() => process.off('SIGINT', ignore));
+}

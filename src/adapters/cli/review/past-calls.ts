@@ -1,0 +1,43 @@
+import { queryRun } from '../../../client/query-run.ts';
+import type { CountersignClient } from '../../../client/countersign-client.ts';
+import { type Message, queryNames } from '../../../contract.ts';
+import { isProblemError } from '../../../core/base/problem.ts';
+import type { JsonObject } from '../../../core/base/tool-call.ts';
+
+/**
+ * The arguments of this run's past calls of a tool, as the model wrote them, oldest first. Undefined if they cannot be
+ * read, as for workflows that are no agent runs.
+ */
+export async function readPastCalls(
+  client: CountersignClient,
+  workflowId: string,
+  tool: string,
+): Promise<JsonObject[] | undefined> {
+  try {
+    return pastCalls(await queryRun<Message[]>(client.session, workflowId, queryNames.transcript), tool);
+  } catch (error) {
+    if (isProblemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The calls of a tool that have an answer in the transcript. Models reuse ids, so an answer belongs to the last turn. */
+export function pastCalls(transcript: readonly Message[], tool: string): JsonObject[] {
+  const calls: JsonObject[] = [];
+  let open = new Map<string, JsonObject>();
+  for (const message of transcript) {
+    if (message.role === 'assistant') {
+      const own = (message.toolCalls ?? []).filter(({ name }) => name === tool);
+      open = new Map(own.flatMap(({ id, arguments: args }) => (isObject(args) ? [[id, args]] : [])));
+    } else if (message.role === 'tool') {
+      const args = open.get(message.toolCallId);
+      if (args !== undefined) calls.push(args);
+      open.delete(message.toolCallId);
+    }
+  }
+  return calls;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
