@@ -3,42 +3,32 @@ import { memoName } from '../contract.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { readingRemedy } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
+import { type Finding, fine, wrong } from './check.ts';
 import type { Session } from './connect.ts';
 import { readPayload } from './read-payload.ts';
 
 /** The number of runs whose memos are tried. */
 const runsTried = 50;
 
-/** One thing that `client.check` has checked. */
-export interface Check {
-  check: 'server' | 'attributes' | 'worker' | 'codec';
-  isOk: boolean;
-  /** One sentence; what is wrong comes with the remedy. */
-  message: string;
-}
-
 /** Checks that this client reads what the workers wrote, on the memos of runs that ask something. */
-export async function checkCodec(session: Session): Promise<Check> {
+export async function checkCodec(session: Session): Promise<Finding> {
   const memos = await memosOf(session);
-  if (memos.length === 0)
-    return { check: 'codec', isOk: true, message: 'No run asks anything now, so no codec could be tried.' };
+  if (memos.length === 0) return fine('No run asks anything now, so no codec could be tried.');
   let isPlain = false;
   for (const { workflowId, payload } of memos) {
     const value = await readPayload(session, payload);
     if (isUndecodable(value)) {
-      return {
-        check: 'codec',
-        isOk: false,
-        message: `The memo of run '${workflowId}' cannot be read: ${value.why}. ${readingRemedy}`,
-      };
+      return wrong(
+        `The memo of run '${workflowId}' cannot be read: ${value.why}. ${readingRemedy}`,
+        'countersign doctor --codec-endpoint URL',
+      );
     }
     isPlain ||= Buffer.from(payload.metadata?.['encoding'] ?? []).toString() === 'json/plain';
   }
   if (session.hasCodecs && isPlain) {
-    const message = 'This client has a codec, and some workers encode nothing: give them the same dataConverter.';
-    return { check: 'codec', isOk: false, message };
+    return wrong('This client has a codec, and some workers encode nothing: give them the same dataConverter.');
   }
-  return { check: 'codec', isOk: true, message: `The memos of ${memos.length} runs can be read.` };
+  return fine(`The memos of ${memos.length} runs can be read.`);
 }
 
 async function memosOf(session: Session): Promise<{ workflowId: string; payload: Payload }[]> {

@@ -1,29 +1,93 @@
-import { missingSearchAttributes } from '../connection/search-attributes.ts';
+import { missingSearchAttributes, namespaceRetentionDays } from '../connection/search-attributes.ts';
+import { requireOneSdk } from '../connection/one-sdk.ts';
+import { translateServerError } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
-import { type Check, checkCodec } from './check-codec.ts';
+import { type Check, fine, runCheck, wrong } from './check.ts';
+import { checkClock } from './check-clock.ts';
+import { checkCodec } from './check-codec.ts';
+import { checkWorkers } from './check-workers.ts';
 import type { Session } from './connect.ts';
-import { hasWorker, noWorker } from './worker-presence.ts';
 
-/** Checks what a client needs, in the order in which one thing depends on another. */
-export async function checkSetUp(session: Session, taskQueue: string): Promise<Check[]> {
-  const { connection, address, namespace, attributes } = session;
-  const missing = await callServer(session, () => missingSearchAttributes(connection, namespace, attributes));
-  const isPolled = await hasWorker(session, taskQueue);
+/** What to check with. */
+export interface CheckOptions {
+  /** The longest time that a request may wait, in milliseconds: the operator's `max_timeout`. Default 30 days. */
+  longestWaitMs?: number;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Checks what a client needs, in the order in which one thing depends on another. Without the namespace nothing further
+ * is checked. Throws nothing that is a finding.
+ */
+export async function checkSetUp(
+  session: Session,
+  taskQueue: string,
+  { longestWaitMs = 30 * dayMs }: CheckOptions = {},
+): Promise<Check[]> {
+  const { address, namespace } = session;
+  const sdk = await checkSdk();
+  const server = await runCheck('server', async () => {
+    const { serverVersion } = await callServer(session, () => session.connection.workflowService.getSystemInfo({}));
+    return fine(`${address} answers${serverVersion === '' ? '' : `, with Temporal ${serverVersion}`}.`);
+  });
+  if (!server.isOk) return [sdk, { ...server, command: 'countersign server' }];
+  const found = await checkNamespace(session);
+  if (!found.isOk) return [sdk, server, found];
   return [
-    { check: 'server', isOk: true, message: `${address} answers for namespace '${namespace}'.` },
-    {
-      check: 'attributes',
-      isOk: missing.length === 0,
-      message:
-        missing.length === 0
-          ? 'The search attributes of the inbox are registered.'
-          : `The namespace lacks ${missing.join(', ')}: run \`countersign setup\` once.`,
-    },
-    {
-      check: 'worker',
-      isOk: isPolled,
-      message: isPolled ? `A worker polls task queue '${taskQueue}'.` : noWorker(session, taskQueue).message,
-    },
-    await checkCodec(session),
+    sdk,
+    server,
+    found,
+    await runCheck('clock', () => checkClock(session)),
+    await checkAttributes(session),
+    await runCheck('retention', async () => {
+      const days = await callServer(session, () => namespaceRetentionDays(session.connection, namespace));
+      return retention(namespace, days, longestWaitMs);
+    }),
+    ...(await checkWorkers(session, taskQueue)),
+    await runCheck('codec', () => checkCodec(session)),
   ];
+}
+
+/** What is checked without a server. */
+export function checkSdk(): Promise<Check> {
+  return runCheck('sdk', () => {
+    requireOneSdk();
+    return fine("This process has one copy of Temporal's SDK.");
+  }).then((check) => (check.isOk ? check : { ...check, command: 'npm ls @temporalio/client @temporalio/worker' }));
+}
+
+async function checkNamespace(session: Session): Promise<Check> {
+  const { connection, address, namespace } = session;
+  return runCheck('namespace', async () => {
+    try {
+      await callServer(session, () => connection.workflowService.describeNamespace({ namespace }));
+      return fine(`Namespace '${namespace}' exists.`);
+    } catch (error) {
+      const problem = translateServerError(error, { address, namespace });
+      if (!/has no namespace/.test(problem.message)) throw problem;
+      const command = `temporal operator namespace create --namespace ${namespace} --address ${address} --retention 30d`;
+      return wrong(`${problem.message} Name another with --namespace, or create it: \`${command}\`.`, command);
+    }
+  });
+}
+
+async function checkAttributes(session: Session): Promise<Check> {
+  const { connection, namespace, attributes } = session;
+  return runCheck('attributes', async () => {
+    const missing = await callServer(session, () => missingSearchAttributes(connection, namespace, attributes));
+    if (missing.length === 0) return fine('The search attributes of the inbox are registered.');
+    return wrong(`The namespace lacks ${missing.join(', ')}: run \`countersign setup\` once.`, 'countersign setup');
+  });
+}
+
+/** A run that waits may have continued as new: its earlier executions are closed, and are kept only so long. */
+function retention(namespace: string, days: number, longestWaitMs: number) {
+  const neededDays = Math.ceil(longestWaitMs / dayMs);
+  if (days * dayMs >= longestWaitMs) return fine(`Closed executions are kept for ${days} days.`);
+  const command = `temporal operator namespace update --namespace ${namespace} --retention ${neededDays}d`;
+  return wrong(
+    `Closed executions are kept for ${days} days, and a request may wait for ${neededDays}: what a run did before it continued as new is gone before its request is answered. \`${command}\` keeps them.`,
+    command,
+  );
 }

@@ -23,6 +23,7 @@ import { queryRun } from './query-run.ts';
 import { runResult } from './run-result.ts';
 import { showRun } from './show-run.ts';
 import { startRun } from './start-run.ts';
+import { approvalsOf } from './tool-approvals.ts';
 import { setUp } from './set-up.ts';
 import { watchRun } from './watch-run.ts';
 import { noWorker, waitForWorker } from './worker-presence.ts';
@@ -57,7 +58,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     workflowId,
     result: (options) => runResult(session, workflowId, options),
     status: () => queryRun<RunStatus>(session, workflowId, queryNames.run),
-    cancel: () => cancelRun(session, workflowId),
+    cancel: (cancelOptions) => cancelRun(session, workflowId, cancelOptions),
   });
 
   function decide(decision: Decision, decideOptions?: RequestOptions): Promise<Receipt>;
@@ -81,15 +82,16 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     },
     runs: (filter) => listRuns(session, filter),
     show: (workflowId) => showRun(session, workflowId),
-    approvals: {
+    approvals: approvalsOf({
       list: (filter) => listApprovals(session, filter),
       get: (requestId, getOptions) => getApproval(session, requestId, getOptions),
-    },
+    }),
     extend: (message, sendOptions) => extendRequest(session, message, sendOptions),
     delegate: (message, sendOptions) => delegateRequest(session, message, sendOptions),
     grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
     revoke: (workflowId, message, sendOptions) => revokeGrants(session, workflowId, message, sendOptions),
     setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
+    cancel: (workflowId, cancelOptions) => cancelRun(session, workflowId, cancelOptions),
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),
     journal: (workflowId) => fetchJournal(session, workflowId),
     events: (workflowId, watchOptions) => watchRun(session, workflowId, watchOptions),
@@ -101,7 +103,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
       if (!(await waitForWorker(session, queue, timeoutMs))) throw noWorker(session, queue);
     },
     setUp: () => setUp(session),
-    check: () => checkSetUp(session, taskQueue),
+    check: (checkOptions) => checkSetUp(session, taskQueue, checkOptions),
     close: async () => {
       if (connection === undefined) await session.connection.close();
     },

@@ -11,10 +11,11 @@ import type {
   RevokeMessage,
   RunResult,
   RunStatus,
-  ApprovalDetails,
   SetPolicyMessage,
 } from '../contract.ts';
-import type { Check } from './check-codec.ts';
+import type { CancelOptions } from './cancel-run.ts';
+import type { Check } from './check.ts';
+import type { CheckOptions } from './check-set-up.ts';
 import type { Session } from './connect.ts';
 import type { RequestOptions, SendOptions } from './control-run.ts';
 import type { CommonDecision, ReviewedRequest } from './decide-all.ts';
@@ -25,9 +26,9 @@ import type { SealedLine } from '../core/audit/audit-line.ts';
 import type { AuditOptions } from './audit.ts';
 import type { AuditScope } from './audited-runs.ts';
 import type { Journal } from './fetch-journal.ts';
-import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
 import type { ListedRun, RunFilter } from './list-runs.ts';
 import type { RunView } from './show-run.ts';
+import type { Approvals, ToolApprovals, ToolLike } from './tool-approvals.ts';
 import type { StartOptions } from './start-run.ts';
 import type { Setup } from './set-up.ts';
 import type { WatchOptions } from './watch-run.ts';
@@ -73,8 +74,8 @@ export interface RunHandle {
   result(options?: { signal?: AbortSignal }): Promise<RunResult>;
   /** Counts, outcomes and refused decisions, as a worker reports them. Throws `no_worker`, `run_not_found`. */
   status(): Promise<RunStatus>;
-  /** Asks the run to stop; open requests are settled as cancelled. Throws `run_closed`, `run_not_found`. */
-  cancel(): Promise<void>;
+  /** As `client.cancel`. */
+  cancel(options?: CancelOptions): Promise<void>;
 }
 
 /**
@@ -168,7 +169,10 @@ export interface RunHandle {
 export interface CountersignClient {
   /** The connection, for everything that this client does not offer. */
   readonly session: Session;
-  /** Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before. */
+  /**
+   * Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before, and for
+   * an `idempotencyKey` that has started something else.
+   */
   start(agent: string | { name: string }, input: string | Message[], options?: StartOptions): Promise<RunHandle>;
   /** The handle of a run that exists. Makes no call to the server. */
   run(workflowId: string): RunHandle;
@@ -176,15 +180,12 @@ export interface CountersignClient {
   runs(filter?: RunFilter): AsyncIterable<ListedRun>;
   /** The present state of a run, with or without a worker. Throws `run_not_found`, `server_unreachable`. */
   show(workflowId: string): Promise<RunView>;
-  readonly approvals: {
-    /** The inbox: the open requests of all runs, earliest deadline first. Needs no worker. */
-    list(filter?: ApprovalFilter): Promise<ApprovalList>;
-    /**
-     * One request with its arguments, open or settled. Give `workflowId` if you know it: the run is then not searched for.
-     * Throws `unknown_request`, `no_worker`.
-     */
-    get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
-  };
+  /**
+   * The inbox. `approvals(refund)` is the part of it that is about one tool, with the arguments of `get` in the tool's own
+   * type. `approvals<typeof refund>('refund')` does the same for a client that imports only the type; without a value,
+   * only the type is given, and nothing is checked.
+   */
+  readonly approvals: Approvals & (<T extends ToolLike>(tool?: T | string) => ToolApprovals<T>);
   /**
    * Sends one decision and returns its receipt, or throws the refusal as a `ProblemError` (`already_settled`, `expired`,
    * `not_entitled`, `digest_mismatch`, `arguments_invalid`, `denied_by_policy`, …). The receipt has an `outcome`; or
@@ -220,6 +221,12 @@ export interface CountersignClient {
    * `not_permitted_by_ceiling`, `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
+  /**
+   * Cancels a run as Temporal does: its open requests are settled as cancelled, tools that run are asked to stop, and the
+   * run ends with the status `cancelled`. Returns when the server has recorded it; a worker does the rest. Throws
+   * `run_closed`, `run_not_found`, and `too_large` for a long reason.
+   */
+  cancel(workflowId: string, options?: CancelOptions): Promise<void>;
   /** Ends a run with the status `closed`, and cancels everything open. Throws `run_closed`, `run_not_found`. */
   closeRun(workflowId: string, message?: CloseMessage): Promise<Receipt>;
   /**
@@ -249,8 +256,12 @@ export interface CountersignClient {
   requireWorker(timeoutMs: number, taskQueue?: string): Promise<void>;
   /** Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless. */
   setUp(): Promise<Setup>;
-  /** Checks the server, the search attributes, the workers of the task queue and the codecs, as `countersign doctor`. */
-  check(): Promise<Check[]>;
+  /**
+   * Checks everything that runs and clients need, as `countersign doctor`: the SDK, the server, the namespace, the clocks,
+   * the search attributes, the retention, the workers of the task queue and their engine, and the codecs. What is wrong
+   * is a finding with its remedy.
+   */
+  check(options?: CheckOptions): Promise<Check[]>;
   /** Closes the connection, if this client opened it. */
   close(): Promise<void>;
 }

@@ -6,12 +6,19 @@ import type { Mode } from '../core/policy/modes.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { callServer } from './call-server.ts';
+import { keyedStart, requireSameStart, startMemoName } from './keyed-start.ts';
 import type { Session } from './connect.ts';
 
 /** How to start a run. Every member is optional. */
 export interface StartOptions {
   /** Default `run-AGENT-RANDOM`. An id can be used only once: starting it again throws `already_started`. */
   workflowId?: string;
+  /**
+   * Makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent, input and options gives
+   * the handle of the run that it has started, open or closed; with others it throws `already_started`. A key is for one
+   * namespace, and is free again once retention has removed its run.
+   */
+  idempotencyKey?: string;
   /** A policy document: a policy file as JSON. It can only tighten the operator's ceiling. */
   policy?: JsonObject;
   /** Applies to the run's side of the policy, never to the operator's ceiling. */
@@ -31,9 +38,10 @@ export async function startRun(
   input: string | Message[],
   options: StartOptions & { taskQueue: string },
 ): Promise<string> {
-  const { policy, mode, caller, metadata, taskQueue } = options;
-  const workflowId = options.workflowId ?? `run-${agent}-${randomBytes(6).toString('hex')}`;
+  const { policy, mode, caller, metadata, taskQueue, idempotencyKey } = options;
   const runInput: RunInput = { agent, input, policy, mode, caller, metadata };
+  const keyed = idempotencyKey === undefined ? undefined : keyedStart(options, runInput);
+  const workflowId = keyed?.workflowId ?? options.workflowId ?? `run-${agent}-${randomBytes(6).toString('hex')}`;
   const shownAgent = escapeText(agent).slice(0, 100);
   await callServer(
     session,
@@ -43,6 +51,7 @@ export async function startRun(
           workflowId,
           taskQueue,
           args: [runInput],
+          ...(keyed !== undefined && { memo: { [startMemoName]: keyed.inputDigest } }),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'FAIL',
           // Leave out the input: lists show summaries and details (I13).
@@ -51,6 +60,7 @@ export async function startRun(
         });
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        if (keyed !== undefined) return requireSameStart(session, keyed, error);
         throw new ProblemError(
           {
             code: 'already_started',

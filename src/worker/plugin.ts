@@ -1,4 +1,5 @@
 /** The plugin for Temporal's worker and client: everything that runs and gates need. `createWorker` uses it too. */
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientOptions } from '@temporalio/client';
 import { SimplePlugin } from '@temporalio/plugin';
@@ -17,7 +18,9 @@ import { modulePath } from '../connection/module-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { requireOneSdk } from '../connection/one-sdk.ts';
 import { ownConverterPath, withWorkerConverter } from '../connection/own-converter.ts';
+import { workerIdentity } from '../connection/worker-identity.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
+import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { activitySide } from './activity-side.ts';
 import { leanBundle, singleFile } from './lean-bundle.ts';
@@ -33,8 +36,8 @@ import { requireAttributes } from './require-attributes.ts';
  * attributes of the inbox.
  *
  * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
- * converter, and, where they are not set, the external storage, `stickyQueueScheduleToStartTimeout` (2 seconds) and, with
- * agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
+ * converter, and, where they are not set, the external storage, `stickyQueueScheduleToStartTimeout` (2 seconds), an
+ * `identity` that ends with the version and its engine, and, with agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
  *
  * @example
  * ```ts
@@ -101,6 +104,8 @@ export class CountersignPlugin extends SimplePlugin {
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
       // With Temporal's default, what a model writes would be seen every 24 seconds.
       ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
+      // `countersign doctor` reads there which engine this worker rules with.
+      identity: options.identity ?? workerIdentity(hostname(), engine),
     });
     const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
     const activity = [first, ...(configured.interceptors?.activity ?? [])];

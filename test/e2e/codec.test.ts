@@ -26,7 +26,7 @@ let client: CountersignClient;
 const blind: Record<string, CountersignClient> = {};
 beforeAll(async () => {
   // Its own namespace: the check looks at all runs of the namespace.
-  await makeNamespace(namespace);
+  await makeNamespace(namespace, 30);
   const operator = await createClient({ address: sharedAddress(), namespace });
   await operator.setUp();
   await operator.close();
@@ -141,7 +141,7 @@ describe.each([...keyed, 'without a codec'])('a client %s', (name) => {
   test('the check names the codec', async () => {
     const { ids, workflowId } = await waiting();
     expect((await blind[name]!.check()).filter(({ isOk }) => !isOk)).toEqual([
-      { check: 'codec', isOk: false, message: expect.stringMatching(isEncoded) },
+      expect.objectContaining({ check: 'codec', isOk: false, message: expect.stringMatching(isEncoded) }),
     ]);
     await client.decide({ requestId: ids[0]!, approved: false }, { workflowId });
   });
@@ -208,7 +208,12 @@ describe('the command line', () => {
     const doctor = await run('doctor', '--task-queue', world.taskQueue);
     expect([doctor.code, jsonLines(doctor).at(-1)]).toEqual([
       1,
-      { check: 'codec', ok: false, message: expect.stringMatching(isEncoded) },
+      {
+        check: 'codec',
+        ok: false,
+        message: expect.stringMatching(isEncoded),
+        command: 'countersign doctor --codec-endpoint URL',
+      },
     ]);
     expect(await run('approve', ids[0]!)).toMatchObject({ code: 2, stderr: expect.stringContaining('add --unseen') });
     const approved = await run('approve', ids[0]!, '--unseen');

@@ -23,7 +23,7 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'doctor',
-    about: 'check the server, the search attributes, the workers and the codec; exit code 1 if something is wrong',
+    about: 'check everything that runs and commands need, and say what mends it; exit code 1 if something is wrong',
     addTo: async (program) => (await import('./doctor.ts')).addDoctor(program),
   },
   {
@@ -100,6 +100,11 @@ export const listedCommands: readonly ListedCommand[] = [
     usage: 'close <run>',
     about: 'end a run: what waits is cancelled, what runs ends first',
     addTo: async (program) => (await import('./close.ts')).addClose(program),
+  },
+  {
+    usage: 'cancel <run>',
+    about: 'stop a run: what waits is cancelled, what runs is asked to stop',
+    addTo: async (program) => (await import('./cancel.ts')).addCancel(program),
   },
   {
     usage: 'policy',

@@ -1,22 +1,48 @@
 import type { Command } from 'commander';
 import { escapeText } from '../../core/base/escape-text.ts';
+import { type ProblemCode, isProblemError } from '../../core/base/problem.ts';
+import type { Check } from '../../client/check.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { type Output, processOutput } from './output.ts';
 
-/** `countersign doctor`: says whether the server, a worker and the codec are what the commands need. */
+/** `countersign doctor`: names everything that is not as the commands need it, with the command that mends it. */
 export function addDoctor(program: Command): void {
   withClientFlags(program.command('doctor'))
     .description(
-      'check the server, the search attributes, the workers and the codec; exit code 1 if something is wrong',
+      'check everything that runs and commands need, and say what mends it; exit code 1 if something is wrong',
     )
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
-    .action((options: ClientFlags & { taskQueue?: string }) =>
-      withClient(options, async (client, output) => {
-        for (const { check, isOk, message } of await client.check()) {
-          if (!isOk) process.exitCode = 1;
-          if (!output.forPeople) output.json({ check, ok: isOk, message });
-          else
-            output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${check}: ${escapeText(message)}`);
-        }
-      }),
-    );
+    .action(async (options: ClientFlags & { taskQueue?: string }) => {
+      const { longestWait } = await import('./longest-wait.ts');
+      const longestWaitMs = await longestWait(options.config);
+      try {
+        await withClient(options, async (client, output) => {
+          for (const check of await client.check({ longestWaitMs })) printCheck(output, check);
+        });
+      } catch (error) {
+        if (!isProblemError(error)) throw error;
+        // Without a connection, only what needs none can be checked.
+        const { checkSdk } = await import('../../client/check-set-up.ts');
+        const sdk = await checkSdk();
+        const isServer = ofServer.some((code) => code === error.code);
+        if (sdk.isOk && !isServer) throw error;
+        const output = processOutput(options);
+        printCheck(output, sdk);
+        if (!isServer) return;
+        const { code, message } = error;
+        const command = code === 'server_unreachable' ? 'countersign server' : undefined;
+        printCheck(output, { check: 'server', isOk: false, message, command });
+        process.exitCode = exitCodeOf(code);
+      }
+    });
+}
+
+/** Problems that a server, or its absence, causes. */
+const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
+
+function printCheck(output: Output, { check, isOk, message, command }: Check): void {
+  if (!isOk) process.exitCode = 1;
+  if (!output.forPeople) output.json({ check, ok: isOk, message, command });
+  else output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${check}: ${escapeText(message)}`);
 }

@@ -19,6 +19,7 @@ const examples: Record<string, readonly string[]> = {
   run: [
     "countersign run support --input 'Please refund order o-17'",
     'countersign run support --input - --id ticket-8 --detach < ticket.txt',
+    "countersign run support --input 'Please refund order o-17' --key order-o-17",
     "countersign run tidy --input 'Please tidy up' --policy strict.yaml --caller carl",
   ],
   runs: [
@@ -83,6 +84,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign grants revoke ticket-8 --all --reason done',
   ],
   close: ['countersign close ticket-8', "countersign close ticket-8 --reason 'The customer withdrew'"],
+  cancel: ['countersign cancel ticket-8', "countersign cancel ticket-8 --reason 'Started by mistake'"],
   policy: ['countersign policy init', 'countersign policy check policy.yaml'],
   'policy check': ['countersign policy check policy.yaml', 'countersign policy check policy.yaml --as ceiling'],
   'policy explain': [

@@ -22,8 +22,20 @@ export async function loadConfig(path: string | undefined): Promise<WorkerOption
   }
   const options = config as WorkerOptions;
   const { policy } = options;
+  return policy === undefined ? options : { ...options, policy: besideModule(file, policy) };
+}
+
+/** The operator's policy of such a module, as a document, a text or a file; undefined without a module or a policy. */
+export async function loadPolicySource(path: string | undefined): Promise<string | object | undefined> {
+  const file = configFile(path);
+  const { policy } = ((file === undefined ? undefined : await load(file)) ?? {}) as WorkerOptions;
+  return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
+}
+
+/** A policy given as the name of a file that exists is that file. */
+function besideModule<Source>(file: string, policy: Source): Source | string {
   const besideIt = typeof policy === 'string' && !policy.includes('\n') ? resolve(dirname(file), policy) : undefined;
-  return besideIt !== undefined && existsSync(besideIt) ? { ...options, policy: besideIt } : options;
+  return besideIt !== undefined && existsSync(besideIt) ? besideIt : policy;
 }
 
 /** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */

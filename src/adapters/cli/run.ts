@@ -18,6 +18,7 @@ import { untilInterrupted } from './until-interrupted.ts';
 interface RunOptions extends ClientFlags {
   input?: string;
   id?: string;
+  key?: string;
   policy?: string;
   mode?: Mode;
   caller?: string;
@@ -36,12 +37,16 @@ export function addRun(program: Command): void {
     .description('start a run of an agent and wait for its result')
     .option('--input <text>', 'what the agent is asked; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")
+    .option('--key <key>', 'makes a retry safe: the same key and input find the run that they have started')
     .option('--policy <file>', "a policy of this run's own; it can only tighten the operator's")
     .addOption(new Option('--mode <mode>', "a mode for the run's own policy").choices(modes))
     .option('--caller <id>', 'for whom the run works')
     .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
     .option('--detach', "print the run's id and do not wait");
   command.action(async (agent: string, options: RunOptions) => {
+    if (options.id !== undefined && options.key !== undefined) {
+      throw new UsageError('A key becomes the id of the run: give --key or --id, not both.');
+    }
     const input = await readInput(options.input);
     const policy = options.policy === undefined ? undefined : await readPolicyOption(options.policy);
     await withClient(options, async (client, output) => {
@@ -49,6 +54,7 @@ export function addRun(program: Command): void {
       if (options.detach !== true) await client.requireWorker(workerGraceMs);
       const handle = await client.start(agent, input, {
         workflowId: options.id,
+        idempotencyKey: options.key,
         policy,
         mode: options.mode,
         caller: options.caller === undefined ? undefined : { userId: options.caller },

@@ -1,0 +1,233 @@
+/** `countersign doctor`: each fault made for real, on a real server, and named with the command that mends it. */
+import { randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { engine } from '../../../src/core/policy/ruling.ts';
+import { engineOf, ownVersion, workerIdentity } from '../../../src/connection/worker-identity.ts';
+import { createClient } from '../../../src/client/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeNamespace } from '../../support/make-namespace.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { type World, openWorld } from '../../support/world.ts';
+import { type CliOptions, cli, jsonLines } from './support.ts';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-doctor-')));
+const namespace = `doctor-${randomUUID()}`;
+let world: World;
+beforeAll(async () => {
+  await makeNamespace(namespace, 30);
+  const operator = await createClient({ address: sharedAddress(), namespace, connectTimeoutMs: 30_000 });
+  await operator.setUp();
+  await operator.close();
+  world = await openWorld({ namespace });
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+interface Line {
+  check: string;
+  ok: boolean;
+  message: string;
+  command?: string;
+}
+
+async function doctor(words: string[] = [], options: CliOptions = {}): Promise<{ code: number | null; lines: Line[] }> {
+  const queue = words.includes('--task-queue') ? [] : ['--task-queue', world.taskQueue];
+  const where = words.includes('--namespace') ? [] : ['--namespace', namespace];
+  const result = await cli(['doctor', ...where, ...queue, ...words], { cwd: folder, ...options });
+  expect(result.stderr).toBe('');
+  return { code: result.code, lines: jsonLines(result) as unknown as Line[] };
+}
+
+/** The checks that failed. */
+const wrongIn = (lines: Line[]): Line[] => lines.filter(({ ok }) => !ok);
+
+test('nothing is wrong: every check says so, exit 0', async () => {
+  const { code, lines } = await doctor();
+  expect(wrongIn(lines)).toEqual([]);
+  expect(code).toBe(0);
+  const names = ['sdk', 'server', 'namespace', 'clock', 'attributes', 'retention', 'worker', 'engine', 'codec'];
+  expect(lines.map(({ check }) => check)).toEqual(names);
+  expect(lines.map(({ message }) => message).join('\n')).toContain(`with engine ${engine}, as this version does`);
+});
+
+test('no server: exit 6', async () => {
+  const { code, lines } = await doctor(['--address', '127.0.0.1:1']);
+  expect([code, lines.at(-1)]).toEqual([
+    6,
+    {
+      check: 'server',
+      ok: false,
+      message:
+        'No Temporal server answers at 127.0.0.1:1: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.',
+      command: 'countersign server',
+    },
+  ]);
+});
+
+test('a namespace that does not exist: the command creates it', async () => {
+  const { code, lines } = await doctor(['--namespace', 'nowhere']);
+  const command = `temporal operator namespace create --namespace nowhere --address ${sharedAddress()} --retention 30d`;
+  expect(code).toBe(1);
+  expect(wrongIn(lines)).toEqual([
+    {
+      check: 'namespace',
+      ok: false,
+      message: `The Temporal server at ${sharedAddress()} has no namespace 'nowhere'. Name another with --namespace, or create it: \`${command}\`.`,
+      command,
+    },
+  ]);
+});
+
+describe('a namespace without attributes that keeps runs for two days', () => {
+  const poor = `doctor-${randomUUID()}`;
+  beforeAll(() => makeNamespace(poor, 2));
+  const commands = {
+    attributes: 'countersign setup',
+    worker: 'countersign worker --task-queue empty',
+    retention: (days: number) => `temporal operator namespace update --namespace ${poor} --retention ${days}d`,
+  };
+  const wrongHere = async (words: string[] = []) => {
+    const { code, lines } = await doctor(['--namespace', poor, '--task-queue', 'empty', ...words]);
+    expect(code).toBe(1);
+    return wrongIn(lines).map(({ check, command }) => [check, command]);
+  };
+
+  test('attributes, retention and worker are named', async () => {
+    const found = await wrongHere();
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ['attributes', commands.attributes],
+        ['retention', commands.retention(30)],
+        ['worker', commands.worker],
+      ]),
+    );
+  });
+
+  test.each([
+    ['approval: { max_timeout: 40d }', 40],
+    ['approval: { max_timeout: 36h }', undefined],
+    ['rules: []', undefined],
+    ['approval: { max_timeout: never }', 30],
+    ['rules: 7', 30],
+  ])("retention by the operator's policy: %s", async (policy, days) => {
+    writeFileSync(join(folder, 'policy.yaml'), `${policy}\n`);
+    const module = join(folder, `agents-${randomUUID()}.js`);
+    writeFileSync(module, `export default { agents: [], policy: 'policy.yaml' };`);
+    const retention = (await wrongHere(['--config', module])).filter(([check]) => check === 'retention');
+    expect(retention).toEqual(days === undefined ? [] : [['retention', commands.retention(days)]]);
+  });
+});
+
+describe('the engine of the workers', () => {
+  /** Polls a queue under an identity while `doctor` looks at it. */
+  async function seen(identity: string): Promise<Line | undefined> {
+    const taskQueue = `engines-${randomUUID()}`;
+    const { connection } = world.client.session;
+    const giveUp = new AbortController();
+    const poll = connection
+      .withAbortSignal(giveUp.signal, () =>
+        connection.withDeadline(Date.now() + 60_000, () =>
+          connection.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue }, identity }),
+        ),
+      )
+      .catch(() => undefined);
+    try {
+      await eventually('the poller', () => world.client.waitForWorker(1_000, taskQueue));
+      return (await doctor(['--task-queue', taskQueue])).lines.find(({ check }) => check === 'engine');
+    } finally {
+      giveUp.abort();
+      await poll;
+    }
+  }
+
+  test.each([
+    [engine - 1, '0.0.9', ownVersion(), 'where that worker runs'],
+    [engine + 1, '9.9.9', '9.9.9', 'here'],
+  ])('a worker with engine %i is named, with the version to install', async (other, version, wanted, where) => {
+    const identity = `1@host;countersign=${version};engine=${other}`;
+    const line = await seen(identity);
+    expect(line).toMatchObject({ ok: false, command: `npm install countersign@${wanted}` });
+    expect(line!.message).toContain(`Worker '${identity}' of task queue`);
+    expect(line!.message).toContain(where);
+  });
+
+  test('an identity that its author has chosen says nothing, and is no fault', async () => {
+    expect(await seen('night-shift')).toMatchObject({
+      ok: true,
+      message: '1 of 1 workers have an identity of their own, which does not say with which engine they rule.',
+    });
+  });
+
+  test('what a worker writes is what is read; nothing else is', () => {
+    expect(engineOf(workerIdentity('host.internal', 7))).toEqual({ version: ownVersion(), engine: 7 });
+    for (const other of [
+      '',
+      '1@host',
+      'x;countersign=1;engine=2',
+      '1@h;countersign=1 2;engine=2',
+      '1@h;countersign=1;engine=2 ',
+    ])
+      expect(engineOf(other)).toBeUndefined();
+  });
+});
+
+/** Shifts the clock of the process before anything else runs. */
+const shift = (ms: number): CliOptions => ({
+  env: {
+    NODE_OPTIONS: `--import ${JSON.stringify(`data:text/javascript,const real = Date.now; const Real = Date; globalThis.Date = class extends Real { constructor(...a) { a.length === 0 ? super(real() + ${ms}) : super(...a); } static now() { return real() + ${ms}; } };`.replaceAll(' ', '%20'))}`,
+  },
+});
+
+test.each([
+  [600_000, "This machine's clock is 10m ahead of the server's"],
+  [-60_000, "This machine's clock is 1m behind the server's"],
+])('a clock that is %i ms off is named', async (ms, sentence) => {
+  const { code, lines } = await doctor([], shift(ms));
+  expect(code).toBe(1);
+  expect(wrongIn(lines)).toEqual([
+    expect.objectContaining({
+      check: 'clock',
+      message: expect.stringContaining(sentence),
+      command: 'sudo timedatectl set-ntp true',
+    }),
+  ]);
+});
+
+test("two copies of Temporal's SDK are named", async () => {
+  const ours = join(import.meta.dirname, '..', '..', '..', 'node_modules');
+  const theirs = join(folder, 'node_modules');
+  mkdirSync(join(theirs, '@temporalio'), { recursive: true });
+  cpSync(join(ours, '@temporalio', 'client'), join(theirs, '@temporalio', 'client'), { recursive: true });
+  for (const name of [
+    '@temporalio/common',
+    '@temporalio/proto',
+    '@grpc',
+    'nexus-rpc',
+    'long',
+    'uuid',
+    'abort-controller',
+  ])
+    symlinkSync(join(ours, name), join(theirs, name));
+  // A module of the user's that takes the other copy along.
+  writeFileSync(join(folder, 'countersign.config.js'), `import '@temporalio/client'; export default { agents: [] };`);
+  try {
+    const { code, lines } = await doctor();
+    expect([code, wrongIn(lines)]).toEqual([
+      1,
+      [
+        expect.objectContaining({
+          check: 'sdk',
+          message: expect.stringContaining('There are two copies of @temporalio/client'),
+          command: 'npm ls @temporalio/client @temporalio/worker',
+        }),
+      ],
+    ]);
+  } finally {
+    rmSync(join(folder, 'countersign.config.js'));
+  }
+});
