@@ -23,7 +23,7 @@ export function renderCard(
   { nowMs, all = false, grants = [] }: CardView,
 ): string {
   const { requestId, workflowId, settled } = request;
-  const card = renderTerminal(cardOf(request, { nowMs, all }), {
+  const card = renderTerminal(cardOf(request, { nowMs, all, always: request.always?.widest ?? false }), {
     width: output.width,
     style: (style, text) => output.style(style, text),
     columnsOf: stringWidth,

@@ -3,6 +3,7 @@ import { describeIssues } from '../../agents/describe-issues.ts';
 import type { CallPreview } from '../../contract.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import { definitionDigest, callDigest } from '../../core/base/digest.ts';
+import { readChanges } from '../../core/base/read-changes.ts';
 import { readJson } from '../../core/base/read-json.ts';
 import { risks, type Json, type JsonObject, type Risk } from '../../core/base/tool-call.ts';
 import type { CardOptions } from '../../core/card/card-of.ts';
@@ -11,7 +12,6 @@ import { defaultTimeoutMs, type Policy } from '../../core/policy/policy.ts';
 import { parsePolicy } from '../../core/policy-file/parse-policy.ts';
 import { evaluate } from '../../core/policy/ruling.ts';
 import { readSubject, subjectWanted, trialsOf } from './described-call.ts';
-import { isChanges } from './preview-changes.ts';
 import { UsageError } from './report-error.ts';
 import { writtenMembers } from './written-members.ts';
 
@@ -46,10 +46,8 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
   if (subject === undefined && input['subject'] !== undefined) {
     warnings.push(`'subject' is left out: it is not ${subjectWanted}.`);
   }
-  const changes = input['preview'];
-  const preview = changes === undefined ? undefined : readPreview(changes);
-  if (changes !== undefined && preview === undefined)
-    warnings.push("'preview' is left out: it is not a list of changes.");
+  const preview = readPreview(input['preview']);
+  if ('problem' in preview) warnings.push(`'preview' is left out: ${preview.problem}.`);
   const sentence = optional('sentence', isText, 'a text');
   const agent = optional('agent', isText, 'a text') ?? 'preview';
   const context = optional('context', isText, 'a text') ?? '';
@@ -72,7 +70,7 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
     reviewers: [],
     shown: 'all',
     schema,
-    ...(preview !== undefined && { preview }),
+    ...('preview' in preview && { preview: preview.preview }),
   };
   return { request, options: { nowMs, warnings, ...(args.written !== undefined && { written: args.written }) } };
 }
@@ -187,10 +185,12 @@ function isRisk(value: Json): value is Risk {
   return value === 'unknown' || risks.some((risk) => risk === value);
 }
 
-function readPreview(value: Json): CallPreview | undefined {
-  if (!isObject(value)) return isChanges(value) ? { state: 'ready', changes: value } : undefined;
-  const { state, message, changes = null } = value;
-  if (state === 'pending') return { state };
-  if (state === 'failed') return typeof message === 'string' ? { state, message } : undefined;
-  return state === 'ready' && isChanges(changes) ? { state, changes } : undefined;
+/** The changes that a tool's `preview` gives, or the state of one that has given none. */
+function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
+  if (value === undefined) return { none: true };
+  const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };
+  if (state === 'pending') return { preview: { state } };
+  if (state === 'failed' && typeof message === 'string') return { preview: { state, message } };
+  const read = readChanges(changes);
+  return 'problem' in read ? read : { preview: { state: 'ready', changes: read.changes } };
 }

@@ -3,7 +3,7 @@ import { looksLike } from '../base/look-alikes.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { nameWords } from '../assess/name-words.ts';
 import type { CardField } from './card.ts';
-import { type CardBounds, counted, cutLine, cutLines } from './cut-text.ts';
+import { type CardBounds, cutInline, cutLine, cutLines } from './cut-text.ts';
 import { fieldFormat } from './field-format.ts';
 import { type Beside, fieldReading } from './field-reading.ts';
 import { jsonText } from './json-text.ts';
@@ -79,8 +79,8 @@ function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, boun
   const written = typeof value === 'string' ? writtenText(value) : jsonText(value);
   return {
     name,
-    ...(title !== undefined && { title: cutLine(title, longestWords).text }),
-    ...(description !== undefined && { description: cutLine(description, longestWords).text }),
+    ...(title !== undefined && { title: cutInline(title, longestWords) }),
+    ...(description !== undefined && { description: cutInline(description, longestWords) }),
     format,
     value: written.includes('\n') ? cutLines(written, bounds) : cutLine(written, bounds.value),
     ...(reading !== undefined && { reading }),
@@ -108,8 +108,7 @@ function isJson(text: string): boolean {
 
 /** A key as part of a name; in quotes if it could be taken for several parts. */
 function nameOf(key: string): string {
-  const { text, hidden, end = '' } = cutLine(key, longestWords);
-  const shown = hidden === undefined ? text : `${text}…[${counted(hidden, 'character')} hidden]…${end}`;
+  const shown = cutInline(key, longestWords);
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
 }
 

@@ -3,15 +3,16 @@ import { structuredPatch } from 'diff';
 import type { Change } from '../base/call-preview.ts';
 import type { Json } from '../base/tool-call.ts';
 import { visibleText } from '../base/visible-text.ts';
-import type { CardChange, DiffLine } from './card.ts';
-import { type CardBounds, counted, cutLine } from './cut-text.ts';
+import { type CardChange, type DiffLine, isCut } from './card.ts';
+import { type CardBounds, cutInline, cutLine } from './cut-text.ts';
 import { jsonText } from './json-text.ts';
 import { tableTotals } from './table-totals.ts';
 
 /** Two texts that differ in more lines are shown as one removed and one added. */
 const mostEdits = 1_000;
 const longestName = 300;
-const longestCell = 200;
+
+type TableRow = (CardChange & { kind: 'table' })['rows'][number];
 
 export function cardChange(change: Change, bounds: CardBounds): CardChange {
   return change.kind === 'text' ? textChange(change, bounds) : tableChange(change, bounds);
@@ -23,7 +24,7 @@ function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: 
   const what = before === null ? 'is new' : after === null ? 'is removed' : before === after ? 'stays' : 'changes';
   return {
     kind: 'text',
-    name: cutLine(name, longestName).text,
+    name: cutInline(name, longestName),
     what,
     lines: shown.map(({ kind, text }): DiffLine => ({ kind, text: cutVisible(text, bounds) })),
     added: lines.filter(({ kind }) => kind === 'added').length,
@@ -55,28 +56,36 @@ function diffLines(before: string, after: string): { kind: DiffLine['kind']; tex
 
 function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds: CardBounds): CardChange {
   const shown = rows.slice(0, bounds.rows);
-  const width = Math.max(
-    columns.length,
-    ...shown.map(({ before, after }) => Math.max(before?.length ?? 0, after?.length ?? 0)),
-  );
+  const widths = shown.map(({ before, after }) => Math.max(before?.length ?? 0, after?.length ?? 0));
+  const width = widths.reduce((most, each) => Math.max(most, each), columns.length);
   const indexes = Array.from({ length: width }, (_, index) => index);
+  let cutCells = 0;
+  const textOf = (value: Json | undefined): string | null => {
+    if (value === undefined) return null;
+    const text = typeof value === 'string' ? value : jsonText(value);
+    if (isCut(cutLine(text, bounds.value))) cutCells += 1;
+    return cutInline(text, bounds.value);
+  };
+  const cellOf = (
+    before: Json | undefined,
+    after: Json | undefined,
+  ): { before: string | null; after: string | null } => {
+    const cell = { before: textOf(before), after: textOf(after) };
+    const isHidden = cell.before === cell.after && JSON.stringify(before) !== JSON.stringify(after);
+    return isHidden ? { ...cell, after: `${cell.after} [changes where it is hidden]` } : cell;
+  };
+  const texts = shown.map(({ before, after }): TableRow => {
+    const cells = indexes.map((index) => cellOf(before?.[index], after?.[index]));
+    const isSame = cells.every((cell) => cell.before === cell.after);
+    return { kind: before === null ? 'added' : after === null ? 'removed' : isSame ? 'same' : 'changed', cells };
+  });
   return {
     kind: 'table',
-    name: cutLine(name, longestName).text,
-    columns: indexes.map((index) => cellText(columns[index]) ?? ''),
-    rows: shown.map(({ before, after }) => {
-      const cells = indexes.map((index) => ({ before: cellText(before?.[index]), after: cellText(after?.[index]) }));
-      const isSame = cells.every((cell) => cell.before === cell.after);
-      const kind = before === null ? 'added' : after === null ? 'removed' : isSame ? 'same' : 'changed';
-      return { kind, cells };
-    }),
+    name: cutInline(name, longestName),
+    columns: indexes.map((index) => (index < columns.length ? cutInline(columns[index]!, longestName) : '')),
+    rows: texts,
     hiddenRows: rows.length - shown.length,
+    cutCells,
     totals: tableTotals(columns, rows),
   };
-}
-
-function cellText(value: Json | undefined): string | null {
-  if (value === undefined) return null;
-  const { text, hidden, end } = cutLine(typeof value === 'string' ? value : jsonText(value), longestCell);
-  return hidden === undefined ? text : `${text}[${counted(hidden, 'character')} hidden]${end}`;
 }

@@ -11,7 +11,7 @@ import { cardChange } from './card-change.ts';
 import type { CardRequest } from './card-request.ts';
 import { settledRows, whoRows, whyRows } from './card-rows.ts';
 import { cardSentence } from './card-sentence.ts';
-import { cardBounds, type CardBounds, counted, cutLine, noBounds } from './cut-text.ts';
+import { cardBounds, type CardBounds, counted, cutInline, cutLine, noBounds } from './cut-text.ts';
 import { jsonText } from './json-text.ts';
 import { misleading } from './misleading.ts';
 
@@ -20,7 +20,7 @@ export interface CardOptions {
   nowMs?: number;
   /** True: nothing is cut. */
   all?: boolean;
-  /** The widest grant that "always" may leave behind. Default: what rules admit by default. */
+  /** The widest grant that "always" may leave behind. Default: the request's, else what rules admit by default. */
   always?: Always;
   /** Sentences to warn with, beside the card's own. */
   warnings?: readonly string[];
@@ -47,7 +47,7 @@ export function cardOf(
     toolName: visibleText(request.toolName),
     sentence: cardSentence(request, fields, bounds),
     arguments: fields,
-    notShown: notShown.map((name) => cutLine(name, bounds.value).text),
+    notShown: notShown.map((name) => cutInline(name, bounds.value)),
     ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),
     why: whyRows(request, bounds),
     who: whoRows(request, bounds),
@@ -64,7 +64,7 @@ export function cardOf(
       ...ownWarnings(request, args, fields),
       ...(whole || request.settled !== undefined ? [] : ['Not all is shown here, so "always" is not offered.']),
     ],
-    answers: request.settled === undefined ? cardAnswers(request, always, whole) : [],
+    answers: request.settled === undefined ? cardAnswers(request, always ?? request.always?.widest, whole) : [],
     whole,
   };
 }
@@ -81,7 +81,8 @@ function shownFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
 
 function previewOf(preview: CallPreview, bounds: CardBounds): NonNullable<Card['preview']> {
   if (preview.state === 'pending') return { state: 'pending' };
-  if (preview.state === 'failed') return { state: 'failed', message: cutLine(preview.message, bounds.value) };
+  if (preview.state === 'failed')
+    return { state: 'failed', message: { text: cutInline(preview.message, bounds.value) } };
   return { state: 'ready', changes: preview.changes.map((change) => cardChange(change, bounds)) };
 }
 
@@ -109,6 +110,9 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
     ...misleading(request, fields),
     ...args.warnings,
     ...(args.left === 0 ? [] : [`${counted(args.left, 'more value')} of the arguments: see the raw call.`]),
+    ...(request.preview?.state === 'ready' && request.preview.cut !== undefined
+      ? [visibleText(request.preview.cut)]
+      : []),
     ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
   ];
 }
@@ -116,13 +120,13 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
 function isWhole(
   card: Omit<Card, 'answers' | 'whole' | 'warnings'>,
   { left }: ArgumentFields,
-  { shown }: CardRequest,
+  { shown, preview: given }: CardRequest,
 ): boolean {
   const { sentence, preview } = card;
   const changes = preview?.state === 'ready' ? preview.changes : [];
   const isChangeCut = changes.some((change) =>
     change.kind === 'table'
-      ? change.hiddenRows > 0
+      ? change.hiddenRows > 0 || change.cutCells > 0
       : change.hiddenLines > 0 || change.lines.some(({ text }) => isCut(text)),
   );
   return (
@@ -130,6 +134,8 @@ function isWhole(
     left === 0 &&
     !isCut(sentence) &&
     !card.arguments.some(({ value }) => isCut(value)) &&
-    !isChangeCut
+    !isChangeCut &&
+    given?.state !== 'pending' &&
+    (given?.state !== 'ready' || given.cut === undefined)
   );
 }

@@ -1,5 +1,6 @@
 import type { CallPreview } from '../base/call-preview.ts';
 import type { JsonObject } from '../base/tool-call.ts';
+import type { AlwaysTerms } from '../ledger/always-terms.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement } from '../ledger/approval.ts';
 
 /** A request, and what is known beside it: the answer of query `approvals` with an id. */
@@ -10,6 +11,7 @@ export interface CardRequest extends ApprovalRequest {
   delegations?: { from: string; to: string }[];
   schema?: JsonObject;
   preview?: CallPreview;
+  always?: AlwaysTerms;
   /** What happens at the deadline. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';
 }

@@ -54,6 +54,7 @@ export type CardChange =
         cells: { before: string | null; after: string | null }[];
       }[];
       hiddenRows: number;
+      cutCells: number;
       totals: string[];
     };
 

@@ -51,6 +51,12 @@ export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value
   return { text: start, hidden, end };
 }
 
+/** One line of at most about `most` characters, with a note in the place of what is hidden. */
+export function cutInline(text: string, most: number): string {
+  const line = cutLine(text, most);
+  return line.hidden === undefined ? line.text : `${line.text}…${hiddenNote(line)}…${line.end}`;
+}
+
 function cut(shown: string, most: number): CardText {
   if (shown.length <= most) return { text: shown };
   const units = unitsOf(shown);

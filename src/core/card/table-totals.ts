@@ -1,6 +1,6 @@
 import type { Change } from '../base/call-preview.ts';
 import type { Json } from '../base/tool-call.ts';
-import { counted, cutLine, grouped } from './cut-text.ts';
+import { counted, cutInline, grouped } from './cut-text.ts';
 
 type Rows = (Change & { kind: 'table' })['rows'];
 
@@ -25,7 +25,7 @@ export function tableTotals(columns: readonly string[], rows: Rows): string[] {
     const [before, after] = [sumOf(rows, 'before', index), sumOf(rows, 'after', index)];
     if (before === undefined || after === undefined || rows.length < 2) return [];
     const change = before === after ? after : `${before} → ${after}`;
-    return [`${cutLine(column, 60).text} in total: ${change}`];
+    return [`${cutInline(column, 60)} in total: ${change}`];
   });
   return [...counts, ...sums];
 }

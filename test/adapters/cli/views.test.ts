@@ -47,6 +47,7 @@ const request: ApprovalDetails = {
   metadata: {},
   reviewers: [],
   shown: 'all',
+  always: { widest: 'call' },
 };
 
 describe('renderApprovals', () => {

@@ -189,6 +189,15 @@ describe('what is cut', () => {
       { preview: { state: 'ready', changes: [{ kind: 'text', name: 'f', before: null, after: 'x\n'.repeat(500) }] } },
     ],
     [
+      'a long cell',
+      {
+        preview: {
+          state: 'ready',
+          changes: [{ kind: 'table', name: 't', columns: ['a'], rows: [{ before: null, after: [long] }] }],
+        },
+      },
+    ],
+    [
       'a long table',
       {
         preview: {
@@ -217,6 +226,22 @@ describe('what is cut', () => {
     expect([all.whole, answersOf(all), all.warnings]).toEqual([true, everything, []]);
     // The raw call has all of the arguments in any case.
     expect(JSON.parse(cut.raw)).toEqual({ arguments: cardRequest(request).arguments, tool: 'refund' });
+  });
+
+  test('a preview that its tool had to cut says so', () => {
+    const cut = 'Left out: 12 rows of users.';
+    const card = cardOf(cardRequest({ preview: { state: 'ready', changes: [], cut } }), { all: true });
+    expect([card.whole, card.warnings]).toEqual([false, [cut, 'Not all is shown here, so "always" is not offered.']]);
+    expect(cardOf(cardRequest({ preview: { state: 'pending' } })).whole).toBe(false);
+  });
+
+  test('a cell that changes only where it is hidden is a change', () => {
+    const cell = (middle: string): string => `${'a'.repeat(2_000)}${middle}${'b'.repeat(2_000)}`;
+    const rows = [{ before: [cell('x')], after: [cell('y')] }];
+    const preview = { state: 'ready' as const, changes: [{ kind: 'table' as const, name: 't', columns: ['a'], rows }] };
+    const text = renderTerminal(cardOf(cardRequest({ preview })));
+    expect(text).toContain('[2,801 characters hidden]…');
+    expect(text).toContain(' [changes where it is hidden]');
   });
 
   test('the number of hidden characters is exact, and no escape is torn', () => {
@@ -257,6 +282,7 @@ describe('what each answer does', () => {
     ['always', {}, {}, /later calls of 'refund' in this run, as many as the rule admits/],
     ['always', {}, { always: 'tool' as const }, /all later calls of 'refund' in this run/],
     ['always', {}, { always: 'call' as const }, /exactly these arguments/],
+    ['always', { always: { widest: 'call' as const } }, {}, /exactly these arguments/],
     ['always', { riskLevel: 'destructive' as const }, {}, /exactly these arguments/],
     ['always', {}, { always: 'arguments' as const }, /whose arguments fit what you name/],
     ['nobody', {}, {}, /^It does not run\. The model is told "Denied: no decision within 5m"\.$/],
