@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { evidenceOfParts, evidenceParts, redactedEvidence } from '../../../src/core/audit/evidence-parts.ts';
+import { ruleRunAgain } from '../../../src/core/audit/rule-run-again.ts';
 import type { RunEvidence } from '../../../src/core/audit/evidence.ts';
 import { emptyStanding } from '../../../src/core/audit/standing.ts';
 import { verifyEvidence } from '../../../src/core/audit/verify-evidence.ts';
@@ -85,6 +86,24 @@ test.each<[string, number, string[], { agreed: number[]; notReRuled: object[] }]
     return { ...(Object.fromEntries(left) as unknown as JournalEntry), withheld };
   });
   expect(verifyEvidence(shown, evidence)).toEqual({ ...expected, differing: [] });
+});
+
+test('a run of an export: findings, and the count of what agrees and what was not ruled on again', () => {
+  const { entries, evidence } = recorded();
+  const lines = entries.map((entry) => ({ entry: { ...entry } }));
+  expect(ruleRunAgain({ entries: lines, evidence: evidenceParts(evidence) })).toEqual({
+    findings: [],
+    notes: ['3 rulings agree'],
+  });
+  Object.assign(lines[4]!.entry, { severity: 'low' });
+  expect(ruleRunAgain({ entries: lines, evidence: evidenceParts(evidence) })).toMatchObject({
+    findings: [{ seq: 5, message: expect.stringContaining("the journal says 'low'") as unknown }],
+    notes: ['2 rulings agree'],
+  });
+  expect(ruleRunAgain({ entries: lines, evidence: evidenceParts(redactedEvidence(evidence)) }).notes).toEqual([
+    '0 rulings agree',
+    '3 not ruled on again: its arguments are withheld',
+  ]);
 });
 
 test('no damage to a file makes the verification throw, and each ruling is counted once', () => {
