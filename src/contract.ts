@@ -12,6 +12,7 @@ export type {
   ReviewerVote,
   Settlement,
 } from './core/ledger/approval.ts';
+export type { AlwaysTerms } from './core/ledger/always-terms.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { CallPreview, Change } from './core/base/call-preview.ts';
 export type { Assessment } from './core/assess/assessment.ts';

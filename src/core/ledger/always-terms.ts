@@ -1,7 +1,7 @@
-/** What an "always" of an open request may cover, for those who offer one. */
 import type { GrantKind } from '../policy/policy.ts';
 import type { RequestRecord } from './ledger-state.ts';
 
+/** What an "always" of an open request may cover, for those who offer one. */
 export interface AlwaysTerms {
   /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
   widest: GrantKind;

@@ -12,6 +12,7 @@ export const sensitiveKinds = [
   'EMAIL',
   'PHONE',
 ] as const;
+/** Something secret or personal that is found by its form. */
 export type SensitiveKind = (typeof sensitiveKinds)[number];
 
 /** The kinds that are of use to whoever reads them. The others identify a person. */
