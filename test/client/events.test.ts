@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RecordedEvent, RunEvent } from '../../src/core/events/run-event.ts';
+import type { ApprovalDetails } from '../../src/contract.ts';
 import { RunFeed } from '../../src/client/run-feed.ts';
 import { eventually } from '../support/eventually.ts';
 import { resetTo } from '../support/reset-to.ts';
@@ -196,4 +197,73 @@ test('an id of another run, and a run that does not exist', async () => {
   await expect(all(world.client.events('no-such-run', { follow: false }))).rejects.toMatchObject({
     code: 'run_not_found',
   });
+});
+
+test.each<[name: string, policy: object]>([
+  ['by default', {}],
+  ['with patterns of the policy', { redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } }],
+  ['without arguments', { approval: { include_arguments: false } }],
+  [
+    'with reviewers',
+    { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob'] }, reason: 'Money' }] },
+  ],
+])('an event of a request shows what reviewers see: %s', async (_name, policy) => {
+  const args = { to: 'eve@acme.com', amount: 4, note: 'T-17, sk-live_4eC39HqLyjWDarjtT1zdp7dc' };
+  const run = await world.start(
+    [
+      {
+        text: 'To eve@acme.com for T-17',
+        calls: [
+          { tool: 'echo', args },
+          { tool: 'pay', args },
+        ],
+      },
+    ],
+    {
+      policy: { version: 1, rules: [{ pattern: '*', action: 'ask' }], ...policy },
+      caller: { userId: 'carl' },
+      metadata: { team: 'one' },
+    },
+  );
+  const requests = await run.open(2);
+  const events = await all(world.client.events(run.workflowId, { follow: false }));
+  const asked = events.filter((event) => event.type === 'ApprovalRequestEvent');
+  for (const { approvals: _____, ...request } of requests as ApprovalDetails[]) {
+    const {
+      type: _,
+      id: __,
+      at: ___,
+      callId: ____,
+      ...shown
+    } = asked.find((each) => each.requestId === request.requestId)!;
+    expect(shown).toEqual(request);
+  }
+  await world.client.closeRun(run.workflowId);
+});
+
+test('after a change of policy in the turn, an event shows no argument that the new policy may hide', async () => {
+  const args = { to: 'T-17', amount: 4 };
+  const rules = [{ pattern: 'pay', action: 'ask' }];
+  const run = await world.start(
+    [
+      {
+        calls: [
+          { tool: 'pay', args },
+          { tool: 'pay', args: { ...args, amount: 5 } },
+        ],
+      },
+    ],
+    {
+      policy: { version: 1, rules, approval: { batch: 'sequential' } },
+    },
+  );
+  const [first] = await run.open();
+  const changed = { version: 1, rules, redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } };
+  await world.client.setPolicy(run.workflowId, { policy: changed });
+  await world.client.decide({ requestId: first!.requestId, approved: false });
+  await eventually('the second request', async () => (await run.open())[0]!.requestId !== first!.requestId);
+  const events = await all(world.client.events(run.workflowId, { follow: false }));
+  const second = events.findLast((event) => event.type === 'ApprovalRequestEvent');
+  expect(second).toMatchObject({ arguments: {}, shown: 'part' });
+  await world.client.closeRun(run.workflowId);
 });

@@ -1,5 +1,6 @@
 /** Reads the payloads that run events are made of. Whoever may write to the namespace can put anything into them. */
 import type { Assessment } from '../assess/assessment.ts';
+import type { Redaction } from '../redact/redaction.ts';
 import { severities, type Json, type JsonObject } from '../base/tool-call.ts';
 import { isUndecodable } from '../base/undecodable.ts';
 
@@ -36,30 +37,63 @@ export function readRunInput(value: unknown): RunStart | undefined {
 }
 
 /** The first argument of `countersign.callModel`. */
-export function readModelInput(value: unknown): { agent: string; turn: number; messages: ModelMessage[] } | undefined {
-  const { agent, turn, messages } = objectIn(value) ?? {};
+export function readModelInput(
+  value: unknown,
+): { agent: string; turn: number; messages: ModelMessage[]; redacts: boolean } | undefined {
+  const { agent, turn, messages, redact } = objectIn(value) ?? {};
   const read = messagesIn(messages);
   if (typeof agent !== 'string' || typeof turn !== 'number' || read === undefined) return undefined;
-  return { agent, turn, messages: read };
+  return { agent, turn, messages: read, redacts: redact != null };
 }
 
 export interface ReadCall {
   toolName: string;
   arguments: Json;
   assessment?: Assessment;
+  /** What reviewers do not see of the arguments. Absent: nobody has looked for it. */
+  redaction?: CallRedaction;
 }
 
+/** The part of a `Redaction` with which reviewers' copies are made. */
+export type CallRedaction = Pick<Redaction, 'kinds' | 'values'>;
+
 /** The result of `countersign.callModel`. */
-export function readModelTurn(value: unknown): { text: string; calls: ReadCall[] } | undefined {
-  const { text, calls } = objectIn(value) ?? {};
+export function readModelTurn(
+  value: unknown,
+): { text: string; contextSummary?: string; calls: ReadCall[] } | undefined {
+  const { text, contextSummary, calls } = objectIn(value) ?? {};
   if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;
-  return { text, calls: calls.map(readCall) };
+  return { text, ...(typeof contextSummary === 'string' && { contextSummary }), calls: calls.map(readCall) };
 }
 
 function readCall(value: unknown): ReadCall {
-  const { tool, args, raw, assessment } = objectIn(value) ?? {};
+  const { tool, args, raw, assessment, redaction } = objectIn(value) ?? {};
   const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };
-  return isAssessment(assessment) ? { ...call, assessment } : call;
+  return {
+    ...call,
+    ...(isAssessment(assessment) && { assessment }),
+    ...(isRedaction(redaction) && { redaction }),
+  };
+}
+
+function isRedaction(value: unknown): value is CallRedaction {
+  const { kinds, values } = objectIn(value) ?? {};
+  return Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string') && isListOf(values, isRedactedValue);
+}
+
+function isRedactedValue(value: unknown): boolean {
+  const { path, spans } = objectIn(value) ?? {};
+  const isKey = (key: unknown): boolean => typeof key === 'string' || typeof key === 'number';
+  return isListOf(path, isKey) && isListOf(spans, isSpan);
+}
+
+function isSpan(value: unknown): boolean {
+  const [start, end, placeholder] = Array.isArray(value) ? (value as unknown[]) : [];
+  return typeof start === 'number' && typeof end === 'number' && typeof placeholder === 'string';
+}
+
+function isListOf(value: unknown, is: (each: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(is);
 }
 
 function isAssessment(value: unknown): value is Assessment {

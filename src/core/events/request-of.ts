@@ -1,6 +1,10 @@
-import { defaultAssessment } from '../assess/assessment.ts';
+import { defaultAssessment, joinAssessments } from '../assess/assessment.ts';
 import type { ApprovalRequest } from '../ledger/approval.ts';
 import { hideInRequest } from '../ledger/hidden-arguments.ts';
+import { redactText } from '../redact/find-sensitive.ts';
+import { withoutHidden } from '../redact/join-redactions.ts';
+import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
+import type { JsonObject } from '../base/tool-call.ts';
 import type { OpenRequest } from './open-request.ts';
 import type { KnownCall, RunFacts } from './run-facts.ts';
 
@@ -17,8 +21,12 @@ export function requestOf(
   const by = opened?.kind === 'opened' ? opened.by : undefined;
   const replaces = by === 'edit' || by === 'definition' ? { requestId: opened?.byId ?? '', by } : undefined;
   const asked = by === 'edit' ? undefined : facts.calls.get(callId);
+  const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
+  const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  const assessment = asked?.assessment ?? defaultAssessment(riskLevel);
+  // History keeps what the assessors said; of the policies' own rules, only the severity to which they lead.
+  const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
+  const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
   const severity = opened?.severity ?? row?.severity ?? assessment.severity;
   const request = {
@@ -26,33 +34,55 @@ export function requestOf(
     workflowId: facts.workflowId,
     callId,
     toolName,
-    ...argumentsOf(asked, row),
+    ...argumentsOf(copy, row),
     riskLevel,
     assessment: { ...assessment, severity },
     agentName: row?.agentName ?? opened?.agent ?? '',
     callerUserId: row?.callerUserId ?? facts.callerUserId,
-    contextSummary: facts.contextSummary,
+    contextSummary: summaryOf(facts, asked, copy),
     rule: opened?.rule ?? row?.rule ?? null,
     reason: row?.reason ?? reason,
     requestedAt: row?.requestedAt ?? at,
     deadline: row?.deadline ?? opened?.deadline ?? null,
     digest: opened?.digest ?? row?.digest ?? '',
     lineage: facts.lineage,
+    ...(copy !== undefined && redacted.length > 0 && { redacted }),
     ...(replaces !== undefined && { replaces }),
     metadata: facts.metadata,
     reviewers: opened?.kind === 'opened' ? [...(opened.to ?? [])] : [],
     ...(row?.shownArguments !== undefined && { shownArguments: row.shownArguments, notShown: row.notShown ?? [] }),
   };
   if (!facts.hidesArguments) return request;
-  const { shownArguments: _, notShown: __, ...hidden } = hideInRequest(request);
+  const { shownArguments: _, notShown: __, redacted: ___, ...hidden } = hideInRequest(request);
   return hidden;
 }
 
 type Arguments = Pick<ApprovalRequest, 'arguments' | 'shown' | 'argumentNames' | 'argumentBytes'>;
 
-function argumentsOf(asked: KnownCall | undefined, row: OpenRequest['row']): Arguments {
-  const args = asked?.arguments;
-  if (typeof args === 'object' && args !== null && !Array.isArray(args)) return { arguments: args, shown: 'all' };
+/** The arguments as reviewers see them; undefined if it is not known what they may see. */
+function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFacts): JsonObject | undefined {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
+  // Of hidden arguments, only names and sizes are shown.
+  if (facts.hidesArguments) return args;
+  if (!facts.redacts && !facts.mayHideMore) return args;
+  return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
+}
+
+/** Much more than is shown, so that no secret is cut in two. */
+const mostSearched = 4_000;
+const mostShown = 500;
+
+function summaryOf(facts: RunFacts, asked: KnownCall | undefined, copy: JsonObject | undefined): string {
+  const { contextSummary } = facts;
+  if (!facts.redacts && !facts.mayHideMore) return contextSummary.slice(0, mostShown);
+  if (asked?.redaction === undefined || copy === undefined) return '';
+  const { kinds, values } = asked.redaction;
+  const args = asked.arguments as JsonObject;
+  return redactText(withoutHidden(contextSummary.slice(0, mostSearched), args, values), kinds).slice(0, mostShown);
+}
+
+function argumentsOf(copy: JsonObject | undefined, row: OpenRequest['row']): Arguments {
+  if (copy !== undefined) return { arguments: copy, shown: 'all' };
   const { argumentNames, argumentBytes } = row ?? {};
   return {
     arguments: {},

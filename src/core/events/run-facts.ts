@@ -1,4 +1,5 @@
 import type { Assessment } from '../assess/assessment.ts';
+import type { CallRedaction } from './read-payloads.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 
 /** What is known of a run and of the calls of its turn, for the events that name it. */
@@ -6,6 +7,10 @@ export interface RunFacts {
   readonly workflowId: string;
   /** True once a policy of the run has said that reviewers see no arguments. */
   hidesArguments: boolean;
+  /** True if the run redacts what reviewers see of the calls of this turn. */
+  redacts: boolean;
+  /** True if a policy came after the calls of this turn were redacted: it may hide more of them. */
+  mayHideMore: boolean;
   callerUserId: string | null;
   metadata: JsonObject;
   lineage: string[];
@@ -21,6 +26,7 @@ export interface KnownCall {
   toolName: string;
   arguments: Json;
   assessment?: Assessment;
+  redaction?: CallRedaction;
   /** The arguments that ran, if a reviewer changed them. */
   ran?: Json;
   isAnswered: boolean;
@@ -31,6 +37,8 @@ export function noFacts(workflowId: string): RunFacts {
   return {
     workflowId,
     hidesArguments: false,
+    redacts: false,
+    mayHideMore: false,
     callerUserId: null,
     metadata: {},
     lineage: [],

@@ -110,6 +110,7 @@ export class TranscriptEvents {
     this.#scheduled.set(eventId, { kind: 'model', turn, activityId, agentName });
     const drafts = messages === undefined ? [] : this.#fresh(messages);
     this.#facts.calls.clear();
+    Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
     this.#outcomes.clear();
     const from = this.#agentName;
     this.#agentName = agentName;
@@ -133,14 +134,16 @@ export class TranscriptEvents {
   #modelEnded({ turn, agentName }: { turn: number; agentName: string }, result: unknown): EventDraft[] {
     const answer = readModelTurn(result);
     if (answer === undefined) return [];
-    const { text, calls } = answer;
-    for (const [index, { toolName, arguments: args, assessment }] of calls.entries()) {
+    const { text, contextSummary, calls } = answer;
+    for (const [index, { toolName, arguments: args, assessment, redaction }] of calls.entries()) {
       const callId = `${turn}.${index + 1}`;
       const call: KnownCall = { callId, toolName, arguments: args, isAnswered: false };
-      this.#facts.calls.set(callId, assessment === undefined ? call : { ...call, assessment });
+      const more = { ...(assessment && { assessment }), ...(redaction && { redaction }) };
+      this.#facts.calls.set(callId, { ...call, ...more });
     }
     const said = text.trim() !== '';
-    if (said) this.#facts.contextSummary = text.slice(0, 500);
+    if (said) this.#facts.contextSummary = text;
+    if (contextSummary !== undefined) this.#facts.contextSummary = contextSummary;
     return [
       ...(said ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn })] : []),
       ...[...this.#facts.calls.values()].map(({ callId, toolName, arguments: args }) =>
@@ -166,7 +169,10 @@ export class TranscriptEvents {
   #ended({ scheduledEventId, end }: Extract<Happening, { kind: 'ended' }>): EventDraft[] {
     const scheduled = this.#scheduled.get(scheduledEventId);
     this.#scheduled.delete(scheduledEventId);
-    if (scheduled?.kind === 'policies' && 'result' in end) this.#facts.hidesArguments ||= hidesArguments(end.result);
+    if (scheduled?.kind === 'policies' && 'result' in end) {
+      this.#facts.hidesArguments ||= hidesArguments(end.result);
+      this.#facts.mayHideMore = true;
+    }
     if (scheduled?.kind === 'model' && 'result' in end) return this.#modelEnded(scheduled, end.result);
     if (scheduled?.kind !== 'tool') return [];
     const call = this.#facts.calls.get(scheduled.callId);
@@ -212,7 +218,7 @@ export class TranscriptEvents {
 
   #message({ role, content }: ModelMessage): EventDraft[] {
     if (role === 'tool') return [];
-    if (role === 'user') this.#facts.contextSummary = content.slice(0, 500);
+    if (role === 'user') this.#facts.contextSummary = content;
     return content.trim() === '' ? [] : [item({ type: 'message', role, content })];
   }
 }
