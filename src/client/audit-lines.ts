@@ -54,7 +54,11 @@ export class RunLines {
     }
     yield* this.#ran(run, isLast);
     if (!isLast) return;
-    for (const part of run.evidence) yield { line: 'evidence', run: this.#number, ...part };
+    // Policies, arguments and the digests that name them would show what is withheld.
+    const evidence = this.#withheld.size > 0 ? [] : run.evidence;
+    for (const part of evidence) {
+      yield { line: 'evidence', run: this.#number, ...part, value: sounded(part.value) };
+    }
     yield this.#head(run);
   }
 

@@ -2,6 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import { decideName, workflowType } from '../contract.ts';
 import type { ActivityLine, EvidenceLine, MessagePlace } from '../core/audit/audit-line.ts';
 import type { CommittedRun } from '../core/audit/commit-entry.ts';
+import { evidenceParts } from '../core/audit/evidence-parts.ts';
 import { isObject } from '../core/messages/decision.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -10,6 +11,7 @@ import { activitiesOf } from './audited-activities.ts';
 import type { Session } from './connect.ts';
 import { decodeHistory } from './decode-history.ts';
 import { timeOf } from './event-time.ts';
+import { evidenceOf } from './evidence-of.ts';
 import { fetchHistoryChain, type HistoryExecution } from './history-chain.ts';
 import { decoded, entriesIn, isAgentRun, writtenByGate, writtenByRun } from './journal-of.ts';
 import { type RecordedTree, recordedTree } from './recorded-tree.ts';
@@ -76,7 +78,7 @@ export function auditedRun(namespace: string, executions: readonly HistoryExecut
     tree: recordedTree(executions),
     messages: executions.flatMap(({ runId, events }) => events.flatMap((event) => messagesIn(event, runId))),
     activities: executions.flatMap(({ runId, events }) => activitiesOf(events, runId, nestedRunId(workflowId, ''))),
-    evidence: [],
+    evidence: evidenceParts(evidenceOf(executions).evidence),
     unread,
   };
 }

@@ -1,12 +1,13 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { type AuditVerdict, AuditVerifier, type VerifierOptions } from '../core/audit/audit-verifier.ts';
+import { ruleRunAgain } from '../core/audit/rule-run-again.ts';
 import { isPublicKey } from '../core/base/ed25519.ts';
 
 /** A line of a file, or why it cannot be read. */
 export type AuditText = { text: string } | { problem: string };
 
 /** Options of `verifyAudit`. */
-export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 'since' | 'ruleAgain'> {
+export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 'since'> {
   /** Called with each line that can be read, in order. */
   onLine?: (text: string) => void;
 }
@@ -34,7 +35,7 @@ export async function verifyAudit(
   lines: AsyncIterable<AuditText> | Iterable<AuditText>,
   { onLine, ...options }: VerifyAuditOptions = {},
 ): Promise<AuditVerdict> {
-  const verifier = new AuditVerifier({ ...options, isSigned: signatures() });
+  const verifier = new AuditVerifier({ ruleAgain: ruleRunAgain, ...options, isSigned: signatures() });
   for await (const line of lines) {
     verifier.take(line);
     if ('text' in line) onLine?.(line.text);

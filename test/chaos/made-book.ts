@@ -111,6 +111,7 @@ function auditOf(entries: JournalEntry[]): RunBook['audit'] {
     lines: 1,
     runs: 1,
     entries: new Set(entries.map(({ seq }) => seq)).size,
+    rulings: { agreed: 0, notMade: {} },
     heads: new Map(),
   };
 }

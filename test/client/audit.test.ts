@@ -95,10 +95,26 @@ describe('a run that was approved by two, over several executions', () => {
   });
 
   test("verifies with the operator's key, and equals the history", async () => {
-    expect(await verified(texts, { publicKey })).toMatchObject({ ok: true, runs: 1, entries: 8, notes: [] });
+    expect(await verified(texts, { publicKey })).toMatchObject({
+      ok: true,
+      runs: 1,
+      entries: 8,
+      notes: [],
+      rulings: { agreed: 3, notMade: {} },
+    });
     expect(headOf(texts)).toMatchObject({ status: 'COMPLETED', recorded: { size: 8 } });
     expect((headOf(texts) as { executions: number }).executions).toBeGreaterThan(1);
     expect(await live(texts)).toEqual({ findings: [], notes: [] });
+  });
+
+  test('a policy that was changed with all hashes made anew is found by ruling again', async () => {
+    const bare = await exported(world.client.audit(run.workflowId));
+    const index = linesOf(bare).findIndex((line) => line.line === 'evidence' && line.part === 'policy');
+    const forged = edited(bare, index, ({ value }: { value: { rules: { reason?: string }[] } }) => {
+      value.rules[0]!.reason = 'Another reason';
+    });
+    const { findings } = await verified(resealed(forged));
+    expect(findings[0]).toMatchObject({ kind: 'ruling', workflowId: run.workflowId });
   });
 
   test('shows in no export the secret of its salts', async () => {
@@ -111,7 +127,9 @@ describe('a run that was approved by two, over several executions', () => {
     const withhold = ['reviewerId', 'reason', 'caller', 'sender'];
     const redacted = await exported(world.client.audit(run.workflowId, { withhold }));
     expect(redacted.join()).not.toMatch(/ann|bob|rita|carl|Fine by me|Money/);
-    expect(await verified(redacted)).toMatchObject({ ok: true, entries: 8 });
+    // Without evidence: policies name people, and the digest of a call can be guessed.
+    expect(linesOf(redacted).filter((line) => line.line === 'evidence')).toEqual([]);
+    expect(await verified(redacted)).toMatchObject({ ok: true, entries: 8, rulings: { agreed: 0, notMade: {} } });
     expect(await live(redacted)).toEqual({ findings: [], notes: [] });
     const heads = [texts, redacted].map((each) => (headOf(each) as { root: string }).root);
     expect(heads[0]).toBe(heads[1]);

@@ -82,7 +82,7 @@ function runLines(run: number, workflowId: string, count: number, withheld: read
   return [
     { line: 'run', run, workflowId, firstRunId, workflowType: 'agentRun', startedAt: at, committed: true },
     ...entries.map((entry) => entryLine({ run, workflowId, entry, context, saltOf, withheld: new Set(withheld) })),
-    { line: 'evidence', run, part: 'policies', key: '2'.repeat(64), value: { version: 1, rules: [] } },
+    { line: 'evidence', run, part: 'policy', key: '2'.repeat(64), value: { version: 1, rules: [] } },
     {
       line: 'head',
       run,

@@ -49,7 +49,7 @@ test('escalation, then a warning; each is in the journal, and people are notifie
   await eventually('both steps', async () => (await notified(run)) === 2);
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true, reviewerId: 'cfo' });
   expect(await run.result()).toMatchObject({ output: 'told: paid 1 to ladder' });
-  expect(await journal(run)).toEqual(['opened', 'escalated to cfo', 'warned', 'settled', 'ran']);
+  expect(await journal(run)).toEqual(['opened to ann', 'escalated to cfo', 'warned', 'settled', 'ran']);
 });
 
 test('an added reviewer may answer, but not before being added', async () => {

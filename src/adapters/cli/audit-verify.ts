@@ -43,11 +43,14 @@ function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
   if (!verdict.ok) process.exitCode = 1;
   if (!output.forPeople) return output.json({ ...verdict, heads: Object.fromEntries(heads) });
   for (const note of verdict.notes) output.note(escapeText(note));
-  const { lines, runs, entries, signedBy } = verdict;
+  const { lines, runs, entries, signedBy, rulings } = verdict;
+  for (const [why, count] of Object.entries(rulings.notMade)) {
+    output.note(`${count} rulings were not made again: ${escapeText(why)}.`);
+  }
   if (verdict.ok) {
     const by = signedBy === undefined ? 'It is not signed.' : `It is signed with the key ${escapeText(signedBy)}.`;
     output.line(
-      `${output.style('green', 'The export verifies')}: ${lines} lines, ${runs} runs, ${entries} entries. ${by}`,
+      `${output.style('green', 'The export verifies')}: ${lines} lines, ${runs} runs, ${entries} entries, ${rulings.agreed} rulings made again. ${by}`,
     );
     return;
   }

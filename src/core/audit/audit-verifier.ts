@@ -21,6 +21,15 @@ export interface RunToRule {
   evidence: EvidenceLine[];
 }
 
+/** The rulings of a run, made again. */
+export interface RuledAgain {
+  findings: { seq?: number; message: string }[];
+  /** How many rulings came out as recorded. */
+  agreed: number;
+  /** Why each other ruling could not be made again. */
+  notMade: string[];
+}
+
 /** What a verification takes besides the lines. */
 export interface VerifierOptions {
   /** Ed25519 over a text. All three values are texts of the file: an invalid key or signature is `false`. */
@@ -30,7 +39,7 @@ export interface VerifierOptions {
   /** The heads of an older export, by `runKey`: each must be a prefix of the run in this one. */
   since?: ReadonlyMap<string, JournalHead>;
   /** Rules again on the calls of a run, and says for which entries the answer differs. */
-  ruleAgain?: (run: RunToRule) => { findings: { seq: number; message: string }[]; notes: string[] };
+  ruleAgain?: (run: RunToRule) => RuledAgain;
 }
 
 /** The result of a verification. */
@@ -44,6 +53,8 @@ export interface AuditVerdict {
   lines: number;
   runs: number;
   entries: number;
+  /** Rulings that were made again and came out as recorded; and why others were not, with their number. */
+  rulings: { agreed: number; notMade: Record<string, number> };
   /** The key whose signatures were checked: 32 bytes in base64. */
   signedBy?: string;
   /** The head of each run, by `runKey`. */
@@ -71,6 +82,7 @@ export class AuditVerifier {
   #lines = 0;
   #runCount = 0;
   #entries = 0;
+  readonly #rulings: AuditVerdict['rulings'] = { agreed: 0, notMade: {} };
   #ended = false;
   #last = 'no line';
   #brokenAt: { workflowId?: string; seq?: number } = {};
@@ -116,6 +128,7 @@ export class AuditVerifier {
       lines: this.#lines,
       runs: this.#runCount,
       entries: this.#entries,
+      rulings: this.#rulings,
       ...(signedBy !== undefined && { signedBy }),
       heads: this.#heads,
     };
@@ -191,7 +204,10 @@ export class AuditVerifier {
     for (const { seq, message } of answer?.findings ?? []) {
       this.#find(this.#lines, { kind: 'ruling', message, seq }, run.workflowId);
     }
-    for (const note of [...notes, ...(answer?.notes ?? [])]) this.#notes.push(`run '${run.workflowId}': ${note}`);
+    this.#rulings.agreed += answer?.agreed ?? 0;
+    const { notMade } = this.#rulings;
+    for (const why of answer?.notMade ?? []) notMade[why] = (notMade[why] ?? 0) + 1;
+    for (const note of notes) this.#notes.push(`run '${run.workflowId}': ${note}`);
     this.#ruled.delete(number);
     this.#runs.delete(number);
     this.#closed.add(number);

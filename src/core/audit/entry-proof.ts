@@ -91,7 +91,7 @@ export function proveHead({ leaves }: ProvableRun, size: number): HeadProof | un
 /** Why a proof shows nothing; undefined if it is right. Takes any value, and never throws. */
 export function proofProblem(value: unknown): string | undefined {
   if (!isObject(value) || !Array.isArray(value['proof']) || !value['proof'].every(isHash)) return noProof;
-  const proof = value['proof'];
+  const { proof } = value;
   if (value['line'] === 'head proof') {
     const { older, newer } = value;
     if (!isHead(older) || !isHead(newer)) return noProof;

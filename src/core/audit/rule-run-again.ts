@@ -1,3 +1,4 @@
+import type { RuledAgain } from './audit-verifier.ts';
 import { evidenceOfParts, type EvidencePart } from './evidence-parts.ts';
 import type { AuditedEntry } from './evidence.ts';
 import { verifyEvidence } from './verify-evidence.ts';
@@ -8,20 +9,15 @@ export interface ExportedRun {
   evidence: readonly EvidencePart[];
 }
 
-/** Rules again on the calls of an exported run. The note counts the rulings: those that agree and, by reason, the others. */
-export function ruleRunAgain({ entries, evidence: parts }: ExportedRun): {
-  findings: { seq: number; message: string }[];
-  notes: string[];
-} {
+/** Rules again on the calls of an exported run. A run without evidence gives nothing. Never throws. */
+export function ruleRunAgain({ entries, evidence: parts }: ExportedRun): RuledAgain {
+  if (parts.length === 0) return { findings: [], agreed: 0, notMade: [] };
   const read = evidenceOfParts(parts);
-  if ('problem' in read) return { findings: [{ seq: 1, message: read.problem }], notes: [] };
+  if ('problem' in read) return { findings: [{ message: read.problem }], agreed: 0, notMade: [] };
   const audited = entries.map(
     ({ entry, withheld = {} }) => ({ ...entry, withheld: Object.keys(withheld) }) as unknown as AuditedEntry,
   );
   const { agreed, differing, notReRuled } = verifyEvidence(audited, read.evidence);
-  const reasons = new Map<string, number>();
-  for (const { why } of notReRuled) reasons.set(why, (reasons.get(why) ?? 0) + 1);
   const findings = differing.map(({ seq, sentence }) => ({ seq, message: sentence }));
-  const left = [...reasons].map(([why, count]) => `${count} not ruled on again: ${why}`);
-  return { findings, notes: [`${agreed.length} rulings agree`, ...left] };
+  return { findings, agreed: agreed.length, notMade: notReRuled.map(({ why }) => why) };
 }
