@@ -1,10 +1,11 @@
 /**
- * `npm run screenshots`: takes pictures of cards on each channel, and of a waiting run in Temporal's UI, and writes them
- * to `docs/images/`. `npm run screenshots -- cards` takes only those of the cards.
+ * `npm run screenshots`: takes pictures of cards on each channel, of `countersign review`, and of a waiting run in
+ * Temporal's UI, and writes them to `docs/images/`. `npm run screenshots -- cards` takes only those of the cards.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findChromium } from './browser.ts';
+import { takeReviewPicture } from './review-picture.ts';
 import { takeCardPictures } from './take-card-pictures.ts';
 import { readWaitingRunPages } from './waiting-run-pages.ts';
 
@@ -16,6 +17,9 @@ if (chromium === undefined) {
   const pictures = fileURLToPath(new URL('../../docs/images/', import.meta.url));
   mkdirSync(pictures, { recursive: true });
   await takeCardPictures({ chromium, pictures });
-  if (!process.argv.includes('cards')) await readWaitingRunPages({ chromium, pictures });
+  if (!process.argv.includes('cards')) {
+    await takeReviewPicture({ chromium, pictures });
+    await readWaitingRunPages({ chromium, pictures });
+  }
   process.stdout.write(`The pictures are in ${pictures}\n`);
 }

@@ -246,7 +246,7 @@ onTmux('on a terminal', () => {
   });
 
   test('a request that expires while it is shown', async () => {
-    const run = await start([pay('ann')], '25s');
+    const run = await start([pay('ann')], '35s');
     const terminal = await review(run);
     await terminal.shows(armed);
     await terminal.press('d');

@@ -24,6 +24,7 @@ export interface Layout {
   foot: string[];
 }
 
+const mostNoticeLines = 3;
 /** Before each line of the body: what a request says cannot pass for what this program says. */
 const bar = '│ ';
 
@@ -38,9 +39,10 @@ export function layoutOf(state: ReviewState, style: Styling): Layout {
   const body = bodyLines(state, bodyColumns(state), style);
   const { scroll: wanted } = scrolling(state);
   const keys = footerLines(state, style);
-  const height = Math.max(1, size.rows - head.length - keys.length - 2);
+  const notice = noticeLines(state, style);
+  const height = Math.max(1, size.rows - head.length - keys.length - notice.length - 1);
   const scroll = Math.max(0, Math.min(wanted, body.length - height));
-  const foot = [placeLine(state, body.length, height, scroll, style), noticeLine(state, style), ...keys];
+  const foot = [placeLine(state, body.length, height, scroll, style), ...notice, ...keys];
   return { head, body, height, scroll, foot };
 }
 
@@ -106,7 +108,7 @@ function emptyLines(state: ReviewState): string[] {
 }
 
 function headLines(state: ReviewState, style: Styling): string[] {
-  const { size, card, reviewer, arrived, outage, unread } = state;
+  const { size, card, reviewer, arrived, outage, unread, isCut } = state;
   const others = waitingRows(state).filter(({ requestId }) => requestId !== card?.row.requestId).length;
   const skipped = skippedCount(state);
   const counts = [
@@ -115,7 +117,7 @@ function headLines(state: ReviewState, style: Styling): string[] {
       ? undefined
       : others === 0
         ? 'nothing else waits'
-        : `${others} more ${others === 1 ? 'waits' : 'wait'}`,
+        : `${others}${isCut ? '+' : ''} more ${others === 1 && !isCut ? 'waits' : 'wait'}`,
     skipped === 0 ? undefined : `${skipped} skipped`,
     reviewer === undefined ? undefined : `you are ${escapeText(reviewer)}`,
   ].filter((part) => part !== undefined);
@@ -150,8 +152,14 @@ function placeLine(state: ReviewState, lines: number, height: number, scroll: nu
   return style(below === 0 ? 'dim' : 'yellow', truncate(text, state.size.columns));
 }
 
-function noticeLine({ notice, size }: ReviewState, style: Styling): string {
-  if (notice === undefined) return '';
-  const text = truncate(notice.text, size.columns);
-  return notice.tone === 'plain' ? text : style(notice.tone === 'good' ? 'green' : 'red', text);
+/** At most three lines; a longer sentence is cut. */
+function noticeLines({ notice, size }: ReviewState, style: Styling): string[] {
+  if (notice === undefined) return [''];
+  const lines = breakLine(notice.text, size.columns);
+  const { tone } = notice;
+  const shown =
+    lines.length <= mostNoticeLines
+      ? lines
+      : [...lines.slice(0, mostNoticeLines - 1), `${lines[mostNoticeLines - 1]!.slice(0, -1)}…`];
+  return tone === 'plain' ? shown : shown.map((line) => style(tone === 'good' ? 'green' : 'red', line));
 }

@@ -11,7 +11,7 @@ import { readRequest } from '../read-request.ts';
 import { rowFacts } from '../row-view.ts';
 import type { Output } from '../output.ts';
 import { armingMs } from './arming.ts';
-import { lookEveryMs, type ReviewOptions } from './review-on-screen.ts';
+import { lookEveryMs, mostListed, type ReviewOptions } from './review-on-screen.ts';
 import type { Answer, OpenCard } from './review-state.ts';
 import { sendAnswer } from './send-answer.ts';
 
@@ -43,7 +43,7 @@ async function reviewAll(
   lines.once('close', () => ended.abort());
   let isIdle = false;
   for (;;) {
-    const { approvals } = await client.approvals.list({ ...filter, limit: Infinity });
+    const { approvals } = await client.approvals.list({ ...filter, limit: mostListed + aside.size });
     const row = approvals.find(({ requestId }) => !aside.has(requestId));
     if (row === undefined) {
       if (!isIdle) print('Nothing else waits for approval. What comes is shown here; Ctrl-C or Ctrl-D ends it.');

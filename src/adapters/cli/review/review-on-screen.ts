@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../../../client/countersign-client.ts';
 import type { ApprovalFilter } from '../../../client/list-approvals.ts';
 import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
-import { escapeText } from '../../../core/base/escape-text.ts';
 import { isProblemError } from '../../../core/base/problem.ts';
 import { reviewerOf } from '../reviewer.ts';
 import type { Styling } from './card-lines.ts';
@@ -23,6 +22,8 @@ export interface ReviewOptions {
 
 /** Modest: each look is one query of the server's index or of one run, and adds nothing to any history. */
 export const lookEveryMs = 2_000;
+/** Looking at all of a large inbox takes seconds. */
+export const mostListed = 100;
 /** How often times on the screen are brought up to date. */
 const tickEveryMs = 100;
 
@@ -103,9 +104,12 @@ export async function reviewOnScreen(
   };
   const list = async (): Promise<void> => {
     try {
-      const { approvals, unread, more } = await client.approvals.list({ ...filter, limit: Infinity });
+      // What was put aside does not count, so that there is always a next one.
+      const limit = mostListed + Object.keys(state.aside).length;
+      const { approvals, unread, more, next } = await client.approvals.list({ ...filter, limit });
       const ids = unread.flatMap(({ requestIds }) => requestIds);
-      dispatch({ kind: 'listed', rows: approvals, unread: ids.length + more });
+      const isCut = next !== undefined;
+      dispatch({ kind: 'listed', rows: approvals, unread: ids.length + (isCut ? 0 : more), isCut });
     } catch (error) {
       if (!isProblemError(error)) throw error;
       dispatch({ kind: 'failed', message: error.message });
@@ -134,6 +138,6 @@ export async function reviewOnScreen(
     stop.abort();
     await screen.close();
     const { notice } = state;
-    if (notice !== undefined) process.stdout.write(`${escapeText(notice.text)}\n`);
+    if (notice !== undefined) process.stdout.write(`${notice.text}\n`);
   }
 }

@@ -48,6 +48,8 @@ export interface ReviewState {
   rows: readonly ApprovalSummary[];
   /** False until the first list has been read. */
   isListed: boolean;
+  /** True: more are open than are listed. */
+  isCut: boolean;
   /** Requests that cannot be read here. */
   unread: number;
   /** Ids of requests that were answered or skipped here. */
@@ -80,7 +82,7 @@ export type ReviewEvent =
   | { kind: 'press'; press: KeyPress }
   | { kind: 'tick' }
   | { kind: 'resized'; size: Size }
-  | { kind: 'listed'; rows: readonly ApprovalSummary[]; unread: number }
+  | { kind: 'listed'; rows: readonly ApprovalSummary[]; unread: number; isCut?: boolean }
   | { kind: 'failed'; message: string }
   | { kind: 'read'; request: ApprovalDetails }
   | { kind: 'unanswered'; requestId: string; message: string }
@@ -109,6 +111,7 @@ export function openReview(state: Pick<ReviewState, 'size' | 'nowMs' | 'reviewer
     ...state,
     rows: [],
     isListed: false,
+    isCut: false,
     unread: 0,
     aside: {},
     known: [],

@@ -30,7 +30,7 @@ export function step(before: ReviewState, event: ReviewEvent, nowMs: number, sty
     case 'resized':
       return { state: resized(state, event.size, style), effects: [] };
     case 'listed':
-      return followed({ state: listed(state, event.rows, event.unread), effects: [] });
+      return followed({ state: listed(state, event), effects: [] });
     case 'failed':
       return { state: { ...state, outage: event.message }, effects: [] };
     case 'read':
@@ -81,13 +81,14 @@ function lapsed(before: ReviewState, state: ReviewState): ReviewState {
   return was === is ? state : changeView(state, { dialog: undefined });
 }
 
-function listed(state: ReviewState, rows: readonly ApprovalSummary[], unread: number): ReviewState {
+function listed(state: ReviewState, { rows, unread, isCut = false }: ReviewEvent & { kind: 'listed' }): ReviewState {
   const fresh = rows.filter(({ requestId }) => !state.known.includes(requestId));
   const arrived = state.card === undefined ? 0 : state.arrived + (state.isListed ? fresh.length : 0);
   const isBack = state.outage !== undefined;
   const next = {
     rows,
     unread,
+    isCut,
     arrived,
     isListed: true,
     outage: undefined,

@@ -154,6 +154,15 @@ test.each<[string, string[], object]>([
   expect(player.answers).toMatchObject([{ answer }]);
 });
 
+test('a confirmation has to be on the screen, too', () => {
+  const player = new Player()
+    .open('a')
+    .press('A', armingMs)
+    .press('y', armingMs - 1);
+  expect(player.answers).toEqual([]);
+  expect(player.press('y', armingMs).answers).toHaveLength(1);
+});
+
 test.each([
   ['A', 'enter'],
   ['A', 'escape'],
@@ -196,6 +205,11 @@ describe('live', () => {
     expect(player.screen).toContain('2 new since you look at this one');
     expect(player.screen).toContain('2 more wait');
     expect(player.press('s', armingMs).screen).not.toContain('new since');
+  });
+
+  test('a long inbox is listed in part, and says so', () => {
+    const player = new Player().play({ kind: 'listed', rows: ['a', 'b'].map(row), unread: 0, isCut: true });
+    expect(player.screen).toContain('1+ more wait');
   });
 
   test('settled elsewhere: by whom, and the open question closes', () => {
