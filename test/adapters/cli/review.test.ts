@@ -75,6 +75,7 @@ onTmux('on a terminal', () => {
 
     await terminal.shows(/Pay: to dora[^]*\[a\]pprove/);
     await terminal.press('x');
+    await terminal.shows('How much longer');
     await terminal.type('soon');
     await terminal.press('Enter');
     await terminal.shows('Write a whole number and a unit');

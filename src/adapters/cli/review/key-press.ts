@@ -37,15 +37,29 @@ const named: [flag: keyof Key, key: NamedKey][] = [
 
 const withControl: Record<string, NamedKey> = { c: 'interrupt', s: 'save', u: 'clear' };
 
-/** Translates what ink reports; undefined for a key that means nothing here. */
-export function keyPressOf(input: string, key: Key): KeyPress | undefined {
+/** Translates what ink reports. Empty for a key that means nothing here. */
+export function keyPressesOf(input: string, key: Key): KeyPress[] {
   const [, name] = named.find(([flag]) => key[flag] === true) ?? [];
-  if (name !== undefined) return { key: name };
+  if (name !== undefined) return [{ key: name }];
   if (key.ctrl) {
     const control = withControl[input];
-    return control === undefined ? undefined : { key: control };
+    return control === undefined ? [] : [{ key: control }];
   }
-  if (key.meta || key.super || key.hyper || input === '') return undefined;
-  // Several keys in one piece of input, such as those typed ahead, are no press of any of them.
-  return { typed: input };
+  if (key.meta || key.super || key.hyper || input === '') return [];
+  return pieces(input);
+}
+
+const controls: Record<string, NamedKey> = { '\r': 'enter', '\u0013': 'save', '\u0015': 'clear' };
+
+const splitter = new RegExp(String.raw`(\r$|\u0013|\u0015)`);
+
+/**
+ * Keys that are typed fast, or over a slow line, arrive in one piece. A text stays one press, so that several letters are
+ * the press of none of them; Enter at its end, and control keys, are presses of their own.
+ */
+function pieces(input: string): KeyPress[] {
+  return input
+    .split(splitter)
+    .filter((piece) => piece !== '')
+    .map((piece) => (controls[piece] === undefined ? { typed: piece } : { key: controls[piece] }));
 }

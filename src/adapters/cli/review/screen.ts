@@ -1,6 +1,6 @@
 import { createElement, type ReactElement } from 'react';
 import { Box, render, Text, useApp, useInput, usePaste, useWindowSize } from 'ink';
-import { type KeyPress, keyPressOf } from './key-press.ts';
+import { type KeyPress, keyPressesOf } from './key-press.ts';
 
 /** Columns and rows of the terminal. */
 export interface Size {
@@ -30,8 +30,7 @@ export function openScreen(events: ScreenEvents): Screen {
     lendTerminal = useApp().suspendTerminal;
     const { columns, rows } = useWindowSize();
     useInput((input, key) => {
-      const pressed = keyPressOf(input, key);
-      if (pressed !== undefined) events.press(pressed);
+      for (const press of keyPressesOf(input, key)) events.press(press);
     });
     usePaste((pasted) => events.press({ pasted }));
     return createElement(
