@@ -40,11 +40,7 @@ export function addReview(program: Command): void {
 
 /** Loaded late: other commands need no terminal library. */
 async function reviewer() {
-  if (process.env.TERM === 'dumb') return (await import('./review/review-by-lines.ts')).reviewByLines;
-  try {
-    return (await import('./review/review-on-screen.ts')).reviewOnScreen;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new UsageError('`review` needs two optional packages: npm install ink@8 react@19, or review with TERM=dumb.');
-  }
+  return process.env.TERM === 'dumb'
+    ? (await import('./review/review-by-lines.ts')).reviewByLines
+    : (await import('./review/review-on-screen.ts')).reviewOnScreen;
 }
