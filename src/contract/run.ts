@@ -89,7 +89,7 @@ export interface ApprovalDetails extends ApprovalRequest {
   approvals?: { have: number; need: number };
   /** Delegated seats, in the order of delegation. */
   delegations?: { from: string; to: string }[];
-  /** For an open request that shows its arguments: what an "always" may cover. Absent: the rules admit none. */
+  /** For an open request that shows all of its arguments: what an "always" may cover. Absent: the rules admit none. */
   always?: AlwaysTerms;
   /** The JSON Schema of the tool's arguments, as the run recorded it. Absent if it is unknown or larger than 32 kB. */
   schema?: JsonObject;

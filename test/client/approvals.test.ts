@@ -141,7 +141,7 @@ describe('approvals.get', () => {
     const run = await startAsking(1);
     const [request] = await run.open();
     const requestId = request?.requestId ?? '';
-    await expect(world.client.approvals.get(requestId)).resolves.toEqual(request);
+    await expect(world.client.approvals.get(requestId)).resolves.toMatchObject(request!);
     expect(request).toMatchObject({ arguments: { to: 'p0', amount: 0 }, shown: 'all' });
 
     await world.client.decide({ requestId, approved: false, reason: 'too much', reviewerId: 'ann' });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type AlwaysOptions, alwaysOf, withAlways } from './always.ts';
 import type { AnswerAllOptions } from './answer-all.ts';
 import { wholeNumber, withClient } from './command-line.ts';
-import { UsageError } from './report-error.ts';
+import { MissingArgumentError, UsageError } from './report-error.ts';
 import { sendDecision, withDecision } from './send-decision.ts';
 
 /** `countersign approve ID|--all`: sends one decision and prints its receipt, or one for all that wait. */
@@ -45,9 +45,8 @@ function addAnswer(program: Command, name: string, approved: boolean, descriptio
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {
-    throw new UsageError(
-      `Say which request: its id, or --all for every one that waits, as in countersign ${name} --all.`,
-    );
+    const Mistake = all ? UsageError : MissingArgumentError;
+    throw new Mistake(`Say which request: its id, or --all for every one that waits, as in countersign ${name} --all.`);
   }
   if (all && (always !== undefined || digest !== undefined)) {
     throw new UsageError('--always and --digest are about one request: they do not go with --all.');

@@ -8,7 +8,7 @@ import { addAuditVerify } from './audit-verify.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { durationOption } from './duration-option.ts';
 import { refuseMistyped } from './refuse-mistyped.ts';
-import { UsageError } from './report-error.ts';
+import { MissingArgumentError, UsageError } from './report-error.ts';
 import { readKeyFile } from './signer.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
@@ -45,7 +45,8 @@ export function addAudit(program: Command): void {
 async function exportAudit(workflowId: string | undefined, flags: ExportOptions): Promise<void> {
   const { query, html, csv, follow, interval, sign, redact, withhold } = flags;
   if ((workflowId === undefined) === (query === undefined)) {
-    throw new UsageError('Say what to export: a run, or --query QUERY.');
+    const Mistake = query === undefined ? MissingArgumentError : UsageError;
+    throw new Mistake('Say what to export: a run, or --query QUERY.');
   }
   if (html !== undefined && (query !== undefined || follow === true)) {
     throw new UsageError('--html reports on one run as it is now: leave out --query and --follow.');

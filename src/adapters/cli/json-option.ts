@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { wrap } from './fit-text.ts';
-import { UsageError } from './report-error.ts';
+import { MissingArgumentError, UsageError } from './report-error.ts';
 
 export interface JsonOption {
   /** True: all fields. A text: the names of the fields to print, with commas. */
@@ -18,7 +18,9 @@ export function withJson(command: Command, fields?: readonly string[]): Command 
     .hook('preAction', (called) => {
       const unknown = selectedFields(called.opts<JsonOption>())?.find((name) => !fields.includes(name));
       if (unknown === undefined) return;
-      throw new UsageError(`--json has no field '${unknown}' here: choose from ${fields.join(', ')}.`);
+      const isWithoutArgument = called.args.length === 0 && called.registeredArguments.length > 0;
+      const Mistake = isWithoutArgument ? MissingArgumentError : UsageError;
+      throw new Mistake(`--json has no field '${unknown}' here: choose from ${fields.join(', ')}.`);
     });
 }
 

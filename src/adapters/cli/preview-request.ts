@@ -19,6 +19,8 @@ import { writtenMembers } from './written-members.ts';
 export interface PreviewedCall {
   request: CardRequest;
   options: CardOptions;
+  /** The argument that holds a shell command, if there is one. */
+  command?: string;
 }
 
 /**
@@ -72,7 +74,11 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
     schema,
     ...('preview' in preview && { preview: preview.preview }),
   };
-  return { request, options: { nowMs, warnings, ...(args.written !== undefined && { written: args.written }) } };
+  return {
+    request,
+    options: { nowMs, warnings, ...(args.written !== undefined && { written: args.written }) },
+    command: subject?.shell === true ? subject.argument : undefined,
+  };
 }
 
 function parsed(text: string): Json {

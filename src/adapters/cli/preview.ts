@@ -13,6 +13,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { PreviewOptions } from './approvals.ts';
 import type { Output } from './output.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';
+import { asShown } from './preview-as-shown.ts';
 import { previewRequest } from './preview-request.ts';
 import { UsageError } from './report-error.ts';
 
@@ -20,7 +21,8 @@ import { UsageError } from './report-error.ts';
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {
   const policy = file === undefined ? undefined : await readPolicy(file, output);
   if (policy === null) return;
-  const { request, options } = await previewRequest(await readInput(), Date.now(), policy);
+  const call = await previewRequest(await readInput(), Date.now(), policy);
+  const { request, options } = asShown(call, policy);
   const card = cardOf(request, { ...options, all });
   if (json !== undefined) output.json({ ...card, digest: cardDigest(card) });
   else output.line(rendered(card, channel, all === true, output));

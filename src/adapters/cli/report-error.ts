@@ -8,6 +8,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** An argument is missing that only some flags replace. Thrown before the command does anything. */
+export class MissingArgumentError extends UsageError {}
+
 /**
  * Reports an error in one sentence on standard error, as `{ code, message }` with --json, and returns the exit code.
  * Prints the stack only with --debug.

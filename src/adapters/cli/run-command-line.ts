@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import type { ExitCode } from './exit-code.ts';
 import { createProgram } from './program.ts';
-import { reportError, UsageError } from './report-error.ts';
+import { MissingArgumentError, reportError, UsageError } from './report-error.ts';
 
 /** Runs one command line, reports its error, and returns the exit code of that error; undefined without one. */
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode | undefined> {
@@ -26,7 +26,9 @@ async function parse(words: readonly string[]): Promise<void> {
   } catch (error) {
     const at = words.indexOf('--json');
     const after = words[at + 1];
-    const isMissing = error instanceof CommanderError && error.code === 'commander.missingArgument';
+    const isMissing =
+      error instanceof MissingArgumentError ||
+      (error instanceof CommanderError && error.code === 'commander.missingArgument');
     if (!isMissing || at === -1 || after === undefined || isFlag(after)) throw error;
     await parseWith(words.with(at, after).with(at + 1, '--json'));
   }

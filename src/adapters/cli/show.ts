@@ -4,7 +4,7 @@ import { eventPrinter } from './event-lines.ts';
 import { jsonFields } from './json-fields.ts';
 import { processOutput } from './output.ts';
 import { readFileText } from './policy-file.ts';
-import { UsageError } from './report-error.ts';
+import { MissingArgumentError, UsageError } from './report-error.ts';
 import { renderRun } from './run-views.ts';
 
 interface ShowOptions extends ClientFlags {
@@ -23,7 +23,7 @@ export function addShow(program: Command): void {
       if (file !== undefined && !events) throw new UsageError('--file is for the events of a history: add --events.');
       if (file !== undefined && workflowId === undefined) return showFiles(file, options);
       if (file !== undefined) throw new UsageError('Give either a run or --file.');
-      if (workflowId === undefined) throw new UsageError('Name the run to show.');
+      if (workflowId === undefined) throw new MissingArgumentError('Name the run to show.');
       await withClient(options, async (client, output) => {
         if (events) {
           const print = eventPrinter(output, options);

@@ -21,17 +21,17 @@ function likely(risk: Risk): 'call' | 'unknown' {
 }
 
 /**
- * What each answer would do. `always`: the widest grant that the rule admits; undefined if it is unknown. With `isWhole`
- * false, "always" is not offered: nobody approves calls to come by what could not all be read.
+ * What each answer would do. `always`: the widest grant that the rule admits; undefined if it is unknown. It is offered
+ * only with `offersAlways`.
  */
-export function cardAnswers(request: CardRequest, always: Always | undefined, isWhole: boolean): CardAnswer[] {
+export function cardAnswers(request: CardRequest, always: Always | undefined, offersAlways: boolean): CardAnswer[] {
   const { toolName, riskLevel, shown } = request;
   const tool = quoted(toolName);
   const answers: CardAnswer[] = [
     { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
     { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
   ];
-  if (always !== false && isWhole)
+  if (always !== false && offersAlways)
     answers.push({ name: 'always', effect: alwaysEffects[always ?? likely(riskLevel)](tool) });
   if (shown === 'all') {
     answers.push({

@@ -9,7 +9,7 @@ import { type Card, type CardField, isCut } from './card.ts';
 import { cardAnswers } from './card-answers.ts';
 import { cardChange } from './card-change.ts';
 import type { CardRequest } from './card-request.ts';
-import { settledRows, whoRows, whyRows } from './card-rows.ts';
+import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
 import { cardSentence } from './card-sentence.ts';
 import { cardBounds, type CardBounds, counted, cutInline, cutLine, noBounds } from './cut-text.ts';
 import { jsonText } from './json-text.ts';
@@ -57,14 +57,16 @@ export function cardOf(
     raw: rawOf(request, written),
   };
   const whole = isWhole(card, args, request);
+  // Nobody approves calls to come by what could not all be read.
+  const isAllRead = whole && redactedNames(request).length === 0;
   return {
     ...card,
     warnings: [
       ...warnings.map((each) => visibleText(each)),
       ...ownWarnings(request, args, fields),
-      ...(whole || request.settled !== undefined ? [] : ['Not all is shown here, so "always" is not offered.']),
+      ...(isAllRead || request.settled !== undefined ? [] : ['Not all is shown here, so "always" is not offered.']),
     ],
-    answers: request.settled === undefined ? cardAnswers(request, always ?? request.always?.widest, whole) : [],
+    answers: request.settled === undefined ? cardAnswers(request, always ?? request.always?.widest, isAllRead) : [],
     whole,
   };
 }
@@ -109,12 +111,23 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
     ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
     ...misleading(request, fields),
     ...args.warnings,
+    ...redactedWarning(request),
     ...(args.left === 0 ? [] : [`${counted(args.left, 'more value')} of the arguments: see the raw call.`]),
     ...(request.preview?.state === 'ready' && request.preview.cut !== undefined
       ? [visibleText(request.preview.cut)]
       : []),
     ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
   ];
+}
+
+function redactedWarning(request: CardRequest): string[] {
+  const names = redactedNames(request);
+  return names.length === 0 ? [] : [`Placeholders stand for values that the tool gets: see ${names.join(', ')}.`];
+}
+
+/** The arguments of which reviewers do not see all, because a policy redacts them. */
+function redactedNames({ redacted = [] }: CardRequest): string[] {
+  return redacted.map((name) => quoted(name));
 }
 
 function isWhole(

@@ -33,7 +33,7 @@ export function shownParts(found: RequestRecord | SettledRequest, hides: boolean
 
 /** What the call would change, without what is hidden of its arguments and of the same kinds. */
 export function shownPreview(
-  { request, redaction }: RequestRecord,
+  { request, redaction }: Pick<RequestRecord, 'request' | 'redaction'>,
   preview: CallPreview | undefined,
 ): CallPreview | undefined {
   if (preview === undefined || redaction === undefined) return preview;

@@ -53,13 +53,14 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   /** What only the query for a single request shows. */
   function extras(
     found: RequestRecord | SettledRequest,
-    { shown, settled }: ApprovalDetails,
+    { shown, redacted, settled }: ApprovalDetails,
   ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview'> {
     const { request, ruled } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const hides = !state.showsArguments || found.hidden === true;
     const preview = 'settlement' in found || hides ? undefined : shownPreview(found, previews.of(found));
-    const always = settled === undefined && shown === 'all' ? alwaysTermsOf(found) : undefined;
+    const isAllShown = settled === undefined && shown === 'all' && redacted === undefined;
+    const always = isAllShown ? alwaysTermsOf(found) : undefined;
     return {
       ...(always !== undefined && { always }),
       ...(isSmall(schema) && { schema }),

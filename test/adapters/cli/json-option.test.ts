@@ -18,6 +18,14 @@ test.each<[string, string[], string]>([
   expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { code: 'usage', message: `--json has ${sentence}` }]);
 });
 
+test.each(['show', 'approve', 'deny', 'audit', 'watch'])(
+  '%s: the word after --json may be the argument',
+  async (name) => {
+    const { stderr } = await parseCli([name, '--json', 'ticket-8', '--address', '127.0.0.1:1']);
+    expect(JSON.parse(stderr)).toMatchObject({ code: 'server_unreachable' });
+  },
+);
+
 test('each command that has fields lists them in its help', async () => {
   const { stdout } = await parseCli(['grants', 'list', '--help']);
   expect(stdout.replaceAll(/\n */g, ' ')).toContain(`JSON fields: ${fields} `);

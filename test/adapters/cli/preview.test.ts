@@ -137,3 +137,45 @@ test('the schema, the sentence and the change are those of the tool', async () =
   expect(stdout).toContain('Order (orderId)  o-17');
   expect(stdout).toContain('│ -a\n│ +b\n');
 });
+
+describe('what a policy redacts', () => {
+  const mail = {
+    tool: 'send_mail',
+    args: { to: 'bob@acme.com', body: 'Ask ann@acme.com about CASE-17' },
+    sentence: 'Mail Bob about ann@acme.com',
+    preview: [{ kind: 'text', name: 'outbox', before: null, after: 'Ask ann@acme.com' }],
+  };
+  const policy = join(folder, 'redact.yaml');
+
+  test.each<[string, string, string, RegExp]>([
+    ['without a policy', '', 'Ask [EMAIL] about CASE-17', /^Mail Bob about \[EMAIL\]\n/],
+    [
+      'its own patterns',
+      'redact:\n  patterns:\n    - { name: CASE, pattern: "CASE-[0-9]+" }\n',
+      'Ask [EMAIL] about [CASE]',
+      /! Placeholders stand for values that the tool gets: see 'body'\.\n/,
+    ],
+    ['nothing', 'approval: { redact: false }\n', 'Ask ann@acme.com about CASE-17', /\nAlways /],
+    ['all arguments', 'approval: { include_arguments: false }\n', '! Not all is shown here', /^(?!.*ann@)/],
+  ])('%s', async (_name, document, expected, shape) => {
+    writeFileSync(policy, `${document}rules: []\n`);
+    const words = document === '' ? [] : ['--policy', policy];
+    const { code, stdout, stderr } = await preview(mail, '--channel', 'text', ...words);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(expected);
+    expect(stdout).toMatch(shape);
+    expect(stdout.includes('ann@acme.com')).toBe(document.includes('redact: false'));
+    expect(stdout.includes('bob@acme.com')).toBe(!document.includes('include_arguments'));
+    expect(/\nAlways /.test(stdout)).toBe(document.includes('redact: false'));
+  });
+
+  test('also in a call that is shown as it was written', async () => {
+    const { stdout } = await preview(
+      '{"tool":"a","args":{"note":"ann@acme.com","note":"eve@acme.com"}}',
+      '--channel',
+      'text',
+    );
+    expect(stdout).toContain('"note":"[EMAIL]","note":"[EMAIL]"');
+    expect(stdout).not.toContain('@acme.com');
+  });
+});

@@ -292,6 +292,18 @@ describe('what each answer does', () => {
     expect(effectOf(request, name, options)).toMatch(effect);
   });
 
+  test('what is redacted is named, and "always" is not offered', () => {
+    const card = cardOf(cardRequest({ arguments: { note: 'Ask [EMAIL]' }, redacted: ['note'] }), { always: 'tool' });
+    expect(card.warnings).toEqual([
+      "Placeholders stand for values that the tool gets: see 'note'.",
+      'Not all is shown here, so "always" is not offered.',
+    ]);
+    expect([card.whole, card.answers.map(({ name }) => name)]).toEqual([
+      true,
+      everything.filter((name) => name !== 'always'),
+    ]);
+  });
+
   test('a rule that admits no "always" has none', () => {
     expect(effectOf({}, 'always', { always: false })).toBeUndefined();
   });

@@ -77,6 +77,7 @@ function answerKey(state: ReviewState, card: OpenCard, typed: string, style: Sty
     case 'A': {
       const problem =
         unseen(state, card, style) ??
+        (request?.redacted === undefined ? undefined : 'Placeholders hide values, so "always" is not offered.') ??
         (request?.always === undefined ? 'The rule that asks admits no "always".' : undefined);
       if (problem !== undefined) return refused(state, problem);
       const asked = { tool: request!.toolName, args: request!.arguments, terms: request!.always! };
