@@ -19,8 +19,9 @@ const runElsewhere = [
   'npm install && npm test',
   'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
 ];
+const redact = commands.find((command) => command.endsWith('| countersign redact'));
 const [alias, server, worker, run, approvals, show, approve, start, signal, showRun] = commands.filter(
-  (command) => !runElsewhere.includes(command),
+  (command) => !runElsewhere.includes(command) && command !== redact,
 );
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-readme-'));
@@ -67,7 +68,7 @@ afterAll(async () => {
 
 test('the commands are exactly those that run here, including both lines for a new machine', () => {
   expect(commands.filter((command) => runElsewhere.includes(command))).toEqual(runElsewhere);
-  const named = [alias, server, worker, run, approvals, show, approve, start, signal, showRun];
+  const named = [alias, server, worker, run, approvals, show, approve, start, signal, showRun, redact];
   expect(commands).toHaveLength(runElsewhere.length + named.length);
   expect(named.map((command) => command?.split(' ').slice(0, 2).join(' '))).toEqual([
     `alias countersign='npm`,
@@ -80,7 +81,12 @@ test('the commands are exactly those that run here, including both lines for a n
     'temporal workflow',
     'temporal workflow',
     'countersign show',
+    `echo 'Card`,
   ]);
+});
+
+test('redact prints what the manual says', async () => {
+  expect(blocksOf('docs/cli.md', 'text')).toContain(await output(redact!));
 });
 
 test('its policy loads', () => {
