@@ -2,6 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelCallLimits } from '../core/policy/run-config.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { DefinitionError } from './definition-error.ts';
+import { isObject } from '../core/base/is-object.ts';
 
 /**
  * How the model of an agent is called. A run records the time-outs and attempts at its start. The other options belong
@@ -53,7 +54,7 @@ const settings = {
   headers: ['names and values of HTTP headers', areHeaders],
   providerOptions: [
     'an object of options by provider',
-    (value) => isRecord(value) && Object.values(value).every(isRecord),
+    (value) => isObject(value) && Object.values(value).every(isObject),
   ],
 } satisfies Record<Exclude<keyof ModelCallOptions, keyof ModelCallLimits>, [string, (value: unknown) => boolean]>;
 
@@ -83,15 +84,11 @@ export function settingsOf(options: ModelCallOptions): Omit<ModelCallOptions, ke
 
 /** A header that `fetch` refuses would make each request fail, with a message that quotes the header. */
 function areHeaders(value: unknown): boolean {
-  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string')) return false;
+  if (!isObject(value) || !Object.values(value).every((each) => typeof each === 'string')) return false;
   try {
     void new Headers(value as Record<string, string>);
     return true;
   } catch {
     return false;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

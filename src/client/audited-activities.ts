@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import type { ActivityLine } from '../core/audit/audit-line.ts';
 import { permitIn } from '../core/base/permit-metadata.ts';
-import { isObject } from '../core/messages/decision.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { timeOf } from './event-time.ts';
 import { decoded } from './journal-of.ts';
 

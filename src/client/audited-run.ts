@@ -3,7 +3,7 @@ import { decideName, workflowType } from '../contract.ts';
 import type { ActivityLine, EvidenceLine, MessagePlace } from '../core/audit/audit-line.ts';
 import type { CommittedRun } from '../core/audit/commit-entry.ts';
 import { evidenceParts } from '../core/audit/evidence-parts.ts';
-import { isObject } from '../core/messages/decision.ts';
+import { isObject } from '../core/base/is-object.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { nestedRunId } from '../core/policy/nesting.ts';

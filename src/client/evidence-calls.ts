@@ -1,11 +1,12 @@
 import type { EvidenceCall } from '../core/audit/evidence.ts';
 import { callDigest } from '../core/base/digest.ts';
-import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
+import type { JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { RequestRecord } from '../core/ledger/ledger.ts';
 import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../core/policy/gated-activity.ts';
 import { notSplit, type ShellSplit } from '../core/shell/parts.ts';
 import type { HistoryFacts, ParsedArguments } from './history-facts.ts';
+import { isObject } from '../core/base/is-object.ts';
 
 /** The calls that the journal's entries are about, found by their digests in what the histories keep. */
 export class EvidenceCalls {
@@ -164,8 +165,4 @@ function hasArguments(call: EvidenceCall | undefined): boolean {
 
 function withoutUndefined<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Value;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -18,6 +18,7 @@ import type { PolicyChange } from '../core/policy/run-side.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import { isMarkedPermit } from './journal-of.ts';
+import { isObject } from '../core/base/is-object.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
@@ -202,10 +203,6 @@ function carriedIn(isAgentRun: boolean, started: ReturnType<typeof startedOf>): 
 
 function startedOf(execution: History | undefined) {
   return execution?.events?.[0]?.workflowExecutionStartedEventAttributes ?? undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Milliseconds since 1970. */

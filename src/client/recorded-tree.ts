@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import { activityNames } from '../contract.ts';
 import { isHash, isTree, type TreeState } from '../core/audit/merkle.ts';
 import type { RecordedHead } from '../core/audit/audit-line.ts';
-import { isObject } from '../core/messages/decision.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { decoded, isAgentRun, writtenByGate, writtenByRun } from './journal-of.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { JsonObject } from '../../core/base/tool-call.ts';
 import { renderChanges } from './argument-changes.ts';
 import { withClient } from './command-line.ts';
 import { readJsonOrFile } from './read-json-option.ts';
 import { UsageError } from './report-error.ts';
 import { findNamed } from './request-id.ts';
 import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
+import { isObject } from '../../core/base/is-object.ts';
 
 interface EditOptions extends DecisionOptions {
   args: string;
@@ -37,8 +37,4 @@ export function addEdit(program: Command): void {
         await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
       });
     });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

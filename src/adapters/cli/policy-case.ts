@@ -1,8 +1,9 @@
 import { isMode, modes } from '../../core/policy/modes.ts';
 import { readJson } from '../../core/base/read-json.ts';
-import { risks, type Json, type JsonObject, type Risk } from '../../core/base/tool-call.ts';
+import { risks, type Json, type Risk } from '../../core/base/tool-call.ts';
 import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
 import { writtenMembers } from './written-members.ts';
+import { isObject } from '../../core/base/is-object.ts';
 
 /** `id` is returned unchanged; null if the line has none. */
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
@@ -55,10 +56,6 @@ function readFields(line: string): Fields | string {
     fields[name] = { value: value[name]!, written };
   }
   return fields;
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isRisk(value: Json): value is Risk {

@@ -14,6 +14,7 @@ import { evaluate } from '../../core/policy/ruling.ts';
 import { readSubject, subjectWanted, trialsOf } from './described-call.ts';
 import { UsageError } from './report-error.ts';
 import { writtenMembers } from './written-members.ts';
+import { isObject } from '../../core/base/is-object.ts';
 
 /** The request that a run would open for a call, and what to warn of. */
 export interface PreviewedCall {
@@ -40,7 +41,7 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
   if (!isObject(value)) warnings.push('The input is not an object { tool, args }: see the raw call.');
   const tool = optional('tool', isText, 'a text') ?? '';
   if (tool === '') warnings.push('The input names no tool.');
-  const schema = optional('schema', isObject, 'an object') ?? {};
+  const schema = optional('schema', (given): given is JsonObject => isObject(given), 'an object') ?? {};
   const risk = optional('risk', isRisk, `one of ${[...risks, 'unknown'].join(', ')}`) ?? 'write';
   const args = await readArguments(text, input, schema);
   warnings.push(...args.warnings);
@@ -177,10 +178,6 @@ function digestOf(tool: string, args: JsonObject, schema: JsonObject): string {
   } catch {
     return '';
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: Json): value is string {

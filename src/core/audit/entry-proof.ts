@@ -1,5 +1,5 @@
 /** Proofs for somebody who has no export, but a head: that one entry is under it, or that a newer head continues it. */
-import { isObject } from '../messages/decision.ts';
+import { isObject } from '../base/is-object.ts';
 import type { JournalHead } from '../ledger/journal-entry.ts';
 import type { EntryLine, ExportLine, RunLine, SealedLine } from './audit-line.ts';
 import { runTag } from './commit-entry.ts';

@@ -1,6 +1,6 @@
 /** Evidence as parts that fit the lines of a file: each has a kind, a key and a value. */
 import type { Json } from '../base/tool-call.ts';
-import { isObject } from '../messages/decision.ts';
+import { isObject } from '../base/is-object.ts';
 import type { EvidenceCall, RunEvidence } from './evidence.ts';
 
 export interface EvidencePart {

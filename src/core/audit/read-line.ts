@@ -1,5 +1,5 @@
 import { strictJsonProblem } from '../base/strict-json.ts';
-import { isObject } from '../messages/decision.ts';
+import { isObject } from '../base/is-object.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from './merkle.ts';
 

@@ -1,6 +1,7 @@
 import { canonicalJsonProblem } from './canonical-json.ts';
 import type { Change } from './call-preview.ts';
 import type { Json } from './tool-call.ts';
+import { isObject } from './is-object.ts';
 
 type Read<T> = { value: T } | { problem: string };
 
@@ -60,10 +61,6 @@ function cellsProblem(cells: unknown, count: number): string | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

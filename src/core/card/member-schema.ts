@@ -1,5 +1,6 @@
 /** The part of a JSON Schema that describes one member of a value. */
 import type { Json, JsonObject } from '../base/tool-call.ts';
+import { isObject } from '../base/is-object.ts';
 
 /** Longest chain of references and choices that is followed. */
 const mostSteps = 10;
@@ -57,8 +58,4 @@ function ownObject(value: Json | undefined, key: string): JsonObject | undefined
 
 function own(schema: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(schema, key) ? schema[key] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@ import { grantKinds, type GrantKind } from '../policy/policy.ts';
 import { viewedProblem, type Viewed } from './viewed.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
+import { isObject } from '../base/is-object.ts';
 
 /** The grant that an "always" requests; the rule that asked may narrow it. */
 export interface RequestedScope {
@@ -207,10 +208,6 @@ export function signatureProblem(signature: unknown): Problem | undefined {
   const texts = [keyId, signedAt, value];
   const sound = texts.every((text) => typeof text === 'string' && text !== '' && text.length <= 200);
   return sound && Object.keys(rest).length === 0 ? undefined : invalid(sentence).problem;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function kindOf(value: unknown): string {

@@ -4,6 +4,7 @@
  */
 import { definitionDigest } from '../base/digest.ts';
 import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from '../base/tool-call.ts';
+import { isObject } from '../base/is-object.ts';
 
 /** Declares an activity to the gate. Declare it once, in a module that both the workflow and the worker import. */
 export interface GatedActivity {
@@ -161,10 +162,6 @@ function positions(count: number): string[] {
 
 function isPositional(args: JsonObject): boolean {
   return Object.keys(args).some((key) => position.test(key));
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The value as Temporal's JSON payloads carry it: dates become text, undefined members are dropped. */

@@ -8,6 +8,7 @@ import type { VerifyCarried } from '../../activities/verify-carried.ts';
 import { activityNames } from '../../contract.ts';
 import type { ContextCarrier } from '../../core/audit/recorded-context.ts';
 import { runLocal } from '../sandbox/run-local.ts';
+import { isObject } from '../../core/base/is-object.ts';
 
 /** The execution that wrote carried state. */
 export interface Writer {
@@ -83,10 +84,6 @@ export function refuseRepeated(): void {
   if (attempt > 1) {
     throw refused('An agent run is not retried: start it again under a new workflow id');
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(sentence: string): ApplicationFailure {

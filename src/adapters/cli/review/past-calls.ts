@@ -3,6 +3,7 @@ import type { CountersignClient } from '../../../client/countersign-client.ts';
 import { type Message, queryNames } from '../../../contract.ts';
 import { isProblemError } from '../../../core/base/problem.ts';
 import type { JsonObject } from '../../../core/base/tool-call.ts';
+import { isObject } from '../../../core/base/is-object.ts';
 
 /**
  * The arguments of this run's past calls of a tool, as the model wrote them, oldest first. Undefined if they cannot be
@@ -36,8 +37,4 @@ export function pastCalls(transcript: readonly Message[], tool: string): JsonObj
     }
   }
   return calls;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
