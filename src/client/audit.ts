@@ -1,4 +1,5 @@
 import { sign as signBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditLine, SealedLine } from '../core/audit/audit-line.ts';
 import { auditFormat } from '../core/audit/audit-line.ts';
 import { plainMembers } from '../core/audit/commit-entry.ts';
@@ -64,7 +65,7 @@ export async function* audit(
     }
     const isOver = 'workflowId' in scope && runs.every(({ isClosed }) => isClosed);
     if (!follow || isOver || signal?.aborted === true) break;
-    await pause(intervalMs, signal);
+    await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     found = await findRuns(session, scope);
   }
   for (const open of runs.filter(({ isClosed }) => !isClosed)) {
@@ -121,18 +122,5 @@ function withholdable(names: readonly string[]): ReadonlySet<string> {
   throw new ProblemError({
     code: 'arguments_invalid',
     message: `'${plain}' cannot be withheld: every export shows ${plainMembers.join(', ')}`,
-  });
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    }
-    signal?.addEventListener('abort', done, { once: true });
-    if (signal?.aborted === true) done();
   });
 }
