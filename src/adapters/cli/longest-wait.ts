@@ -12,7 +12,7 @@ export async function longestWait(module: string | undefined): Promise<number | 
   if (source === undefined) return undefined;
   const isPath = typeof source === 'string' && !source.includes('\n');
   try {
-    const parsed = parsePolicy(isPath ? readFileSync(source, 'utf8') : source, { ceiling: true, unserved: 'accept' });
+    const parsed = parsePolicy(isPath ? readFileSync(source, 'utf8') : source, { ceiling: true });
     if (!('policy' in parsed)) return undefined;
     const { maxTimeoutMs = defaultMaxTimeoutMs } = parsed.policy.approval ?? {};
     return maxTimeoutMs ?? undefined;

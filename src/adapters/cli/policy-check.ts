@@ -1,8 +1,8 @@
 import { lintPolicy } from '../../core/policy-file/lint-policy.ts';
-import type { ParsedPolicy } from '../../core/policy-file/parse-policy.ts';
+import { type ParsedPolicy, parsePolicy } from '../../core/policy-file/parse-policy.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
-import { type PolicyPlace, problemLine, parseAnyPolicy, readFileText } from './policy-file.ts';
+import { type PolicyPlace, problemLine, readFileText } from './policy-file.ts';
 import type { CheckOptions, Owner } from './policy.ts';
 
 interface Finding extends PolicyPlace {
@@ -12,7 +12,7 @@ interface Finding extends PolicyPlace {
 /** Problems go to standard output and make the exit code 1; warnings go to standard error and do not change it. */
 export async function checkPolicy(file: string, options: CheckOptions, output: Output): Promise<void> {
   const text = await readFileText(file);
-  const parsed = parseAnyPolicy(text, { ceiling: options.as === 'ceiling' });
+  const parsed = parsePolicy(text, { ceiling: options.as === 'ceiling' });
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
     if (options.json !== undefined) output.json({ file, line, column, kind, message });
     else if (kind === 'error') output.line(problemLine(file, { line, column }, message));
@@ -23,19 +23,13 @@ export async function checkPolicy(file: string, options: CheckOptions, output: O
     process.exitCode = 1;
     return;
   }
-  for (const warning of warningsAbout(text, parsed, options.as)) report('warning', warning);
+  for (const warning of warningsAbout(parsed, options.as)) report('warning', warning);
   const { length } = parsed.policy.rules;
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-function warningsAbout(text: string, { policy, lines = [] }: ParsedPolicy, owner: Owner): Finding[] {
-  const served = parseAnyPolicy(text, { ceiling: owner === 'ceiling', unserved: 'refuse' });
-  const unserved = 'problems' in served ? served.problems : [];
-  return [
-    ...lintPolicy(policy, { of: owner }).map(({ index, message }) => ({
-      line: index === undefined ? undefined : lines[index],
-      message,
-    })),
-    ...unserved.map((problem) => ({ ...problem, message: `${problem.message}: a worker and a run refuse it` })),
-  ].toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
+function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner): Finding[] {
+  return lintPolicy(policy, { of: owner })
+    .map(({ index, message }) => ({ line: index === undefined ? undefined : lines[index], message }))
+    .toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
 }

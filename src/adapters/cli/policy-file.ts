@@ -1,11 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { escapeText } from '../../core/base/escape-text.ts';
-import {
-  type ParsedPolicy,
-  parsePolicy,
-  type ParsePolicyOptions,
-  type PolicyProblem,
-} from '../../core/policy-file/parse-policy.ts';
+import { type ParsedPolicy, parsePolicy, type PolicyProblem } from '../../core/policy-file/parse-policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
@@ -16,13 +11,9 @@ export async function readFileText(file: string, what = 'policy'): Promise<strin
   });
 }
 
-/** Reads a policy to explain or evaluate it. Accepts features that no run supports yet. */
+/** Reads a policy to explain or evaluate it. */
 export async function readPolicyFile(file: string): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
-  return parseAnyPolicy(await readFileText(file));
-}
-
-export function parseAnyPolicy(text: string, options: ParsePolicyOptions = {}) {
-  return parsePolicy(text, { unserved: 'accept', ...options });
+  return parsePolicy(await readFileText(file));
 }
 
 /** `FILE:LINE:COL message`, one per line, escaped. A problem of the whole file gets position 1:1. */

@@ -3,7 +3,7 @@ import { formatDuration } from '../base/duration.ts';
 import { explainShape, type ShapeProblem } from './explain-shape.ts';
 import { peopleProblems } from './people-problems.ts';
 import { milliseconds, normalForm, placedRules } from './normal-form.ts';
-import { notYetServed, policyShape, type PolicyDocument } from './shape.ts';
+import { policyShape, type PolicyDocument } from './shape.ts';
 import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
 import { defaultMaxTimeoutMs, type Policy } from '../policy/policy.ts';
 import { exampleProblems } from './rule-examples.ts';
@@ -32,11 +32,6 @@ export interface ParsePolicyOptions {
    * but one of up to 24 hours never is. In a run, the smallest time-out of all layers applies. Default 24 hours.
    */
   maxTimeoutMs?: number | null;
-  /**
-   * How to treat keys that runs do not support yet, such as `redact`. `refuse`, the default, is for starting runs and
-   * workers, so that no policy says more than it does. `accept` is for reading, explaining and trying policies.
-   */
-  unserved?: 'refuse' | 'accept';
 }
 
 /** A policy that `parsePolicy` found valid. */
@@ -80,7 +75,7 @@ export function parsePolicy(
     return { problems: [{ ...file, message: `a policy is at most ${maxDocumentDepth} levels deep`, path: '' }] };
   }
   const shaped = policyShape.safeParse(document);
-  const badKeys = keyProblems(document, byLastKey(options.unserved === 'accept' ? [] : notYetServed));
+  const badKeys = prototypeKeys(document);
   const others = shaped.success
     ? [
         ...repeatedIds(shaped.data),
@@ -126,36 +121,19 @@ export function formatProblems(file: string, problems: readonly PolicyProblem[])
     .join('\n');
 }
 
-/** Finds keys that a run does not support, and `__proto__`, which zod's maps drop silently. */
-function keyProblems(
-  value: unknown,
-  unserved: ReadonlyMap<PropertyKey, string[][]>,
-  path: readonly PropertyKey[] = [],
-): ShapeProblem[] {
+/** Finds `__proto__`, which zod's maps drop silently. */
+function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): ShapeProblem[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.keys(value).flatMap((key): ShapeProblem[] => {
     const place = [...path, Array.isArray(value) ? Number(key) : key];
     if (key === '__proto__' && path.length > 0)
       return [{ path: place, message: `'__proto__' cannot be a name`, part: 'key' }];
-    if (unserved.get(key)?.some((each) => covers(each, place))) {
-      return [{ path: place, message: `'${key}' is not supported by this version`, part: 'key' }];
-    }
-    return keyProblems((value as Record<string, unknown>)[key], unserved, place);
+    return prototypeKeys((value as Record<string, unknown>)[key], place);
   });
 }
 
 function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): boolean {
   return path.length >= outer.length && outer.every((key, index) => key === path[index]);
-}
-
-/** Grouped by the last key, so that nearly every key of a document needs only one lookup. */
-function byLastKey(unserved: readonly string[]): Map<PropertyKey, string[][]> {
-  const paths = unserved.map((each) => each.split('.'));
-  return Map.groupBy(paths, (path) => path.at(-1)!);
-}
-
-function covers(unserved: readonly string[], path: readonly PropertyKey[]): boolean {
-  return unserved.length === path.length && unserved.every((key, index) => key === '*' || key === path[index]);
 }
 
 function repeatedIds(document: PolicyDocument): ShapeProblem[] {

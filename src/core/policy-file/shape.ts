@@ -267,9 +267,3 @@ export type RuleDocument = z.infer<typeof rule>;
 export const notYetSupported: Record<string, readonly string[]> = {
   '': ['channels', 'advisor', 'limits', 'mcp'],
 };
-
-/**
- * Keys that this version reads, checks, explains and lints, but that a run does not support yet: a run refuses them and
- * never ignores them. `*` is any item or name. A key leaves this list in the change that supports it.
- */
-export const notYetServed: readonly string[] = [];

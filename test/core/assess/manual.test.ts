@@ -40,7 +40,7 @@ describe('the example gives the documented answers', () => {
   const [, source = ''] = /^```yaml\n(.*?)^```$/ms.exec(text) ?? [];
   const [, ...rows] = tablesIn(text)[0] ?? [];
   test.each(rows as [string, string, string, string][])('%s %s %s: %s', (tool, args, risk, severity) => {
-    const parsed = parsePolicy(source, { unserved: 'accept' });
+    const parsed = parsePolicy(source);
     if ('problems' in parsed) throw new Error(formatProblems('docs/assessment.md', parsed.problems));
     const call = {
       tool: tool.replaceAll('`', ''),

@@ -37,7 +37,7 @@ describe.each(guides)('%s', (guide) => {
 
   test.each(rulings)('%j', (row, source) => {
     const { agent = '', mode = '' } = row;
-    const parsed = parsePolicy(source, { unserved: 'accept' });
+    const parsed = parsePolicy(source);
     if ('problems' in parsed) throw new Error(formatProblems(`${guide}.md`, parsed.problems));
     const call = callOf(row);
     const policy = mode === '' ? parsed.policy : { ...parsed.policy, mode: mode as Mode };

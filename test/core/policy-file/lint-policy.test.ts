@@ -8,7 +8,7 @@ import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
 import { call, policy as anyPolicy } from '../generate.ts';
 
 const policy = (text: string, ceiling = false): Policy => {
-  const parsed = parsePolicy(text, { unserved: 'accept', ceiling });
+  const parsed = parsePolicy(text, { ceiling });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return parsed.policy;
 };

@@ -222,24 +222,18 @@ describe('features that the language has and a run does not support', () => {
     },
   };
 
-  test.each(nowhere.map((key) => [key, { [key]: null }] as const))(
-    '%s is refused for a run, not ignored',
-    (key, document) => {
-      expect(lines(document)).toEqual([expect.stringContaining(`'${key}' is not supported by this version`)]);
-      expect(lines(JSON.stringify(document))).toEqual([
-        expect.stringMatching(/^p\.yaml:1:\d+ .*not supported by this version$/),
-      ]);
-    },
-  );
-  test.each(nowhere)('%s is refused everywhere', (key) => {
-    expect(lines({ [key]: null }, { unserved: 'accept' })).toEqual([expect.stringContaining('not supported')]);
+  test.each(nowhere.map((key) => [key, { [key]: null }] as const))('%s is refused, not ignored', (key, document) => {
+    expect(lines(document)).toEqual([expect.stringContaining(`'${key}' is not supported by this version`)]);
+    expect(lines(JSON.stringify(document))).toEqual([
+      expect.stringMatching(/^p\.yaml:1:\d+ .*not supported by this version$/),
+    ]);
   });
-  test.each(everything)('%s is accepted if nothing runs', (_, document) => {
-    expect(lines(document, { unserved: 'accept' })).toEqual([]);
+  test.each(everything)('%s is accepted', (_, document) => {
+    expect(lines(document)).toEqual([]);
   });
   test('all of it in its normal form', () => {
     const document = { ...asking(inAsk), approval: inApproval };
-    expect(policyOf(document, { unserved: 'accept' })).toEqual(all);
+    expect(policyOf(document)).toEqual(all);
   });
   test.each([
     [true, "'show' must be"],
@@ -287,7 +281,7 @@ describe('rules', () => {
       "unknown key 'afer'; known here are after, to",
     ],
   ])('%s', (_, keys, expected) => {
-    const found = lines({ rules: [{ pattern: 'a', action: 'ask', ...keys }] }, { unserved: 'accept' });
+    const found = lines({ rules: [{ pattern: 'a', action: 'ask', ...keys }] });
     if (expected === undefined) expect(found).toEqual([]);
     else expect(found).toContainEqual(expect.stringContaining(expected));
   });
@@ -338,7 +332,7 @@ describe('rules', () => {
     ['redact: { also: [to, ""] }', "1:22 'also' item 2 must not be empty"],
     ['redact: { fields: [to] }', "1:11 unknown key 'fields'; known here are kinds, patterns, also"],
   ])('%s', (source, expected) => {
-    expect(lines(source, { unserved: 'accept' })).toContainEqual(expect.stringContaining(expected));
+    expect(lines(source)).toContainEqual(expect.stringContaining(expected));
   });
 });
 

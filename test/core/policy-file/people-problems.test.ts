@@ -6,7 +6,7 @@ import { formatProblems, parsePolicy } from '../../../src/core/policy-file/parse
 
 const key = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
 const other = 'PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=';
-const read = (text: string, ceiling: boolean) => parsePolicy(text, { ceiling, unserved: 'accept' });
+const read = (text: string, ceiling: boolean) => parsePolicy(text, { ceiling });
 const lines = (text: string, ceiling = true): string[] => {
   const parsed = read(text, ceiling);
   return 'problems' in parsed ? formatProblems('p.yaml', parsed.problems).split('\n') : [];

@@ -10,7 +10,7 @@ const anyone = { layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate
 const ofCeiling = { ...anyone, layer: 'ceiling' } as const;
 
 function policyOf(document: object, ceiling: boolean) {
-  const parsed = parsePolicy(document, { ceiling, unserved: 'accept' });
+  const parsed = parsePolicy(document, { ceiling });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return parsed.policy;
 }

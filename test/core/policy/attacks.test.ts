@@ -18,7 +18,7 @@ import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 
 type Source = string | object;
 const policy = (source: Source, ceiling = false): Policy => {
-  const parsed = parsePolicy(source, { ceiling, unserved: 'accept' });
+  const parsed = parsePolicy(source, { ceiling });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return parsed.policy;
 };

@@ -7,7 +7,7 @@ import { splitShell } from '../../../src/core/shell/split.ts';
 import { call, policy } from '../generate.ts';
 
 const run = (text: string): CompiledPolicy => {
-  const parsed = parsePolicy(text, { unserved: 'accept' });
+  const parsed = parsePolicy(text);
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return compilePolicy(parsed.policy, 'run');
 };

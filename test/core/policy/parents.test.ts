@@ -13,7 +13,7 @@ import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
 /** The layers of a nested agent: what binds each agent above it is a further ceiling (docs/agents.md). */
 
 const policy = (document: object, ceiling = false): Policy => {
-  const parsed = parsePolicy(document, { ceiling, unserved: 'accept' });
+  const parsed = parsePolicy(document, { ceiling });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return parsed.policy;
 };

@@ -13,7 +13,7 @@ import {
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 
 const compiled = (source: string | object, layer: 'ceiling' | 'run'): CompiledPolicy => {
-  const parsed = parsePolicy(source, { ceiling: layer === 'ceiling', unserved: 'accept' });
+  const parsed = parsePolicy(source, { ceiling: layer === 'ceiling' });
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
   return compilePolicy(parsed.policy, layer);
 };
