@@ -1,7 +1,7 @@
 /** Evidence as parts that fit the lines of a file: each has a kind, a key and a value. */
 import type { Json } from '../base/tool-call.ts';
 import { isObject } from '../base/is-object.ts';
-import type { EvidenceCall, RunEvidence } from './evidence.ts';
+import type { RunEvidence } from './evidence.ts';
 
 export interface EvidencePart {
   part: string;
@@ -66,17 +66,4 @@ function isStart({ seq, open, grants, running, vague, counts, denied }: Readonly
     (list) => Array.isArray(list) && list.every((each) => isObject(each) || typeof each === 'string'),
   );
   return Number.isSafeInteger(seq) && areLists && isObject(counts) && isObject(denied);
-}
-
-/**
- * The evidence of a redacted export: without arguments, what was made from them, caller and metadata. The rulings are
- * counted, and not made again.
- */
-export function redactedEvidence({ version, policies, rulings, missing, ...named }: RunEvidence): RunEvidence {
-  const calls = Object.entries(named.calls).map(([key, { tool, risk, definition }]): [string, EvidenceCall] => {
-    return [key, { tool, risk, definition, withheld: true }];
-  });
-  const contexts = Object.keys(named.contexts).map((key): [string, { withheld: true }] => [key, { withheld: true }]);
-  const withheld = { calls: Object.fromEntries(calls), contexts: Object.fromEntries(contexts) };
-  return { version, policies, rulings, missing, ...withheld };
 }

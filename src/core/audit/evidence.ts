@@ -18,8 +18,6 @@ export interface EvidenceCall {
   tool: string;
   /** Absent if no history keeps them, as for a guarded activity that did not run. */
   args?: JsonObject;
-  /** In a redacted export: its arguments are left out. Rulings on it are then not made again. */
-  withheld?: true;
   risk: Risk;
   /** The digest of the tool's definition. */
   definition: string;
@@ -39,8 +37,6 @@ export interface EvidenceContext {
   metadata?: JsonObject;
   /** What no history keeps. A ruling by policies that read it is not made again. */
   unknown?: ('caller' | 'metadata')[];
-  /** In a redacted export: both are left out. */
-  withheld?: true;
 }
 
 /** A journal entry, as an export gives it. */

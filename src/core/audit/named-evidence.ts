@@ -20,7 +20,6 @@ export class NamedEvidence {
   call(key: string, digest: string | undefined): { call: EvidenceCall } | Unusable {
     const call = ownOf(this.#evidence.calls, key);
     if (call === undefined) return { why: 'its call is not in the evidence' };
-    if (call.withheld === true) return { why: 'its arguments are withheld' };
     if (call.args !== undefined && digest !== undefined && digestOf(call, call.args) !== digest) {
       return { differs: 'the arguments are not those of the digest that the journal names' };
     }
@@ -31,7 +30,6 @@ export class NamedEvidence {
   context(key: string): { context: EvidenceContext } | Unusable {
     const context = ownOf(this.#evidence.contexts, key);
     if (context === undefined) return { why: 'its context is not in the evidence' };
-    if (context.withheld === true) return { why: 'its caller is withheld' };
     if (isNamedBy(context, key)) return { context };
     return { differs: 'the caller or the metadata are not those of the digest' };
   }

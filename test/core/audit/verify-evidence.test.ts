@@ -277,12 +277,6 @@ const refusals: Refusal[] = [
     /ruling engine 9 is not in this version/,
   ],
   [
-    'withheld arguments',
-    (run) => changeCall(run, 3, { args: undefined, withheld: true }, false),
-    3,
-    /its arguments are withheld/,
-  ],
-  [
     'a call without evidence',
     (run) => (run.evidence.rulings = run.evidence.rulings.filter(({ seq }) => seq !== 3)),
     3,
