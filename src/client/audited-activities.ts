@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import type { ActivityLine } from '../core/audit/audit-line.ts';
 import { permitIn } from '../core/base/permit-metadata.ts';
 import { isObject } from '../core/base/is-object.ts';
-import { timeOf } from './event-time.ts';
+import { eventTime } from './event-time.ts';
 import { decoded } from './journal-of.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -15,12 +15,12 @@ export function activitiesOf(events: readonly Event[], runId: string, nestedPref
     const begun = begunIn(event, runId, nestedPrefix);
     if (begun !== undefined) found.set(begun.scheduledEventId, begun);
     const started = event.activityTaskStartedEventAttributes ?? event.childWorkflowExecutionStartedEventAttributes;
-    if (started != null) note(found, started, { startedAt: timeOf(event), ...attemptOf(started) });
+    if (started != null) note(found, started, { startedAt: eventTime(event), ...attemptOf(started) });
     const closed = closedIn(event);
     if (closed === undefined) continue;
     note(found, closed.attributes, {
       closedEventId: Number(event.eventId),
-      closedAt: timeOf(event),
+      closedAt: eventTime(event),
       state: closed.state,
     });
   }
@@ -41,7 +41,7 @@ function begunIn(event: Event, runId: string, nestedPrefix: string): Ran | undef
   const activity = isNested ? nested.workflowId : scheduled?.activityType?.name;
   // Activities of ours have a dot in their names, which no tool has.
   if (typeof callId !== 'string' || activity == null || activity.startsWith('countersign.')) return undefined;
-  const scheduledAt = timeOf(event) ?? '';
+  const scheduledAt = eventTime(event) ?? '';
   return { callId, activity, runId, scheduledEventId: Number(event.eventId), scheduledAt, state: 'open' };
 }
 

@@ -10,7 +10,7 @@ import { nestedRunId } from '../core/policy/nesting.ts';
 import { activitiesOf } from './audited-activities.ts';
 import type { Session } from './connect.ts';
 import { decodeHistory } from './decode-history.ts';
-import { timeOf } from './event-time.ts';
+import { eventTime } from './event-time.ts';
 import { evidenceOf } from './evidence-of.ts';
 import { fetchHistoryChain, type HistoryExecution } from './history-chain.ts';
 import { decoded, entriesIn, isAgentRun, writtenByGate, writtenByRun } from './journal-of.ts';
@@ -69,7 +69,7 @@ export function auditedRun(namespace: string, executions: readonly HistoryExecut
     workflowId,
     firstRunId: started?.firstExecutionRunId || first.runId,
     workflowType: started?.workflowType?.name ?? workflowType,
-    startedAt: timeOf(first.events[0]) ?? null,
+    startedAt: eventTime(first.events[0]) ?? null,
     ...endOf(executions.at(-1)!.events.at(-1)),
     ...(typeof agent === 'string' && { agent }),
     ...(caller != null && { caller: caller as Json }),
@@ -100,7 +100,7 @@ function placedEntries(executions: readonly HistoryExecution[]): AuditedRun['ent
 
 function endOf(last: Event | undefined): { status: string; closedAt?: string } {
   const status = Object.entries(ends).find(([name]) => last?.[name as keyof typeof ends] != null)?.[1];
-  const closedAt = timeOf(last);
+  const closedAt = eventTime(last);
   return status === undefined ? { status: 'RUNNING' } : { status, ...(closedAt !== undefined && { closedAt }) };
 }
 
@@ -127,7 +127,7 @@ function messagesIn(event: Event, runId: string): AuditedRun['messages'] {
     via: isSignal ? 'signal' : 'update',
     runId,
     eventId: Number(event.eventId),
-    at: timeOf(event) ?? '',
+    at: eventTime(event) ?? '',
     ...(sender ? { sender } : {}),
   };
   return [decoded(payload)].flat().flatMap((decision) => {

@@ -17,6 +17,7 @@ import type { RunConfig } from '../core/policy/run-config.ts';
 import type { PolicyChange } from '../core/policy/run-side.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
+import { eventTimeMs } from './event-time.ts';
 import { isMarkedPermit } from './journal-of.ts';
 import { isObject } from '../core/base/is-object.ts';
 
@@ -95,7 +96,7 @@ function takeExecution(facts: HistoryFacts, execution: History, isFirst: boolean
     if (isFirst) facts.carried = past;
     facts.config ??= past.config;
   }
-  const sinceMs = timeOf(events[0]);
+  const sinceMs = eventTimeMs(events[0]);
   const input = decoded(started?.input?.payloads?.[0]) as { caller?: unknown; metadata?: unknown } | undefined;
   const ofRun = facts.isAgentRun && typeof input === 'object' && input !== null ? contextOf(input) : unknownContext;
   facts.contexts.push({ sinceMs, context: facts.isAgentRun ? ofRun : unknownContext });
@@ -125,7 +126,7 @@ function takeEvent(facts: HistoryFacts, event: Event, scheduled: Map<string, Eve
   const permit = permitOf(first, facts.isAgentRun || isMarkedPermit(first));
   const [by, change] = (details?.payloads ?? []).map(decoded) as [unknown, ChangedTool | undefined];
   if (permit === undefined || by !== refusedBySecondGate || change?.definition === undefined) return;
-  facts.changes.push({ atMs: timeOf(event), permit, change });
+  facts.changes.push({ atMs: eventTimeMs(event), permit, change });
 }
 
 function takeScheduled(facts: HistoryFacts, event: Event, sinceMs: number): void {
@@ -203,12 +204,6 @@ function carriedIn(isAgentRun: boolean, started: ReturnType<typeof startedOf>): 
 
 function startedOf(execution: History | undefined) {
   return execution?.events?.[0]?.workflowExecutionStartedEventAttributes ?? undefined;
-}
-
-/** Milliseconds since 1970. */
-function timeOf(event: Event | undefined): number {
-  const { seconds, nanos } = event?.eventTime ?? {};
-  return Number(seconds ?? 0) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
 }
 
 /** Undefined for a payload that cannot be read. */

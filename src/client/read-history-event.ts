@@ -6,6 +6,7 @@ import { permitIn } from '../core/base/permit-metadata.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import { isMarkedPermit, journalOfEvent } from './journal-of.ts';
+import { eventTimeMs } from './event-time.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
@@ -30,7 +31,7 @@ export class HistoryReader {
     const journal = journalOfEvent(event, this.#isAgentRun);
     return {
       eventId: Number(event.eventId),
-      at: instantOf(event),
+      at: new Date(eventTimeMs(event)).toISOString(),
       ...(what !== undefined && { what }),
       ...(journal.length > 0 && { journal }),
       ...(open !== undefined && { open }),
@@ -156,11 +157,6 @@ const withPolicies: readonly string[] = [
   activityNames.readPolicy,
   activityNames.readParents,
 ];
-
-/** In a history that was read from JSON, seconds are a number or a text. */
-function instantOf({ eventTime }: Event): string {
-  return new Date(Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1_000_000).toISOString();
-}
 
 function partsOf(event: Event) {
   return {

@@ -5,6 +5,7 @@ import { isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { readPayload } from './read-payload.ts';
+import { eventTimeMs } from './event-time.ts';
 
 /** A decision in a run's history that no worker has applied yet. */
 export interface RecordedDecision {
@@ -70,9 +71,7 @@ async function decisionsIn(
   const { signalName, input } = workflowExecutionSignaledEventAttributes ?? {};
   const [payload] = input?.payloads ?? [];
   if (signalName !== decideName || payload === undefined) return [];
-  const at = new Date(
-    Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6),
-  ).toISOString();
+  const at = new Date(eventTimeMs({ eventTime })).toISOString();
   return [await readPayload(session, payload)].flat().flatMap((value) => {
     const parsed = parseDecision(value);
     return 'decision' in parsed ? [{ decision: parsed.decision, at }] : [];

@@ -3,6 +3,7 @@ import { type EventPlace, eventIdOf, parseEventId } from '../core/events/event-i
 import type { GapEvent } from '../core/events/run-event.ts';
 import type { Session } from './connect.ts';
 import { findExecution, findExecutions, readPage, resetOf } from './read-executions.ts';
+import { eventTimeMs } from './event-time.ts';
 
 /** From where a stream goes on. */
 export interface ResumePlace {
@@ -51,7 +52,7 @@ async function afterReset(
       const eventId = Number(reset.eventId);
       if (within.eventId < eventId) return { place: { runId, ...within } };
       const place = { runId, eventId, index: 0 };
-      const at = new Date(Number(reset.eventTime?.seconds ?? 0) * 1_000).toISOString();
+      const at = new Date(eventTimeMs(reset)).toISOString();
       const message = 'An operator reset the run to an earlier point.';
       return { place, gap: { type: 'gap', id: eventIdOf(place), workflowId, at, reason: 'reset', message } };
     }
