@@ -1,7 +1,7 @@
 import type { ApprovalList } from '../../client/list-approvals.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { argumentsText } from '../../core/ledger/call-text.ts';
-import { formatDuration } from '../../core/base/duration.ts';
+import { formatTimeLeft } from '../../core/base/duration.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import type { CommonOptions } from './command-line.ts';
 import { nextCommand } from './command-line.ts';
@@ -58,6 +58,5 @@ export function escapedCommand(options: CommonOptions, verb: string, requestId: 
 
 export function timeLeft(deadline: string, nowMs: number): string {
   const leftMs = Date.parse(deadline) - nowMs;
-  if (Number.isNaN(leftMs)) return '?';
-  return leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
+  return Number.isNaN(leftMs) ? '?' : formatTimeLeft(leftMs);
 }

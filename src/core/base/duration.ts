@@ -20,3 +20,8 @@ export function formatDuration(durationMs: number): string {
   }
   return text === '' ? '0s' : text;
 }
+
+/** The time until an instant, rounded up to seconds; `passed` after it. */
+export function formatTimeLeft(leftMs: number): string {
+  return leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
+}

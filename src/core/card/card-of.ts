@@ -1,5 +1,5 @@
 import type { CallPreview } from '../base/call-preview.ts';
-import { formatDuration } from '../base/duration.ts';
+import { formatTimeLeft } from '../base/duration.ts';
 import { escapeUnseen } from '../base/escape-text.ts';
 import { visibleJson, visibleText } from '../base/visible-text.ts';
 import { instantMs } from '../messages/control.ts';
@@ -92,7 +92,7 @@ function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number |
   const deadlineMs = instantMs(deadline);
   const isKnown = nowMs !== undefined && deadlineMs !== undefined && settled === undefined;
   const leftMs = isKnown ? deadlineMs - nowMs : 0;
-  const left = leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
+  const left = formatTimeLeft(leftMs);
   return {
     requestedAt: visibleText(requestedAt),
     deadline: deadline === null ? null : visibleText(deadline),
