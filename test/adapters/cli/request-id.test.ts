@@ -126,7 +126,8 @@ test.each<[string, { digest?: string }, string]>([
   const { client, sent } = inbox(inboxRows);
   const options = { run: 'run-1', reviewer: 'ann', ...given };
   await sendDecision(client, terminal(), options, { requestId: '81aa', approved: true });
-  const decision = { requestId: idOf('81aa'), approved: true, reviewerId: 'ann', digest };
+  const viewed = { channel: 'cli' };
+  const decision = { requestId: idOf('81aa'), approved: true, reviewerId: 'ann', digest, viewed };
   expect(sent).toEqual([decision, { workflowId: 'run-1' }]);
 });
 
