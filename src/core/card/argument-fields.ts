@@ -2,7 +2,7 @@
 import { looksLike } from '../base/look-alikes.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { nameWords } from '../assess/name-words.ts';
-import type { CardField } from './card.ts';
+import { type CardField, isCut } from './card.ts';
 import { type CardBounds, cutInline, cutLine, cutLines } from './cut-text.ts';
 import { fieldFormat } from './field-format.ts';
 import { type Beside, fieldReading } from './field-reading.ts';
@@ -20,11 +20,13 @@ export interface ArgumentFields {
   warnings: string[];
   /** True if a value is not opened, because it is nested too deeply. */
   isDeep: boolean;
+  /** True if a name is cut. */
+  isNameCut: boolean;
 }
 
 /** `schema`: the JSON Schema of all arguments; `{}` if it is unknown. */
 export function argumentFields(args: JsonObject, schema: JsonObject, bounds: CardBounds): ArgumentFields {
-  const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false };
+  const result: ArgumentFields = { fields: [], left: 0, warnings: [], isDeep: false, isNameCut: false };
   openObject(args, { name: '', key: '', schema, root: schema, depth: 1 }, bounds, result);
   return result;
 }
@@ -44,7 +46,9 @@ function openObject(value: JsonObject, place: Place, bounds: CardBounds, result:
   warnOfTwins(keys, place.name, result);
   const beside = currencyBeside(value);
   for (const key of keys) {
-    const own = nameOf(key);
+    const longest = bounds.value === Infinity ? Infinity : longestWords;
+    const own = nameOf(key, longest);
+    result.isNameCut ||= isCut(cutLine(key, longest));
     const name = place.name === '' ? own : `${place.name}.${own}`;
     const schema = memberSchema(place.schema, key, place.root);
     addValue(value[key]!, { ...place, name, key, schema }, beside, bounds, result);
@@ -107,8 +111,8 @@ function isJson(text: string): boolean {
 }
 
 /** A key as part of a name; in quotes if it could be taken for several parts. */
-function nameOf(key: string): string {
-  const shown = cutInline(key, longestWords);
+function nameOf(key: string, longest: number = longestWords): string {
+  const shown = cutInline(key, longest);
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
 }
 

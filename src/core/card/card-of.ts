@@ -132,7 +132,7 @@ function redactedNames({ redacted = [] }: CardRequest): string[] {
 
 function isWhole(
   card: Omit<Card, 'answers' | 'whole' | 'warnings'>,
-  { left }: ArgumentFields,
+  { left, isNameCut }: ArgumentFields,
   { shown, preview: given }: CardRequest,
 ): boolean {
   const { sentence, preview } = card;
@@ -145,6 +145,7 @@ function isWhole(
   return (
     shown === 'all' &&
     left === 0 &&
+    !isNameCut &&
     !isCut(sentence) &&
     !card.arguments.some(({ value }) => isCut(value)) &&
     !isChangeCut &&

@@ -382,3 +382,19 @@ test('the time left, against the time that the caller gives', () => {
     left({ deadline: 'x' }, nowMs),
   ]).toEqual(['4m', 'passed', undefined, undefined, undefined]);
 });
+
+describe('a name that is cut', () => {
+  const args: JsonObject = { note: 'x', outer: { [`${'k'.repeat(180)}one${'k'.repeat(100)}`]: 1 } };
+
+  test('is something that is not shown, so "always" is not offered', () => {
+    const card = cardOf(cardRequest({ arguments: args }));
+    expect([card.whole, answersOf(card).includes('always')]).toEqual([false, false]);
+    expect(JSON.stringify(card.arguments)).not.toContain('one');
+  });
+
+  test('is whole where everything is shown', () => {
+    const card = cardOf(cardRequest({ arguments: args }), { all: true });
+    expect([card.whole, answersOf(card)]).toEqual([true, everything]);
+    expect(card.arguments.at(-1)!.name).toContain('kkonekk');
+  });
+});
