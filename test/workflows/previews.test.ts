@@ -212,6 +212,9 @@ test('a worker that stops leaves the preview to the next one', async () => {
 test.each<[string, unknown, string]>([
   ['nothing', null, 'its activity gave no preview'],
   ['a text', 'fine', 'its activity gave no preview'],
+  ['a preview without changes', { state: 'ready' }, 'its activity gave no preview'],
+  ['a change without a kind', { state: 'ready', changes: [{ name: 'x' }] }, 'its activity gave no preview'],
+  ['a failure without a message', { state: 'failed' }, 'its activity gave no preview'],
   ['a pending preview', { state: 'pending' }, 'its activity gave no preview'],
 ])('an operator who completes the activity with %s stops nothing', async (_, forged, message) => {
   const path = `held-forged-${randomUUID()}`;

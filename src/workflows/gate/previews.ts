@@ -3,6 +3,7 @@ import type { Preview } from '../../activities/preview.ts';
 import { activityNames, type Caller } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
+import { readChanges } from '../../core/base/read-changes.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
@@ -85,8 +86,7 @@ export class Previews implements ScheduledTask {
       const input = { requestId, agent, caller: this.#caller(), tool: toolName, definition, args };
       const result: CallPreview | null = await preview(input);
       // An operator can complete the activity with any result.
-      const isFinished = result?.state === 'ready' || result?.state === 'failed';
-      return isFinished ? result : { state: 'failed', message: 'its activity gave no preview' };
+      return isPreview(result) ? result : { state: 'failed', message: 'its activity gave no preview' };
     } catch (error) {
       const cause = error instanceof ActivityFailure ? error.cause : error;
       return {
@@ -95,6 +95,13 @@ export class Previews implements ScheduledTask {
       };
     }
   }
+}
+
+function isPreview(result: CallPreview | null): result is CallPreview {
+  if (result?.state === 'failed') return typeof result.message === 'string';
+  if (result?.state !== 'ready') return false;
+  const { changes, cut } = result;
+  return 'changes' in readChanges(changes) && (cut === undefined || typeof cut === 'string');
 }
 
 /** Reviewers who see no arguments see no preview either. */
