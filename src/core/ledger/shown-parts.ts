@@ -1,7 +1,7 @@
-import type { CallPreview } from '../base/call-preview.ts';
+import type { CallPreview, Change } from '../base/call-preview.ts';
 import type { Json } from '../base/tool-call.ts';
 import { redactText } from '../redact/find-sensitive.ts';
-import { withoutHidden } from '../redact/join-redactions.ts';
+import { hiderIn } from '../redact/join-redactions.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement } from './approval.ts';
 import { hideInRequest, hideInSettlement, hideInVote } from './hidden-arguments.ts';
 import type { RequestRecord, SettledRequest } from './ledger-state.ts';
@@ -37,15 +37,36 @@ export function shownPreview(
   preview: CallPreview | undefined,
 ): CallPreview | undefined {
   if (preview === undefined || redaction === undefined) return preview;
-  const shown = (text: string): string => {
-    return redactText(withoutHidden(text, request.arguments, redaction.values), redaction.kinds);
-  };
-  return inTexts(preview, shown) as unknown as CallPreview;
+  const hide = hiderIn(preview, request.arguments, redaction.values);
+  if (hide === undefined) {
+    return { state: 'failed', message: 'it repeats too much of what is hidden of the arguments' };
+  }
+  return inPreview(preview, (text) => redactText(hide(text), redaction.kinds));
 }
 
-function inTexts(value: Json, change: (text: string) => string): Json {
+/** Changes what the tool wrote, and nothing that says how it is to be read. */
+function inPreview(preview: CallPreview, change: (text: string) => string): CallPreview {
+  if (preview.state === 'pending') return preview;
+  if (preview.state === 'failed') return { ...preview, message: change(preview.message) };
+  const text = (each: string | null): string | null => (each === null ? null : change(each));
+  const cells = (row: Json[] | null): Json[] | null => row?.map((cell) => inCell(cell, change)) ?? null;
+  const changes = preview.changes.map((each): Change => {
+    const name = change(each.name);
+    if (each.kind === 'text') return { ...each, name, before: text(each.before), after: text(each.after) };
+    const rows = each.rows.map(({ before, after }) => ({ before: cells(before), after: cells(after) }));
+    return { ...each, name, columns: each.columns.map(change), rows };
+  });
+  return { ...preview, changes, ...(preview.cut !== undefined && { cut: change(preview.cut) }) };
+}
+
+function inCell(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((each) => inTexts(each, change));
+  if (typeof value === 'number') {
+    const written = JSON.stringify(value);
+    const shown = change(written);
+    return shown === written ? value : shown;
+  }
+  if (Array.isArray(value)) return value.map((each) => inCell(each, change));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.keys(value).map((name) => [name, inTexts(value[name]!, change)]));
+  return Object.fromEntries(Object.keys(value).map((name) => [change(name), inCell(value[name]!, change)]));
 }

@@ -41,7 +41,7 @@ export function withPlaceholders(text: string, spans: readonly Span[]): string {
 }
 
 /** Spans of which none overlaps another: the first one counts. */
-class Taken {
+export class Taken {
   readonly #spans: Span[] = [];
   readonly #length: number;
   /** 1 for each character of a span. */

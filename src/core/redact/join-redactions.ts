@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import type { Span } from './find-sensitive.ts';
-import { tooMuch } from './kinds.ts';
+import { type Span, Taken } from './find-sensitive.ts';
+import { mostSpans, tooMuch } from './kinds.ts';
 import { leavesOf, type Leaf, valueAt } from './leaves.ts';
 import type { RedactedValue, Redaction } from './redaction.ts';
 
@@ -23,22 +23,56 @@ export function wholeRedaction(args: JsonObject): Redaction {
   return { settings: '', patterns: '', kinds: [], values: values.filter(({ spans: [span] }) => span![1] > 0) };
 }
 
-/** Where other arguments repeat what is hidden of `original`. Short texts count only in their place. */
+/** The work of `sameTexts`, in characters compared. Workflow code has two seconds. */
+const mostCompared = 50_000_000;
+/** What a comparison costs beside its characters. */
+const leafCost = 50;
+
+/**
+ * Where other arguments repeat what is hidden of `original`. Short texts count only in their place. If the search would
+ * take too long, everything.
+ */
 export function sameTexts(args: JsonObject, original: JsonObject, values: readonly RedactedValue[]): RedactedValue[] {
   const hidden = hiddenTexts(original, values);
-  return leavesOf(args).flatMap((leaf): RedactedValue[] => {
-    const spans = hidden.flatMap((each) => occurrences(leaf, each));
-    return spans.length === 0 ? [] : [{ path: leaf.path, spans: withoutOverlaps(spans) }];
+  const leaves = leavesOf(args);
+  const cost = leaves.reduce((sum, { text }) => sum + text.length + leafCost, 0);
+  if (cost * hidden.length > mostCompared) return [...wholeRedaction(args).values];
+  return leaves.flatMap((leaf): RedactedValue[] => {
+    const spans = withoutOverlaps(
+      leaf.text,
+      hidden.flatMap((each) => occurrences(leaf, each)),
+    );
+    if (spans.length > mostSpans) return [{ path: leaf.path, spans: [[0, leaf.text.length, tooMuch]] }];
+    return spans.length === 0 ? [] : [{ path: leaf.path, spans }];
   });
 }
 
 /** Replaces in `text` what the spans hide, wherever else it stands. Short texts are left: they stand everywhere. */
 export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
+  return withoutTexts(text, longTexts(args, values));
+}
+
+/** Replaces the same in each text or number of `value`. Undefined if that would take too long. */
+export function hiderIn(
+  value: Json,
+  args: JsonObject,
+  values: readonly RedactedValue[],
+): ((text: string) => string) | undefined {
+  const texts = leavesOf(value).map(({ text }) => text);
+  const all = texts.join('\n');
+  const inside = longTexts(args, values).filter(({ secret }) => all.includes(secret));
+  if (inside.length * (all.length + texts.length * leafCost) > mostCompared) return undefined;
+  return (text) => withoutTexts(text, inside);
+}
+
+function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
   let shown = text;
-  for (const { secret, placeholder } of hiddenTexts(args, values)) {
-    if (secret.length >= leastHidden) shown = shown.replaceAll(secret, () => placeholder);
-  }
+  for (const { secret, placeholder } of hidden) shown = shown.replaceAll(secret, () => placeholder);
   return shown;
+}
+
+function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenText[] {
+  return hiddenTexts(args, values).filter(({ secret }) => secret.length >= leastHidden);
 }
 
 const leastHidden = 4;
@@ -77,10 +111,8 @@ function occurrences({ path, text }: Leaf, { path: key, secret, placeholder }: H
 }
 
 /** In order; of spans that overlap, the first in the list. */
-function withoutOverlaps(spans: readonly Span[]): Span[] {
-  const kept: Span[] = [];
-  for (const span of spans) {
-    if (kept.every(([from, until]) => span[1] <= from || until <= span[0])) kept.push(span);
-  }
-  return kept.sort(([one], [other]) => one - other);
+function withoutOverlaps(text: string, spans: readonly Span[]): Span[] {
+  const taken = new Taken(text);
+  for (const span of spans) taken.add(span);
+  return taken.inOrder();
 }

@@ -1,3 +1,5 @@
+import { byteLength } from '../base/byte-length.ts';
+import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { placeholderOf, sensitiveKinds, tooMuch } from './kinds.ts';
 import { leavesOf, type Path, valueAt } from './leaves.ts';
@@ -11,11 +13,17 @@ export interface KeptValue {
   placeholders: readonly (readonly [placeholder: string, original: string])[];
   /** The original is a number. */
   isNumber?: true;
-  /** For a value within a list: its item, as it was shown, and the length of the list. */
-  item?: { path: Path; shown: Json; listLength: number };
+  /** For a value within a list: its item, by the digest of what was shown, and the length of the list. */
+  item?: { path: Path; shownDigest: string; listLength: number };
 }
 
-/** What `restorePlaceholders` needs of the arguments that were shown. `names`: as there. */
+/** Most bytes of what `keptValues` returns, as JSON: with the edit, it is the input of one activity. */
+const mostBytes = 700_000;
+
+/**
+ * What `restorePlaceholders` needs of the arguments that were shown. `names`: as there. If it would be too large, it
+ * keeps no value, so that an edit with a placeholder is refused.
+ */
 export function keptValues(
   args: JsonObject,
   values: readonly RedactedValue[],
@@ -27,7 +35,8 @@ export function keptValues(
     values.flatMap(({ spans }) => spans.map(([, , placeholder]) => placeholder)),
   );
   const spansAt = new Map(values.map(({ path, spans }) => [JSON.stringify(path), spans]));
-  return leavesOf(args).flatMap(({ path, value, text }): KeptValue[] => {
+  const itemOf = itemsOf(shown);
+  const kept = leavesOf(args).flatMap(({ path, value, text }): KeptValue[] => {
     const placeholders: [string, string][] = [];
     const takeWritten = (from: number, end: number): void => {
       for (const [written] of text.slice(from, end).matchAll(known)) placeholders.push([written, written]);
@@ -40,17 +49,35 @@ export function keptValues(
     }
     takeWritten(from, text.length);
     if (placeholders.length === 0) return [];
-    const item = itemOf(shown, path);
+    const item = itemOf(path);
     return [{ path, placeholders, ...(typeof value === 'number' && { isNumber: true }), ...(item && { item }) }];
   });
+  return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
-function itemOf(shown: JsonObject, path: Path): KeptValue['item'] {
-  const index = path.findIndex((key) => typeof key === 'number');
-  if (index === -1) return undefined;
-  const list = valueAt(shown, path.slice(0, index)) as Json[];
-  const itemPath = path.slice(0, index + 1);
-  return { path: itemPath, shown: valueAt(shown, itemPath)!, listLength: list.length };
+/** At the place of the whole arguments, which no text has. */
+function namesOnly(kept: readonly KeptValue[]): KeptValue {
+  const all = new Set(kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => placeholder)));
+  return { path: [], placeholders: [...all].map((placeholder) => [placeholder, placeholder] as const) };
+}
+
+/** Finds the item of a list that a value is in. An item may hold thousands of values, so it is read once. */
+function itemsOf(shown: JsonObject): (path: Path) => KeptValue['item'] {
+  const items = new Map<string, KeptValue['item']>();
+  return (path) => {
+    const index = path.findIndex((key) => typeof key === 'number');
+    if (index === -1) return undefined;
+    const itemPath = path.slice(0, index + 1);
+    const key = JSON.stringify(itemPath);
+    const list = valueAt(shown, path.slice(0, index)) as Json[];
+    const item = items.get(key) ?? {
+      path: itemPath,
+      shownDigest: jsonDigest(valueAt(shown, itemPath)!),
+      listLength: list.length,
+    };
+    items.set(key, item);
+    return item;
+  };
 }
 
 /** Matches the placeholders of the built-in kinds, of these patterns, and these. */

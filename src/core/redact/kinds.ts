@@ -24,3 +24,5 @@ export function placeholderOf(kind: string): string {
 
 /** Stands for a whole text that would take too long to search, or of which too much would be replaced. */
 export const tooMuch = placeholderOf('REDACTED');
+/** A run carries the spans of its open requests. A text with more is replaced as a whole. */
+export const mostSpans = 500;

@@ -3,14 +3,11 @@ import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { isExempt } from './exempt-names.ts';
 import { findSensitive, withPlaceholders, type FindMore, type Span } from './find-sensitive.ts';
-import { placeholderOf, tooMuch } from './kinds.ts';
+import { mostSpans, placeholderOf, tooMuch } from './kinds.ts';
 import { type Leaf, leavesOf, valueAt } from './leaves.ts';
 import { namedKind } from './named-kind.ts';
 import type { RedactedValue, Redaction, RedactionSettings } from './redaction.ts';
 import { namesSecret } from './redact-secrets.ts';
-
-/** A run carries the spans of its open requests. A text with more is replaced as a whole. */
-const mostSpans = 500;
 
 export interface FindOptions {
   settings: RedactionSettings;

@@ -2,11 +2,11 @@
  * Edited arguments contain placeholders where their author was shown one. Where the author left it in its place, the
  * original value returns; anywhere else nobody can know what was meant, so it is refused.
  */
-import { canonicalJson } from '../base/canonical-json.ts';
+import { jsonDigest } from '../base/digest.ts';
 import { jsonPlace } from '../base/json-place.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { type KeptValue, placeholdersNamed } from './kept-values.ts';
-import { valueAt } from './leaves.ts';
+import { type Path, valueAt } from './leaves.ts';
 
 /**
  * The edited arguments with the original values, or why they cannot be restored. `names`: the placeholders of the
@@ -19,6 +19,7 @@ export function restorePlaceholders(
 ): { args: JsonObject } | { problem: string } {
   const shown = kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => placeholder));
   const known = placeholdersNamed(names, shown);
+  const isInItsPlace = placesOf(edited);
   const byPath = new Map(kept.map((value) => [JSON.stringify(value.path), value]));
   try {
     return { args: restored(edited, []) as JsonObject };
@@ -45,7 +46,7 @@ export function restorePlaceholders(
       throw new Misplaced(`${place}: ${first} stands for a value that was not here: write the value, or leave it out`);
     }
     const { item, placeholders, isNumber } = value;
-    if (item !== undefined && !isInItsPlace(edited, item)) {
+    if (item !== undefined && !isInItsPlace(item)) {
       const where = jsonPlace('arguments', item.path);
       throw new Misplaced(
         `${place}: ${first} keeps its value only if ${where} is otherwise unchanged and nothing is taken from its list: write the value`,
@@ -91,9 +92,18 @@ function match(written: readonly string[], placeholders: KeptValue['placeholders
 }
 
 /** Items of a list have no names: one that moved, or that others moved up to, cannot be told from another. */
-function isInItsPlace(edited: JsonObject, { path, shown, listLength }: NonNullable<KeptValue['item']>): boolean {
-  const list = valueAt(edited, path.slice(0, -1));
-  const item = valueAt(edited, path);
-  if (!Array.isArray(list) || list.length < listLength || item === undefined) return false;
-  return canonicalJson(item) === canonicalJson(shown);
+function placesOf(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
+  const digests = new Map<string, string | undefined>();
+  const digestAt = (path: Path): string | undefined => {
+    const key = JSON.stringify(path);
+    if (!digests.has(key)) {
+      const item = valueAt(edited, path);
+      digests.set(key, item === undefined ? undefined : jsonDigest(item));
+    }
+    return digests.get(key);
+  };
+  return ({ path, shownDigest, listLength }) => {
+    const list = valueAt(edited, path.slice(0, -1));
+    return Array.isArray(list) && list.length >= listLength && digestAt(path) === shownDigest;
+  };
 }

@@ -1,6 +1,7 @@
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
 import { joinRedactions, sameTexts, wholeRedaction, withoutHidden } from '../../core/redact/join-redactions.ts';
+import { leavesOf } from '../../core/redact/leaves.ts';
 import { marksOf, redactionOf } from '../../core/redact/redact-arguments.ts';
 import type { Redaction, RedactionSettings } from '../../core/redact/redaction.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
@@ -13,10 +14,13 @@ export interface CallToRedact {
   redaction?: Redaction;
 }
 
+/** The texts and numbers of a call that are searched here: workflow code has two seconds. */
+const mostLeaves = 10_000;
+
 /**
  * What reviewers do not see of a call. Takes what an activity found by the same settings; otherwise applies the built-in
  * patterns here. The policies' own patterns need a library, which never runs here: undefined if they were not applied
- * to these arguments. What was found before stays hidden.
+ * to these arguments, and if these have too many values to search. What was found before stays hidden.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
@@ -25,6 +29,7 @@ export function redactionFor(
   const marks = marksOf(settings);
   if (redaction?.settings === marks.settings) return redaction;
   if (settings.patterns.length > 0 && redaction?.patterns !== marks.patterns) return undefined;
+  if (leavesOf(args).length > mostLeaves) return undefined;
   const command = ruled.shell === undefined ? undefined : ruled.subject;
   return joinRedactions(redactionOf(args, { settings, command }), redaction);
 }
