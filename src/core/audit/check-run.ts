@@ -85,6 +85,9 @@ export class RunCheck {
     if (!this.run.committed && recorded !== undefined) {
       return { kind: 'head', message: 'the run wrote a head, and its line says that it wrote none' };
     }
+    if (!this.run.committed && this.#older !== undefined) {
+      return { kind: 'head', message: 'the older export has a head of this run, and this one says that it has none' };
+    }
     if (!this.run.committed || !this.#isWhole) return undefined;
     const isHead = root === rootOf(this.#tree);
     const wrong = isHead ? undefined : ({ kind: 'head', message: 'the entries do not lead to this head' } as const);

@@ -259,6 +259,18 @@ describe('an older export', () => {
     expect(first).toMatchObject({ kind: 'head', line: at(4) + 1, workflowId: 'alice' });
   });
 
+  test('has the head of a run that now says it wrote none', async () => {
+    const { heads } = await verified(sampleExport({ entries: 4 }));
+    const forged = unsigned.map((text) => {
+      const line = JSON.parse(text) as Record<string, unknown>;
+      if (line['line'] === 'run') return JSON.stringify({ ...line, committed: false });
+      const { salts: _, recorded: __, ...rest } = line;
+      return JSON.stringify(rest);
+    });
+    const [first] = (await verified(resealed(forged), { since: heads })).findings;
+    expect(first).toMatchObject({ kind: 'head', message: expect.stringContaining('says that it has none') });
+  });
+
   test('has more entries than the newer one', async () => {
     const { heads } = await verified(intact);
     const [first] = (await verified(sampleExport({ entries: 4 }), { since: heads })).findings;
