@@ -14,22 +14,27 @@ export interface CallToRedact {
   redaction?: Redaction;
 }
 
-/** The texts and numbers of a call that are searched here: workflow code has two seconds. */
+/** The texts and numbers that one activation searches, and their characters: workflow code has two seconds. */
 const mostLeaves = 10_000;
+const mostCharacters = 1_000_000;
 
 /**
  * What reviewers do not see of a call. Takes what an activity found by the same settings; otherwise applies the built-in
  * patterns here. The policies' own patterns need a library, which never runs here: undefined if they were not applied
- * to these arguments, and if these have too many values to search. What was found before stays hidden.
+ * to these arguments, and if these are too large to search. `among`: the number of calls that are searched in the same
+ * activation. What was found before stays hidden.
  */
 export function redactionFor(
   { args, ruled, redaction }: CallToRedact,
   settings: RedactionSettings,
+  among = 1,
 ): Redaction | undefined {
   const marks = marksOf(settings);
   if (redaction?.settings === marks.settings) return redaction;
   if (settings.patterns.length > 0 && redaction?.patterns !== marks.patterns) return undefined;
-  if (leavesOf(args).length > mostLeaves) return undefined;
+  const leaves = leavesOf(args);
+  const characters = leaves.reduce((sum, { text }) => sum + text.length, 0);
+  if (leaves.length > mostLeaves / among || characters > mostCharacters / among) return undefined;
   const command = ruled.shell === undefined ? undefined : ruled.subject;
   return joinRedactions(redactionOf(args, { settings, command }), redaction);
 }

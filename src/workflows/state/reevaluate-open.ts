@@ -25,7 +25,7 @@ export function reevaluateOpen(
   state.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, ...change });
   const atMs = Math.min(sentAtMs, Date.now());
   const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
-  for (const record of waiting) reevaluate(state, rules, record, atMs);
+  for (const record of waiting) reevaluate(state, rules, record, { atMs, among: waiting.length });
   const settled = waiting.flatMap(({ request: { requestId } }) => {
     const found = requestOf(state.ledger, requestId);
     return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
@@ -33,7 +33,12 @@ export function reevaluateOpen(
   return { policyDigest: digest, settled };
 }
 
-function reevaluate(state: GateState, rules: ActivePolicies, record: RequestRecord, atMs: number): void {
+function reevaluate(
+  state: GateState,
+  rules: ActivePolicies,
+  record: RequestRecord,
+  { atMs, among }: { atMs: number; among: number },
+): void {
   const { request, ruled, terms: before } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
@@ -44,7 +49,7 @@ function reevaluate(state: GateState, rules: ActivePolicies, record: RequestReco
     return;
   }
   // What was hidden stays hidden. Patterns that nobody has applied to these arguments hide them as a whole.
-  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact);
+  const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
   const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
   const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
   const { shownArguments: shownBefore, notShown } = request;

@@ -70,4 +70,8 @@ test('a workflow does not search more values than it can in its time: it shows n
   expect(redactionFor({ args, ruled }, settings)).toBeUndefined();
   expect(performance.now() - begunMs).toBeLessThan(1_000);
   expect(redactionFor({ args: { list: ['x'] }, ruled }, settings)).toMatchObject({ values: [] });
+  // The calls that one activation searches share its time.
+  const long = { text: 'x'.repeat(30_000) };
+  expect(redactionFor({ args: long, ruled }, settings)).toMatchObject({ values: [] });
+  expect(redactionFor({ args: long, ruled }, settings, 50)).toBeUndefined();
 });
