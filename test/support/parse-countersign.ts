@@ -15,6 +15,7 @@ export async function countersignProblem(words: readonly string[], isWhole: bool
     return undefined;
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string };
+    if (code === 'commander.helpDisplayed') return undefined;
     return !isWhole && nothingLacking.includes(code) ? undefined : message;
   }
 }
