@@ -54,20 +54,27 @@ export class PolicyTimeline {
     return [...(found?.tools ?? []), ...this.#tools];
   }
 
-  /** Takes the one change, by `setPolicy` or by the calling run, that leads to the policies of this digest. */
+  /**
+   * Takes the one change, by `setPolicy` or by the calling run, that leads to the policies of this digest. After a handoff
+   * the change may come before any entry names the agent that is in charge now.
+   */
   #found(digest: string): PolicyChange | undefined {
-    const leadsThere = (parents: Policy[] | undefined, change: PolicyChange | undefined): boolean => {
-      const layers = this.#layers(this.#agent, parents, change);
-      return layers !== undefined && policyDigest(layers) === digest;
-    };
+    const known = this.#agent;
     this.#why = undefined;
-    const change = this.#changes.find((each) => leadsThere(this.#parents, each));
-    if (change !== undefined) return change;
-    const parents = this.#inherited.find((each) => leadsThere(each, this.#change));
-    if (parents !== undefined) this.#parents = parents;
-    else if (!leadsThere(this.#parents, this.#change)) {
-      this.#why = 'the history does not keep the policies that were set here';
+    for (const agent of [known, ...this.#agents.map((each) => each.agent)]) {
+      const leadsThere = (parents: Policy[] | undefined, change: PolicyChange | undefined): boolean => {
+        const layers = this.#layers(agent, parents, change);
+        return layers !== undefined && policyDigest(layers) === digest;
+      };
+      this.#agent = agent;
+      const change = this.#changes.find((each) => leadsThere(this.#parents, each));
+      if (change !== undefined) return change;
+      const parents = this.#inherited.find((each) => leadsThere(each, this.#change));
+      if (parents !== undefined) this.#parents = parents;
+      if (parents !== undefined || leadsThere(this.#parents, this.#change)) return undefined;
     }
+    this.#agent = known;
+    this.#why = 'the history does not keep the policies that were set here';
     return undefined;
   }
 

@@ -239,7 +239,7 @@ test('runs: by state and agent, page by page, the newest first', async () => {
   await eventually('the list', async () => (await ids('--status', 'waiting')).includes(waiting.workflowId));
   await eventually('the list', async () => (await ids('--status', 'completed')).includes(done.workflowId));
   expect(await ids('--status', 'running')).not.toContain(waiting.workflowId);
-  expect(await ids('--agent', 'nobody')).toEqual([]);
+  expect(await ids('--agent', 'absent-agent')).toEqual([]);
   expect(await ids('--agent', 'tester')).toEqual(expect.arrayContaining([waiting.workflowId, done.workflowId]));
   const one = await cli(['runs', '--limit', '1', ...flags]);
   expect(jsonLines(one)).toHaveLength(1);

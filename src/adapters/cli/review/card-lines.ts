@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import type { Card } from '../../../core/card/card.ts';
 import { cardOf } from '../../../core/card/card-of.ts';
@@ -44,9 +45,9 @@ export function cardLines(open: OpenCard, columns: number, style: Styling): stri
  * follows, such as the words of the model and what each answer does, may stay below.
  */
 export function requiredLines(open: OpenCard, columns: number, style: Styling): number {
-  const all = cardLines(open, columns, style);
+  const all = cardLines(open, columns, style).map((line) => stripVTControlCharacters(line));
   // The last such line is the card's own: after it, texts from elsewhere have a label or a bar before them.
-  const end = all.lastIndexOf(style('dim', headings.who));
+  const end = all.lastIndexOf(headings.who);
   return end === -1 ? all.length : end;
 }
 

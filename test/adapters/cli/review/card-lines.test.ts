@@ -1,0 +1,27 @@
+import { styleText } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { cardLines, requiredLines } from '../../../../src/adapters/cli/review/card-lines.ts';
+import type { OpenCard } from '../../../../src/adapters/cli/review/review-state.ts';
+import type { Style } from '../../../../src/adapters/cli/output.ts';
+import { cardRequest } from '../../../core/card/sample-requests.ts';
+import { listedRow } from '../support.ts';
+
+test.each<[string, (format: Style, text: string) => string]>([
+  ['with colours', (format, text) => styleText(format, text, { validateStream: false })],
+  ['without', (_format, text) => text],
+])('what must be seen ends before who runs it, %s', (_name, style) => {
+  // The tool's own sentence is the only text that could pass for a heading.
+  const request = cardRequest({ sentence: 'Who and what runs it' });
+  const open: OpenCard = {
+    row: listedRow({ requestId: request.requestId, digest: request.digest }),
+    request,
+    unfolded: false,
+    scroll: 0,
+    seen: 0,
+  };
+  const lines = cardLines(open, 80, style);
+  const end = requiredLines(open, 80, style);
+  expect(lines[end]).toContain('Who and what runs it');
+  expect(lines.slice(0, end).join('\n')).toContain('Refunds need a person');
+  expect(end).toBeLessThan(lines.length);
+});
