@@ -22,12 +22,12 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3'
 const rounds = Number(values.rounds);
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What the viewers of one run saw. */
+/** The measurements of one run and its viewers. */
 interface Watched {
   events: number;
-  /** Of each piece of news: how old its newest token was, in milliseconds. */
+  /** For each update of a viewer: the age of its newest token, in milliseconds. */
   newest: number[];
-  /** How old each token was. */
+  /** The age of each token when a viewer got it, in milliseconds. */
   each: number[];
 }
 
@@ -68,7 +68,7 @@ try {
 interface Row {
   name: string;
   viewers: number;
-  /** Of the whole run: least and most of the rounds. */
+  /** The history events of the whole run: the least and the most over all rounds. */
   events: [number, number];
   newest: Spread;
   each: Spread;

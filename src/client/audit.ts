@@ -14,8 +14,8 @@ import { publicKeyOf, readPrivateKey } from './reviewer-key.ts';
 /** Options of `client.audit`. */
 export interface AuditOptions {
   /**
-   * What the export withholds: members of entries such as `reason` and `reviewerId`, and `caller`, `sender`, `worker` and
-   * `arguments`. Entries still verify. Default: nothing.
+   * Names of members to leave out: `reason`, `reviewerId` and other members of entries, and `caller`, `sender`, `worker`,
+   * `arguments`. Entries still verify. Default: none.
    */
   withhold?: readonly string[];
   /** Ed25519: PEM without a passphrase, or 32 bytes in base64. Each line is signed with it. Default: not signed. */

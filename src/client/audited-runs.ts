@@ -1,5 +1,6 @@
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { listedExecutions } from './listed-executions.ts';
 
 /** What to export: a run by its workflow id, or all runs that a visibility query finds. */
 export type AuditScope = { workflowId: string } | { query: string };
@@ -18,25 +19,12 @@ const continuedAsNew = 6;
 export async function findRuns(session: Session, scope: AuditScope): Promise<FoundRun[]> {
   if ('workflowId' in scope) return [await newestOf(session, scope.workflowId)];
   const found: FoundRun[] = [];
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await callServer(
-      session,
-      () =>
-        session.connection.workflowService.listWorkflowExecutions({
-          namespace: session.namespace,
-          query: scope.query,
-          pageSize: 1_000,
-          nextPageToken,
-        }),
-      { timeoutMs: 30_000 },
-    );
-    for (const { execution, status } of page.executions) {
+  for await (const page of listedExecutions(session, { query: scope.query, timeoutMs: 30_000 })) {
+    for (const { execution, status } of page) {
       if (Number(status) === continuedAsNew) continue;
       found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
     }
-    nextPageToken = page.nextPageToken;
-  } while (nextPageToken.length > 0);
+  }
   // Visibility lists the newest first.
   return found.toReversed();
 }

@@ -6,6 +6,7 @@ import { largePayloadsOf } from '../payload-folder/large-payloads.ts';
 import { type PayloadFolder, openPayloadFolder } from '../payload-folder/open-folder.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { listedExecutions } from './listed-executions.ts';
 import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 
 /** Options of `cleanPayloads`. */
@@ -53,9 +54,13 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   const folder = openPayloadFolder(wanted.folder, session.namespace);
   const named = new Set<string>();
   let runs = 0;
-  for await (const execution of allRuns(session)) {
-    runs += 1;
-    for (const name of await namesIn(session, folder, execution)) named.add(name);
+  // Every execution that the namespace still keeps, whoever started it.
+  for await (const page of listedExecutions(session)) {
+    for (const { execution } of page) {
+      runs += 1;
+      const listed = { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
+      for (const name of await namesIn(session, folder, listed)) named.add(name);
+    }
   }
   return { ...(await cleanFolder(folder.path, (name) => named.has(name), { beforeMs, dryRun })), runs };
 }
@@ -63,20 +68,6 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
 interface Execution {
   workflowId: string;
   runId: string;
-}
-
-/** Every execution that the namespace still keeps, whoever started it. */
-async function* allRuns(session: Session): AsyncGenerator<Execution> {
-  const { workflowService } = session.connection;
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const request = { namespace: session.namespace, pageSize: 1_000, nextPageToken };
-    const page = await callServer(session, () => workflowService.listWorkflowExecutions(request));
-    for (const { execution } of page.executions) {
-      yield { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
-    }
-    nextPageToken = page.nextPageToken;
-  } while (nextPageToken.length > 0);
 }
 
 /** The payload files that one history names. */

@@ -2,9 +2,10 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { workflowType } from '../contract.ts';
-import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { decodeHistory } from './decode-history.ts';
+import { inParallel } from './in-parallel.ts';
+import { listedExecutions } from './listed-executions.ts';
 import { indexedIds } from './memo-rows.ts';
 import { readPage } from './read-executions.ts';
 
@@ -41,6 +42,8 @@ export interface ListedRun {
 type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 const pageSize = 100;
+/** How many first events of runs are read at the same time. */
+const readsAtOnce = 8;
 
 const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
   running: (ids) => `ExecutionStatus = "Running" AND ${ids} IS NULL`,
@@ -64,32 +67,16 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
     status === undefined ? 'ExecutionStatus != "ContinuedAsNew"' : byStatus[status](ids),
   ].join(' AND ');
   let left = limit;
-  for (let next: Uint8Array | undefined; left > 0;) {
-    const page = await callServer(session, () => listPage(session, query, next));
-    for (const run of await Promise.all(page.rows.map((row) => listed(session, row)))) {
+  if (left <= 0) return;
+  for await (const page of listedExecutions(session, { query, pageSize })) {
+    for (const run of await inParallel(page, readsAtOnce, (row) => listed(session, row))) {
       if (left <= 0) return;
       if (agent !== undefined && run.agent !== agent) continue;
       left -= 1;
       yield run;
     }
-    if (page.next === undefined) return;
-    next = page.next;
+    if (left <= 0) return;
   }
-}
-
-async function listPage(
-  { connection, namespace }: Session,
-  query: string,
-  nextPageToken: Uint8Array | undefined,
-): Promise<{ rows: Row[]; next?: Uint8Array }> {
-  const answer = await connection.workflowService.listWorkflowExecutions({
-    namespace,
-    query,
-    pageSize,
-    ...(nextPageToken !== undefined && { nextPageToken }),
-  });
-  const { executions: rows, nextPageToken: next } = answer;
-  return next.length > 0 ? { rows, next } : { rows };
 }
 
 async function listed(session: Session, row: Row): Promise<ListedRun> {

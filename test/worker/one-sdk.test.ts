@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { copySdk } from '../support/second-sdk-copy.ts';
 
 /** A project with a copy of Temporal's client, worker and workflow packages of its own. */
 
@@ -11,24 +12,7 @@ const ours = join(root, 'node_modules');
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-two-copies-')));
 const theirs = join(project, 'node_modules');
 
-beforeAll(() => {
-  mkdirSync(join(theirs, '@temporalio'), { recursive: true });
-  for (const name of ['client', 'workflow']) {
-    cpSync(join(ours, '@temporalio', name), join(theirs, '@temporalio', name), { recursive: true });
-  }
-  // What the copies need themselves is linked, so it is the same.
-  for (const name of [
-    '@temporalio/common',
-    '@temporalio/proto',
-    '@grpc',
-    'nexus-rpc',
-    'long',
-    'uuid',
-    'abort-controller',
-  ]) {
-    symlinkSync(join(ours, name), join(theirs, name));
-  }
-});
+beforeAll(() => copySdk(project, ['client', 'workflow']));
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 function run(script: string): string {

@@ -1,5 +1,6 @@
 /** A report on one run, as one page of HTML without scripts: who was entitled, what they saw and decided, what ran. */
 import { escapeText } from '../base/escape-text.ts';
+import { escapeHtml, htmlPage } from '../base/html-page.ts';
 import type { Json } from '../base/tool-call.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 import { reportStyle } from './report-style.ts';
@@ -11,19 +12,9 @@ export function auditReport(lines: readonly AuditLine[]): string {
   const entries = lines.filter((line) => line.line === 'entry');
   const activities = lines.filter((line) => line.line === 'activity');
   const calls = callsOf(entries);
-  const title = `Audit of run ${text(run?.workflowId)}`;
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
-    `<title>${title}</title>`,
-    `<style>${reportStyle}</style>`,
-    '</head>',
-    '<body>',
-    `<h1>${title}</h1>`,
+  const workflowId = run?.workflowId ?? '';
+  const body = [
+    `<h1>Audit of run ${text(workflowId)}</h1>`,
     summary(run, head, entries),
     '<h2>Calls</h2>',
     ...(calls.length === 0 ? ['<p>The run asked for no call.</p>'] : []),
@@ -31,10 +22,8 @@ export function auditReport(lines: readonly AuditLine[]): string {
     oversight(entries),
     proofSection(run, head, entries.length),
     journalTable(entries),
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n');
+  ];
+  return `${htmlPage({ title: `Audit of run ${escapeText(workflowId)}`, style: reportStyle, body: body.join('\n') })}\n`;
 }
 
 interface Call {
@@ -229,11 +218,5 @@ function shown({ entry, withheld = {} }: EntryLine, name: string): string {
 function text(value: Json | undefined): string {
   if (value === undefined || value === null) return '–';
   if (Array.isArray(value)) return value.map(text).join(', ');
-  const plain = escapeText(typeof value === 'string' ? value : JSON.stringify(value));
-  return plain
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return escapeHtml(escapeText(typeof value === 'string' ? value : JSON.stringify(value)));
 }

@@ -1,7 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { base64FromBytes } from '../base/base64.ts';
-
 /** The style of a card in HTML: made for a phone first, dark and light. It loads nothing. */
 export const cardStyle = `
 :root { color-scheme: light dark; }
@@ -58,6 +54,3 @@ body { margin: 0; background: #f4f5f7; }
     --removed: #ffa49c; --removed-paper: #331312; }
 }
 `;
-
-/** Allows the style in a Content-Security-Policy: `style-src 'sha256-…'`. */
-export const cardStyleSource = `'sha256-${base64FromBytes(sha256(utf8ToBytes(cardStyle)))}'`;

@@ -2,6 +2,7 @@
  * A card as HTML without scripts, addresses and style attributes. All text from elsewhere is content of elements, never
  * part of a tag.
  */
+import { escapeHtml, htmlPage } from '../base/html-page.ts';
 import { visibleEscape } from '../base/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {
@@ -17,25 +18,11 @@ import {
   timeNote,
 } from './card-words.ts';
 import { hiddenNote } from './cut-text.ts';
-import { cardStyle, cardStyleSource } from './html-style.ts';
+import { cardStyle } from './html-style.ts';
 
 /** A whole page, which loads nothing and runs nothing. */
 export function renderHtmlPage(card: Card): string {
-  const policy = `default-src 'none'; style-src ${cardStyleSource}; base-uri 'none'; form-action 'none'`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${escaped(card.sentence.text)}</title>
-<style>${cardStyle}</style>
-</head>
-<body>
-${renderHtml(card)}
-</body>
-</html>`;
+  return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card) });
 }
 
 /** The card alone, as one `article`. `cardStyle` styles it. */
@@ -43,7 +30,7 @@ export function renderHtml(card: Card): string {
   const note = argumentsNote(card);
   const { words } = card;
   const sections: [heading: string, content: string][] = [
-    [headings.arguments, note === '' ? fieldsHtml(card) : `<p>${escaped(note)}</p>`],
+    [headings.arguments, note === '' ? fieldsHtml(card) : `<p>${escapeHtml(note)}</p>`],
     [headings.changes, changesHtml(card)],
     [headings.why, rowsHtml(card.why)],
     [headings.who, rowsHtml(card.who)],
@@ -61,11 +48,11 @@ export function renderHtml(card: Card): string {
     `<h1><bdi>${textHtml(card.sentence)}</bdi></h1>`,
     ...(warnings === '' ? [] : [`<ul class="warnings">${warnings}</ul>`]),
     ...sections.flatMap(([heading, content]) =>
-      content === '' ? [] : [`<section><h2>${escaped(heading)}</h2>${content}</section>`],
+      content === '' ? [] : [`<section><h2>${escapeHtml(heading)}</h2>${content}</section>`],
     ),
     ...(card.raw === ''
       ? []
-      : [`<details><summary>${headings.raw}</summary><pre>\n${escaped(card.raw)}</pre></details>`]),
+      : [`<details><summary>${headings.raw}</summary><pre>\n${escapeHtml(card.raw)}</pre></details>`]),
     '</article>',
   ].join('\n');
 }
@@ -102,13 +89,13 @@ function rowsHtml(rows: readonly CardRow[]): string {
 function textHtml(text: CardText): string {
   if (text.hidden === undefined) return marked(text.text);
   const note = `… ${hiddenNote(text).slice(1, -1)}: the raw call shows them …`;
-  return `${marked(text.text)}<span class="cut">${escaped(note)}</span>${marked(text.end ?? '')}`;
+  return `${marked(text.text)}<span class="cut">${escapeHtml(note)}</span>${marked(text.end ?? '')}`;
 }
 
 function changesHtml(card: Card): string {
   const note = previewNote(card);
   if (note !== undefined) {
-    return `<p>${escaped(note.text)}</p>${note.message === undefined ? '' : `<pre>\n${marked(note.message)}</pre>`}`;
+    return `<p>${escapeHtml(note.text)}</p>${note.message === undefined ? '' : `<pre>\n${marked(note.message)}</pre>`}`;
   }
   if (card.preview?.state !== 'ready') return '';
   return card.preview.changes.map(changeHtml).join('');
@@ -116,13 +103,13 @@ function changesHtml(card: Card): string {
 
 function changeHtml(change: CardChange): string {
   const rest = changeRest(change);
-  const cut = rest === '' ? '' : `<span class="cut">… ${escaped(rest)}</span>`;
+  const cut = rest === '' ? '' : `<span class="cut">… ${escapeHtml(rest)}</span>`;
   return `<p><bdi>${marked(changeTitle(change))}</bdi></p>${change.kind === 'table' ? tableHtml(change) : linesHtml(change)}${cut}`;
 }
 
 function linesHtml({ lines }: CardChange & { kind: 'text' }): string {
   const shown = lines.map(
-    ({ kind, text }) => `<span class="${kind}">${escaped(diffMarks[kind])}${textHtml(text)}</span>`,
+    ({ kind, text }) => `<span class="${kind}">${escapeHtml(diffMarks[kind])}${textHtml(text)}</span>`,
   );
   return `<pre>\n${shown.join('')}</pre>`;
 }
@@ -143,12 +130,5 @@ function tableHtml({ columns, rows }: CardChange & { kind: 'table' }): string {
 
 /** Escaped text in which the escapes of invisible and look-alike characters stand out. */
 function marked(text: string): string {
-  return escaped(text).replace(visibleEscape, (each) => `<mark>${each}</mark>`);
-}
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-
-/** For the content of an element; no text stands in an attribute. */
-function escaped(text: string): string {
-  return text.replace(/[&<>]/g, (character) => entities[character]!);
+  return escapeHtml(text).replace(visibleEscape, (each) => `<mark>${each}</mark>`);
 }

@@ -38,7 +38,7 @@ export interface ApprovalResultEvent extends Recorded {
   /** `pending`: the tool runs now; its `tool_result` says how it ended. */
   ran: Ran;
   identity?: Identity;
-  /** What "always" left behind. */
+  /** The grant that the decision's "always" made. */
   grantId?: string;
   /** For `superseded`: by a policy, a grant or an edit, and the id of the rule, grant or request. */
   by?: string;

@@ -95,7 +95,7 @@ export interface Settlement {
   reviewerId?: string;
   identity?: Identity;
   decisionId?: string;
-  /** What that reviewer saw, as their channel says. */
+  /** The view that the reviewer's channel says it showed before the vote. */
   viewed?: Viewed;
   /** ISO 8601. */
   settledAt: string;

@@ -3,7 +3,7 @@
  * decision covers it.
  */
 export interface Viewed {
-  /** Where it was shown, such as `cli`; at most 40 characters. */
+  /** The channel that showed the request, such as `cli`; at most 40 characters. */
   channel?: string;
   /** SHA-256 of the card that was shown: 64 hex characters. */
   card?: string;

@@ -115,7 +115,7 @@ export interface Policy {
   approval: ApprovalSettings;
   /** Rules that assess calls. See docs/assessment.md. */
   assess?: AssessRule[];
-  /** What is redacted in arguments that reviewers see. See docs/policy.md. */
+  /** Says which values of arguments reviewers see as placeholders. See docs/policy.md. */
   redact?: RedactSettings;
   /** The members of the groups that this policy's rules name. */
   directory?: Directory;

@@ -1,6 +1,6 @@
 /** `countersign doctor`: each fault made for real, on a real server, and named with the command that mends it. */
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -9,6 +9,7 @@ import { engineOf, ownVersion, workerIdentity } from '../../../src/connection/wo
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
+import { copySdk } from '../../support/second-sdk-copy.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { type World, openWorld } from '../../support/world.ts';
 import { type CliOptions, cli, jsonLines } from './support.ts';
@@ -199,20 +200,7 @@ test.each([
 });
 
 test("two copies of Temporal's SDK are named", async () => {
-  const ours = join(import.meta.dirname, '..', '..', '..', 'node_modules');
-  const theirs = join(folder, 'node_modules');
-  mkdirSync(join(theirs, '@temporalio'), { recursive: true });
-  cpSync(join(ours, '@temporalio', 'client'), join(theirs, '@temporalio', 'client'), { recursive: true });
-  for (const name of [
-    '@temporalio/common',
-    '@temporalio/proto',
-    '@grpc',
-    'nexus-rpc',
-    'long',
-    'uuid',
-    'abort-controller',
-  ])
-    symlinkSync(join(ours, name), join(theirs, name));
+  copySdk(folder, ['client']);
   // A module of the user's that takes the other copy along.
   writeFileSync(join(folder, 'countersign.config.js'), `import '@temporalio/client'; export default { agents: [] };`);
   try {
