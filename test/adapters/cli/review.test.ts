@@ -34,7 +34,8 @@ onTmux('on a terminal', () => {
   });
 
   const review = async (run: RunInTest, options: TmuxOptions = {}, ...flags: string[]): Promise<TmuxTerminal> => {
-    const env = { NODE_OPTIONS: '', EDITOR: '', VISUAL: '', ...options.env };
+    // A bug: with CI set, ink drew nothing, on a terminal too.
+    const env = { NODE_OPTIONS: '', EDITOR: '', VISUAL: '', CI: 'true', ...options.env };
     const words = ['review', '--run', run.workflowId, '--address', sharedAddress(), '--reviewer', 'rita', ...flags];
     const terminal = await openTmux([process.execPath, main, ...words], { rows: 40, ...options, env });
     terminals.push(terminal);

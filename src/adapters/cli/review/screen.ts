@@ -40,7 +40,8 @@ export function openScreen(events: ScreenEvents): Screen {
     );
   };
   const frame = (lines: readonly string[]): ReactElement => createElement(Lines, { lines });
-  const app = render(frame([]), { alternateScreen: true, exitOnCtrlC: false });
+  // `review` has checked that this is a terminal; by itself, ink draws nothing where the environment sets CI.
+  const app = render(frame([]), { alternateScreen: true, exitOnCtrlC: false, interactive: true });
   const { stdout } = process;
   const resized = (): void => events.resize({ columns: stdout.columns, rows: stdout.rows });
   stdout.on('resize', resized);
