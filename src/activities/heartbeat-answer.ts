@@ -12,7 +12,7 @@ export interface AnswerHeartbeats {
 }
 
 /** Shorter than the worker's throttle, which sends the last details that it has when its own interval is over. */
-const intervalMs = 100;
+const intervalMs = 25;
 
 /**
  * Heartbeats like `keepHeartbeating`, and again while text arrives. The worker sends them to the server at its own pace,

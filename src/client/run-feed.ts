@@ -19,7 +19,7 @@ const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
  * The pauses between two descriptions of a run whose model streams, in milliseconds: after news, the worker sends none for
  * a while (`maxHeartbeatThrottleInterval`, 250 milliseconds); then a viewer should have the next ones soon.
  */
-const pausesMs = { afterNews: 150, least: 50, most: 250 };
+const pausesMs = { afterNews: 200, least: 20, most: 250 };
 
 /**
  * The events of one run as they happen, for all viewers of a client: one poller, however many they are. It keeps the last

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createClient } from '../../src/client/client.ts';
+import { makeNamespace } from '../support/make-namespace.ts';
 import { type Tarball, makeOutsideProject, pack } from '../support/outside-project.ts';
 import { killAll, spawnReady } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
@@ -23,11 +25,16 @@ let env: NodeJS.ProcessEnv;
 
 const cli = (): string => join(project, 'node_modules', 'countersign', 'dist', 'adapters', 'cli', 'main.js');
 
-beforeAll(() => {
+beforeAll(async () => {
   tarball = pack(folder);
   project = makeOutsideProject(tarball.path, process.env.COUNTERSIGN_TEST_SDK);
   const id = `outside-${randomUUID()}`;
-  env = { ...process.env, TEMPORAL_ADDRESS: sharedAddress(), TASK_QUEUE: id, WORKFLOW_ID: id };
+  // A namespace of its own: clients without its codecs cannot read its requests, and other tests list all requests.
+  await makeNamespace(id);
+  const client = await createClient({ address: sharedAddress(), namespace: id, connectTimeoutMs: 30_000 });
+  await client.setUp();
+  await client.close();
+  env = { ...process.env, TEMPORAL_ADDRESS: sharedAddress(), TEMPORAL_NAMESPACE: id, TASK_QUEUE: id, WORKFLOW_ID: id };
 });
 afterAll(async () => {
   await killAll();

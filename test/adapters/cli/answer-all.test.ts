@@ -5,17 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RunInput } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
+import { makeNamespace } from '../../support/make-namespace.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { cli, jsonLines, parseCli } from './support.ts';
 
 const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
-/** No other test has an agent of this name, so `--agent` keeps its requests apart. */
-const agent = `batch-${randomUUID()}`;
+/** Of these tests alone: an inbox that no other test writes to. */
+const namespace = `batch-${randomUUID()}`;
+const agent = 'batch';
+const env = { TEMPORAL_NAMESPACE: namespace };
+const answer = (words: string[]) => cli(words, { env });
 let world: World;
 const started: RunInTest[] = [];
 beforeAll(async () => {
-  world = await openWorld({ agentsIn: (folder) => [{ ...testAgent(folder), name: agent }] });
+  await makeNamespace(namespace);
+  world = await openWorld({ namespace, worker: false, agentsIn: (folder) => [{ ...testAgent(folder), name: agent }] });
+  await world.client.setUp();
+  await world.startWorker();
 });
 afterEach(async () => {
   for (const run of started.splice(0)) await run.handle.terminate().catch(() => undefined);
@@ -40,14 +47,14 @@ async function ask(args: object[], input: Partial<RunInput> = {}): Promise<{ run
 test('without a terminal: --yes answers exactly what was listed, and prints a result for each', async () => {
   const one = await ask([{ to: 'ann' }, { to: 'bob' }]);
   const two = await ask([{ to: 'cy\u202e' }]);
-  const refused = await cli(['approve', '--all', '--agent', agent]);
+  const refused = await answer(['approve', '--all', '--agent', agent]);
   expect(refused).toEqual({
     code: 2,
     stdout: '',
     stderr: 'error: No terminal can ask whether to go on: add --yes to answer all that wait without a question.\n',
   });
   expect(await listed()).toHaveLength(3);
-  const result = await cli(['approve', '--all', '--agent', agent, '--yes', '--reviewer', 'rita']);
+  const result = await answer(['approve', '--all', '--agent', agent, '--yes', '--reviewer', 'rita']);
   expect(result.code).toBe(0);
   expect(new Set(jsonLines(result).map(({ requestId, outcome }) => [requestId, outcome].join(' ')))).toEqual(
     new Set([...one.ids, ...two.ids].map((id) => `${id} approved`)),
@@ -68,7 +75,7 @@ test('an approval leaves out what is not all shown; --unseen and a denial do not
   const secret = await ask([{ to: 'bob' }], hidden);
   const long = await ask([{ text: 'x'.repeat(5_000) }]);
   const all = ['--all', '--agent', agent, '--yes'];
-  const approved = await cli(['approve', ...all]);
+  const approved = await answer(['approve', ...all]);
   expect(approved.code).toBe(1);
   const byId = new Map(jsonLines(approved).map((line) => [line['requestId'], line]));
   expect(byId.get(open.ids[0]!)).toMatchObject({ accepted: true, outcome: 'approved' });
@@ -80,9 +87,9 @@ test('an approval leaves out what is not all shown; --unseen and a denial do not
     accepted: false,
     message: 'left out: its arguments have 5011 characters, too many to show here',
   });
-  const denied = await cli(['deny', ...all, '--run', secret.run.workflowId, '--reason', 'closed']);
+  const denied = await answer(['deny', ...all, '--run', secret.run.workflowId, '--reason', 'closed']);
   expect([denied.code, jsonLines(denied)]).toEqual([0, [expect.objectContaining({ outcome: 'denied' })]]);
-  const unseen = await cli(['approve', ...all, '--unseen', '--run', long.run.workflowId]);
+  const unseen = await answer(['approve', ...all, '--unseen', '--run', long.run.workflowId]);
   expect([unseen.code, jsonLines(unseen)]).toEqual([0, [expect.objectContaining({ outcome: 'approved' })]]);
 });
 
@@ -90,7 +97,7 @@ test('an approval leaves out what is not all shown; --unseen and a denial do not
 function onTerminal(words: string[]) {
   const command = [process.execPath, main, ...words].join(' ');
   const child = spawn('script', ['-qfec', `stty cols 300; exec ${command}`, '/dev/null'], {
-    env: { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1' },
+    env: { ...process.env, ...env, NODE_OPTIONS: '', NO_COLOR: '1' },
   });
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
@@ -145,7 +152,7 @@ describe('on a terminal', () => {
 });
 
 test('nothing waits: exit 0', async () => {
-  const result = await cli(['deny', '--all', '--agent', agent, '--yes']);
+  const result = await answer(['deny', '--all', '--agent', agent, '--yes']);
   expect(result).toEqual({ code: 0, stdout: '', stderr: 'Nothing waits for approval.\n' });
 });
 
