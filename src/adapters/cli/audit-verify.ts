@@ -16,7 +16,10 @@ export function addAuditVerify(audit: Command): void {
   withClientFlags(audit.command('verify <file>'))
     .description('check an export: that nothing was deleted, moved, edited or cut off, and who signed it')
     .option('--key <public key>', 'the export must be signed with this key: 32 bytes in base64', publicKey)
-    .option('--since <file>', 'an older export: its runs must be the beginnings of these')
+    .option(
+      '--since <file>',
+      'an older export: its runs must be the beginnings of these; one that is not here is a note',
+    )
     .option('--live', "compare with the server's history, too")
     .action(verifyFile);
 }

@@ -68,6 +68,10 @@ export function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 
   return `${firstRunId} ${workflowId}`;
 }
 
+function workflowIdIn(key: string): string {
+  return key.slice(key.indexOf(' ') + 1);
+}
+
 export class AuditVerifier {
   readonly #options: VerifierOptions;
   readonly #findings: AuditFinding[] = [];
@@ -75,6 +79,8 @@ export class AuditVerifier {
   /** The runs whose head has not come yet. */
   readonly #runs = new Map<number, RunCheck>();
   readonly #closed = new Set<number>();
+  /** The runs of the export, by `runKey`. */
+  readonly #seen = new Set<string>();
   readonly #heads = new Map<string, JournalHead>();
   readonly #ruled = new Map<number, RunToRule>();
   #chain: ChainCheck | undefined;
@@ -116,6 +122,9 @@ export class AuditVerifier {
     if (!this.#ended) {
       const message = `the file ends after ${this.#last}: the rest of the export was cut off`;
       this.#find(this.#lines + 1, { kind: 'cut off', message });
+    }
+    for (const key of this.#options.since?.keys() ?? []) {
+      if (!this.#seen.has(key)) this.#notes.push(`run '${workflowIdIn(key)}' of the older export is not in this one`);
     }
     const { broken } = this.#chain ?? {};
     if (broken !== undefined) this.#findings.push({ ...broken, ...this.#brokenAt });
@@ -190,6 +199,7 @@ export class AuditVerifier {
     if (this.#runs.has(run.run) || this.#closed.has(run.run))
       return { kind: 'repeated', message: `run ${run.run} begins a second time` };
     this.#runCount += 1;
+    this.#seen.add(runKey(run));
     const check = new RunCheck(this.#export?.namespace ?? '', run, this.#options.since?.get(runKey(run)));
     this.#runs.set(run.run, check);
     if (this.#options.ruleAgain !== undefined) this.#ruled.set(run.run, { run, entries: [], evidence: [] });

@@ -47,6 +47,12 @@ export class RunCheck {
       return wrong ?? { kind: 'unreadable', message: 'the gap ends before it begins' };
     const { before } = this.run;
     this.#lastSeq = last;
+    const known = this.#older?.size ?? 0;
+    if (why === 'missing' && first <= known) {
+      this.#isWhole = false;
+      const message = `entries ${first} to ${Math.min(last, known)} are missing, and the older export has them`;
+      return { kind: 'deleted', message, seq: first };
+    }
     if (why === 'retention' && before?.size === last && first === 1) {
       this.#tree = before;
       this.#roots[last] = rootOf(before);

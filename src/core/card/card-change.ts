@@ -10,12 +10,17 @@ import { tableTotals } from './table-totals.ts';
 
 /** Two texts that differ in more lines are shown as one removed and one added. */
 const mostEdits = 1_000;
-const longestName = 300;
 
 type TableRow = (CardChange & { kind: 'table' })['rows'][number];
 
 export function cardChange(change: Change, bounds: CardBounds): CardChange {
   return change.kind === 'text' ? textChange(change, bounds) : tableChange(change, bounds);
+}
+
+/** True if a card with these bounds does not show all of the change's name, or of the name of a column. */
+export function isChangeNameCut(change: Change, { value }: CardBounds): boolean {
+  const names = change.kind === 'table' ? [change.name, ...change.columns] : [change.name];
+  return names.some((name) => isCut(cutLine(name, value)));
 }
 
 function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: CardBounds): CardChange {
@@ -24,7 +29,7 @@ function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: 
   const what = before === null ? 'is new' : after === null ? 'is removed' : before === after ? 'stays' : 'changes';
   return {
     kind: 'text',
-    name: cutInline(name, longestName),
+    name: cutInline(name, bounds.value),
     what,
     lines: shown.map(({ kind, text }): DiffLine => ({ kind, text: cutVisible(text, bounds) })),
     added: lines.filter(({ kind }) => kind === 'added').length,
@@ -81,8 +86,8 @@ function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds
   });
   return {
     kind: 'table',
-    name: cutInline(name, longestName),
-    columns: indexes.map((index) => (index < columns.length ? cutInline(columns[index]!, longestName) : '')),
+    name: cutInline(name, bounds.value),
+    columns: indexes.map((index) => (index < columns.length ? cutInline(columns[index]!, bounds.value) : '')),
     rows: texts,
     hiddenRows: rows.length - shown.length,
     cutCells,

@@ -7,7 +7,7 @@ import type { Always } from '../policy/policy.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
 import { type Card, type CardField, isCut } from './card.ts';
 import { cardAnswers } from './card-answers.ts';
-import { cardChange } from './card-change.ts';
+import { cardChange, isChangeNameCut } from './card-change.ts';
 import type { CardRequest } from './card-request.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
 import { cardSentence } from './card-sentence.ts';
@@ -56,7 +56,7 @@ export function cardOf(
     ...(request.settled !== undefined && { settled: settledRows(request.settled, bounds) }),
     raw: rawOf(request, written),
   };
-  const whole = isWhole(card, args, request);
+  const whole = isWhole(card, args, request, bounds);
   // Nobody approves calls to come by what could not all be read.
   const isAllRead = whole && redactedNames(request).length === 0;
   return {
@@ -134,6 +134,7 @@ function isWhole(
   card: Omit<Card, 'answers' | 'whole' | 'warnings'>,
   { left, isNameCut }: ArgumentFields,
   { shown, preview: given }: CardRequest,
+  bounds: CardBounds,
 ): boolean {
   const { sentence, preview } = card;
   const changes = preview?.state === 'ready' ? preview.changes : [];
@@ -150,6 +151,7 @@ function isWhole(
     !card.arguments.some(({ value }) => isCut(value)) &&
     !isChangeCut &&
     given?.state !== 'pending' &&
-    (given?.state !== 'ready' || given.cut === undefined)
+    (given?.state !== 'ready' ||
+      (given.cut === undefined && !given.changes.some((change) => isChangeNameCut(change, bounds))))
   );
 }

@@ -31,9 +31,18 @@ export function restorePlaceholders(
   function restored(value: Json, path: (string | number)[]): Json {
     if (Array.isArray(value)) return value.map((each, index) => restored(each, [...path, index]));
     if (typeof value === 'object' && value !== null) {
-      return Object.fromEntries(Object.keys(value).map((name) => [name, restored(value[name]!, [...path, name])]));
+      return Object.fromEntries(
+        Object.keys(value).map((name) => [unredactedName(name, path), restored(value[name]!, [...path, name])]),
+      );
     }
     return typeof value === 'string' ? restoredText(value, path) : value;
+  }
+
+  /** Only values are ever redacted: a placeholder in a name stands for nothing. */
+  function unredactedName(name: string, path: Path): string {
+    const [written] = name.match(known) ?? [];
+    if (written === undefined) return name;
+    throw new Misplaced(`${jsonPlace('arguments', path)}: the name of a member holds ${written}: write the name`);
   }
 
   function restoredText(text: string, path: (string | number)[]): Json {

@@ -271,6 +271,32 @@ describe('an older export', () => {
     expect(first).toMatchObject({ kind: 'head', message: expect.stringContaining('says that it has none') });
   });
 
+  test('has entries in the place of which the newer one has a gap', async () => {
+    const { heads } = await verified(unsigned);
+    const gap = { line: 'gap', run: 1, first: 1, last: 2, why: 'missing' };
+    const isFirst = (line: Record<string, unknown>, seq: number) =>
+      line['line'] === 'entry' && line['run'] === 1 && (line['entry'] as { seq: number }).seq === seq;
+    const forged = unsigned.flatMap((text) => {
+      const line = JSON.parse(text) as Record<string, unknown>;
+      if (isFirst(line, 2)) return [];
+      return isFirst(line, 1) ? [JSON.stringify({ ...gap, proof: line['proof'] })] : [text];
+    });
+    const [first] = (await verified(resealed(forged), { since: heads })).findings;
+    const message = 'entries 1 to 2 are missing, and the older export has them';
+    expect(first).toMatchObject({ kind: 'deleted', seq: 1, message });
+  });
+
+  test('has a run that is not in the newer one: a note', async () => {
+    const { heads } = await verified(intact);
+    const [head] = heads.values();
+    const since = new Map([...heads, ['0 gone run', head!]]);
+    const { ok, notes } = await verified(intact, { since });
+    expect({ ok, notes }).toEqual({
+      ok: true,
+      notes: expect.arrayContaining(["run 'gone run' of the older export is not in this one"]),
+    });
+  });
+
   test('has more entries than the newer one', async () => {
     const { heads } = await verified(intact);
     const [first] = (await verified(sampleExport({ entries: 4 }), { since: heads })).findings;

@@ -214,6 +214,19 @@ describe('what is cut', () => {
       },
     ],
     [
+      'the long name of a change',
+      { preview: { state: 'ready', changes: [{ kind: 'text', name: long, before: null, after: 'x' }] } },
+    ],
+    [
+      'the long name of a column',
+      {
+        preview: {
+          state: 'ready',
+          changes: [{ kind: 'table', name: 't', columns: [long], rows: [{ before: null, after: [1] }] }],
+        },
+      },
+    ],
+    [
       'a long line of a change',
       { preview: { state: 'ready', changes: [{ kind: 'text', name: 'f', before: null, after: long }] } },
     ],

@@ -106,6 +106,12 @@ describe('a placeholder anywhere else is refused with its place', () => {
       },
       changedItem('arguments.a[0].b', 'arguments.a[0]'),
     ],
+    [
+      'in the name of a member',
+      { a: { b: ann } },
+      { a: { '[EMAIL]': 'x' } },
+      'arguments.a: the name of a member holds [EMAIL]: write the name',
+    ],
     ['in an added item', { a: [ann] }, { a: ['[EMAIL]', '[EMAIL]'] }, newHere('arguments.a[1]')],
     [
       'in a list of lists that changed',
