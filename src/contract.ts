@@ -28,7 +28,7 @@ export type { MessageSignature, ParsedDecision as Decision, RequestedScope } fro
 export type { Viewed } from './core/messages/viewed.ts';
 export type { Identity } from './core/people/entitlement.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
-export type { Always, GrantKind, RunPolicies } from './core/policy/policy.ts';
+export type { Always, GrantKind, ReviewerKeyEntry, RunPolicies } from './core/policy/policy.ts';
 export type { JournalEntry, JournalHead } from './core/ledger/journal-entry.ts';
 export type {
   ApprovalDetails,

@@ -42,7 +42,15 @@ export type { ShellPart, ShellSplit, Uncertainty } from './core/shell/parts.ts';
 export type { Directory, Person } from './core/people/directory.ts';
 export type { ModelCallLimits } from './core/policy/run-config.ts';
 export type { Mode } from './core/policy/modes.ts';
-export type { ApprovalSettings, AskSettings, Policy, RedactSettings, Rule, Show } from './core/policy/policy.ts';
+export type {
+  ApprovalSettings,
+  AskSettings,
+  Policy,
+  RedactSettings,
+  ReviewerKeyEntry,
+  Rule,
+  Show,
+} from './core/policy/policy.ts';
 export type { Action } from './core/policy/action.ts';
 export type { SensitiveKind } from './core/redact/kinds.ts';
 export { assess } from './core/assess/assess.ts';

@@ -6,7 +6,12 @@ import type { ApprovalDetails, Decision } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../support/world.ts';
 
-const keys = { ann: createReviewerKey(), bob: createReviewerKey(), operator: createReviewerKey() };
+const keys = {
+  ann: createReviewerKey(),
+  bob: createReviewerKey(),
+  operator: createReviewerKey(),
+  gateway: createReviewerKey(),
+};
 const policy = {
   rules: [
     { pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], quorum: 2, verified: true } },
@@ -22,6 +27,7 @@ const policy = {
     'ann-laptop': keys.ann.publicKey,
     'bob-phone': keys.bob.publicKey,
     desk: { public_key: keys.operator.publicKey, operator: true },
+    gateway: { public_key: keys.gateway.publicKey, signs_for: ['group:finance'] },
   },
 };
 
@@ -62,6 +68,23 @@ test('two signatures approve; the run knows the signers', async () => {
     accepted: true,
     outcome: 'approved',
   });
+  await expect(run.result()).resolves.toMatchObject({ output: 'paid 1 to p' });
+  await expect(run.handle.query<ApprovalDetails, [object]>('approvals', { requestId })).resolves.toMatchObject({
+    settled: { outcome: 'approved', reviewerId: 'bob', identity: 'verified' },
+  });
+});
+
+test('a gateway signs for the people whom it authenticated', async () => {
+  const { run, requestId, workflowId } = await startAsking();
+  const { privateKey } = keys.gateway;
+  const to: SigningOptions = { keyId: 'gateway', privateKey, workflowId, namespace: 'default' };
+  const signed = (reviewerId?: string) => signDecision({ requestId, approved: true, reviewerId }, to);
+  for (const refused of [signed(), signed('zoe'), { ...signed('ann'), reviewerId: 'bob' }]) {
+    expect(await refusalOf(refused, workflowId)).toBe('unverified_reviewer');
+  }
+  const first = await world.client.decide(signed('ann'), { workflowId });
+  expect(first.votes).toEqual({ have: 1, need: 2 });
+  expect(await world.client.decide(signed('bob'), { workflowId })).toMatchObject({ outcome: 'approved' });
   await expect(run.result()).resolves.toMatchObject({ output: 'paid 1 to p' });
   await expect(run.handle.query<ApprovalDetails, [object]>('approvals', { requestId })).resolves.toMatchObject({
     settled: { outcome: 'approved', reviewerId: 'bob', identity: 'verified' },

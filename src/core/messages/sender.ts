@@ -1,5 +1,5 @@
 /** The sender of a message: unnamed, a claimed name, or a verified signer. */
-import { personOf, type Directory } from '../people/directory.ts';
+import { isOneOf, personOf, type Directory } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
@@ -21,7 +21,8 @@ export interface Sender {
 /**
  * Returns the sender of a message, or why the sender cannot be verified. Keys and their owners come from the ceiling: a
  * run's own policy verifies nobody. A message whose signature is not valid is refused, whoever it names; it is never
- * treated as unsigned. An operator's key needs no owner to change a policy or to revoke grants.
+ * treated as unsigned. An operator's key needs no owner to change a policy or to revoke grants. A key with `signsFor` is a
+ * gateway's: the message names the person, which is part of what is signed.
  */
 export function verifiedSender(
   sent: Addressed & { message: SentMessage },
@@ -50,8 +51,14 @@ export function claimedSender(
   const keys = ceiling?.reviewerKeys ?? {};
   const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
   if (key === undefined) return refused(`the operator's policy has no reviewer key '${keyId}'`);
-  const owner = ownerOf(ceiling?.directory, keyId);
   const isFree = key.operator && (action === 'setPolicy' || action === 'revoke');
+  const owners = ownersOf(ceiling?.directory, keyId);
+  if (key.signsFor !== undefined) {
+    // Its owner could be whomever they name.
+    if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
+    if (name !== '' || !isFree) return signedFor(key.signsFor, keyId, name, ceiling?.directory);
+  }
+  const owner = owners.length === 1 ? owners[0] : undefined;
   if (owner === undefined && !isFree) {
     return refused(`key '${keyId}' is not that of exactly one person of the operator's directory`);
   }
@@ -62,10 +69,24 @@ export function claimedSender(
   return { voter, operator: key.operator };
 }
 
-/** The owner of a key, in NFC. Undefined if the key has no owner, or several. */
-function ownerOf(directory: Directory | undefined, keyId: string): string | undefined {
+/** The person for whom a gateway signed. An operator's key makes nobody an operator whom it only names. */
+function signedFor(
+  signsFor: readonly string[],
+  keyId: string,
+  name: string,
+  directory: Directory | undefined,
+): Sender | { problem: Problem } {
+  if (name === '') return refused(`key '${keyId}' signs for others: the message must name the person`);
+  if (!signsFor.includes('*') && !isOneOf(directory, name, signsFor)) {
+    return refused(`key '${keyId}' does not sign for '${name}'`);
+  }
+  return { voter: { reviewerId: name.normalize('NFC'), identity: 'verified' }, operator: false };
+}
+
+/** The owners of a key, in NFC. */
+function ownersOf(directory: Directory | undefined, keyId: string): string[] {
   const owners = Object.keys(directory?.people ?? {}).filter((id) => personOf(directory, id)?.keys.includes(keyId));
-  return owners.length === 1 ? owners[0]?.normalize('NFC') : undefined;
+  return owners.map((id) => id.normalize('NFC'));
 }
 
 function refused(message: string): { problem: Problem } {

@@ -29,10 +29,16 @@ export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>
   return { people: Object.fromEntries(persons) as Directory['people'] };
 }
 
+type KeyDocument = Exclude<NonNullable<PolicyDocument['reviewer_keys']>[string], string>;
+
 function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable<Policy['reviewerKeys']> {
   const entries = Object.entries(keys).map(([id, key]) => {
-    const { public_key: publicKey, operator = false } = typeof key === 'string' ? { public_key: key } : key;
-    return [id, { publicKey, operator }] as const;
+    const {
+      public_key: publicKey,
+      operator = false,
+      signs_for: signsFor,
+    }: KeyDocument = typeof key === 'string' ? { public_key: key } : key;
+    return [id, written({ publicKey, operator, signsFor: signsFor?.map((name) => name.normalize('NFC')) })] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -23,6 +23,7 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 }
 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
+type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
 /** Names that differ only in Unicode form are one name: the directory would lose a person. */
 function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
@@ -43,7 +44,7 @@ function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
 }
 
 /** `known`: absent if the policy cannot know, because the keys are in the ceiling. */
-function keyProblems({ people }: DirectoryDocument, known: object | undefined): ShapeProblem[] {
+function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefined): ShapeProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(people).flatMap(([name, { keys = [] }]) =>
     keys.flatMap((id, index): ShapeProblem[] => {
@@ -52,6 +53,10 @@ function keyProblems({ people }: DirectoryDocument, known: object | undefined): 
       owners.set(id, owner ?? name);
       if (known !== undefined && !Object.hasOwn(known, id)) {
         return [{ path, message: `key '${id}' is not in 'reviewer_keys'` }];
+      }
+      const key = known?.[id];
+      if (typeof key === 'object' && key.signs_for !== undefined) {
+        return [{ path, message: `key '${id}' signs for others ('signs_for'): it cannot be a person's own` }];
       }
       if (owner === undefined || owner === name) return [];
       return [{ path, message: `key '${id}' is that of '${owner}': a key is one person's` }];

@@ -190,6 +190,14 @@ const reviewerKeys = z
       z.strictObject({
         public_key: publicKey,
         operator: z.boolean().optional().describe('Whether it may sign changes of policy. Default false.'),
+        signs_for: z
+          .array(text(200))
+          .min(1, 'must not be empty')
+          .max(1_000, 'must have at most 1000 items')
+          .optional()
+          .describe(
+            "Whom a gateway's key signs for: names, group:NAME, or * for everybody. Such a key is no person's own.",
+          ),
       }),
     ]),
   )

@@ -17,11 +17,13 @@ export type TextProblem = Place & { message: string };
 
 /** Maximum nesting of a policy document. The YAML parser recurses, and a stack overflow can end the process. */
 export const maxDocumentDepth = 50;
-const aliasSentence = 'anchors and aliases are not part of a policy: put a text that begins with * or & in quotes';
 const longestText = 1_000_000;
 
-/** Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws. */
-export function readPolicyText(text: string): PolicyText | { problems: TextProblem[] } {
+/**
+ * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws. `kind`
+ * is what the problems call the document.
+ */
+export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -46,14 +48,18 @@ export function readPolicyText(text: string): PolicyText | { problems: TextProbl
   const [document, second] = composer.compose(tokens, true, text.length);
   if (document === undefined) return refuse(0, 'the text holds no document');
   const [syntax] = [...document.errors, ...document.warnings];
-  if (syntax?.code === 'BAD_ALIAS') return refuse(syntax.pos[0], aliasSentence);
+  if (syntax?.code === 'BAD_ALIAS') {
+    const remedy = 'put a text that begins with * or & in quotes';
+    return refuse(syntax.pos[0], `anchors and aliases are not part of ${withArticle(kind)}: ${remedy}`);
+  }
   if (syntax !== undefined) return refuse(syntax.pos[0], `the text is not YAML 1.2: ${syntax.message}`);
   if (document.directives.yaml.version !== '1.2') return refuse(0, 'the text must be YAML 1.2: remove its %YAML line');
-  if (second !== undefined) return refuse(second.range[0], 'the text holds a second document: write one policy a file');
+  if (second !== undefined)
+    return refuse(second.range[0], `the text holds a second document: write one ${kind} a file`);
 
   const { contents } = document;
   const problems: Misplaced[] = [];
-  const value = read(contents, problems);
+  const value = read(contents, problems, kind);
   if (problems.length > 0) {
     return { problems: problems.map(({ offset, message }) => ({ ...place(offset), message })) };
   }
@@ -65,7 +71,11 @@ interface Misplaced {
   message: string;
 }
 
-function read(node: Node | null, problems: Misplaced[], key?: number): Json {
+function withArticle(kind: string): string {
+  return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
+}
+
+function read(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
   const offset = node?.range?.[0] ?? key ?? 0;
   const refuse = (message: string): null => {
     problems.push({ offset, message });
@@ -74,16 +84,16 @@ function read(node: Node | null, problems: Misplaced[], key?: number): Json {
   if (node === null) return null;
   if (isAlias(node) || ('anchor' in node && node.anchor !== undefined)) {
     return refuse(
-      'anchors and aliases are not part of a policy: write the value out, a text that begins with * in quotes',
+      `anchors and aliases are not part of ${withArticle(kind)}: write the value out, a text that begins with * in quotes`,
     );
   }
-  if (node.tag !== undefined) return refuse(`tags such as ${node.tag} are not part of a policy`);
+  if (node.tag !== undefined) return refuse(`tags such as ${node.tag} are not part of ${withArticle(kind)}`);
   if (isScalar(node)) {
     const { value } = node;
     if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
     return typeof value === 'number' && Number.isFinite(value) ? value : refuse('this is not a value of JSON');
   }
-  if (isSeq<Node>(node)) return node.items.map((item) => read(item, problems));
+  if (isSeq<Node>(node)) return node.items.map((item) => read(item, problems, kind));
   if (!isMap<Node, Node | null>(node)) return refuse('this is not a value of JSON');
   const entries = new Map<string, Json>();
   for (const { key: keyNode, value } of node.items) {
@@ -93,7 +103,7 @@ function read(node: Node | null, problems: Misplaced[], key?: number): Json {
     } else if (entries.has(keyNode.value)) {
       problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' appears twice` });
     } else {
-      entries.set(keyNode.value, read(value, problems, keyOffset));
+      entries.set(keyNode.value, read(value, problems, kind, keyOffset));
     }
   }
   // Not `object[key] = …`, which `__proto__` would turn into something else.

@@ -120,10 +120,22 @@ export interface Policy {
   /** The members of the groups that this policy's rules name. */
   directory?: Directory;
   /**
-   * Ceiling only: keys that sign messages, by id. `publicKey`: Ed25519, 32 bytes in base64. `operator`: the key may
-   * also sign policy changes.
+   * Ceiling only: keys that sign messages, by id.
    */
-  reviewerKeys?: Record<string, { publicKey: string; operator: boolean }>;
+  reviewerKeys?: Record<string, ReviewerKeyEntry>;
+}
+
+/** A key of the operator's policy with which messages are signed. */
+export interface ReviewerKeyEntry {
+  /** Ed25519, 32 bytes in base64. */
+  publicKey: string;
+  /** The key may also sign policy changes. */
+  operator: boolean;
+  /**
+   * The key is a gateway's: it signs for these people, whom it has authenticated. Names, `group:NAME` of the ceiling's
+   * directory, or `*` for everybody. Absent: the key is one person's.
+   */
+  signsFor?: readonly string[];
 }
 
 /** The policies that bind a run. A layer without a policy gives no answer. */

@@ -8,7 +8,17 @@ const pair = (): { privateKey: KeyObject; text: string } => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return { privateKey, text: Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('base64') };
 };
-const keys = { k1: pair(), k2: pair(), free: pair(), shared: pair(), spare: pair() };
+const keys = {
+  k1: pair(),
+  k2: pair(),
+  free: pair(),
+  shared: pair(),
+  spare: pair(),
+  gate: pair(),
+  some: pair(),
+  desk: pair(),
+  both: pair(),
+};
 type KeyId = keyof typeof keys;
 
 const ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> = {
@@ -18,6 +28,10 @@ const ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> = {
     free: { publicKey: keys.free.text, operator: true },
     shared: { publicKey: keys.shared.text, operator: false },
     spare: { publicKey: keys.spare.text, operator: false },
+    gate: { publicKey: keys.gate.text, operator: false, signsFor: ['*'] },
+    some: { publicKey: keys.some.text, operator: false, signsFor: ['bob', 'group:finance', 'ren\u00e9'] },
+    desk: { publicKey: keys.desk.text, operator: true, signsFor: ['*'] },
+    both: { publicKey: keys.both.text, operator: true, signsFor: ['*'] },
   },
   directory: {
     people: {
@@ -25,6 +39,8 @@ const ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> = {
       'rene\u0301': { groups: [], keys: ['k2', 'unknown'] },
       bob: { groups: [], keys: ['shared'] },
       carl: { groups: [], keys: ['shared'] },
+      fay: { groups: ['finance'], keys: [] },
+      eve: { groups: [], keys: ['both'] },
     },
   },
 };
@@ -69,6 +85,23 @@ test.each<[string, Case, string]>([
   ['an operator’s', { key: 'k2', action: 'setPolicy' }, 'verified ren\u00e9 operator'],
   ['an operator’s key that is nobody’s', { key: 'free', action: 'setPolicy' }, 'verified  operator'],
   ['the same, revoking', { key: 'free', action: 'revoke' }, 'verified  operator'],
+  ['a gateway’s, for whoever it names', { key: 'gate', name: 'ann' }, 'verified ann'],
+  ['for somebody whom the directory does not know', { key: 'gate', name: 'zoe' }, 'verified zoe'],
+  ['in a control message', { key: 'gate', action: 'delegate', name: 'ann' }, 'verified ann'],
+  ['a gateway’s, for a person by name', { key: 'some', name: 'bob' }, 'verified bob'],
+  ['for a member of a group', { key: 'some', name: 'fay' }, 'verified fay'],
+  ['for a name in another Unicode form', { key: 'some', name: 'rene\u0301' }, 'verified ren\u00e9'],
+  [
+    'a gateway’s that is an operator’s makes nobody one',
+    { key: 'desk', action: 'setPolicy', name: 'ann' },
+    'verified ann',
+  ],
+  ['it is an operator without a name', { key: 'desk', action: 'setPolicy' }, 'verified  operator'],
+  [
+    'nor does it where an operator is named',
+    { key: 'desk', action: 'revoke', name: 'rene\u0301' },
+    'verified ren\u00e9',
+  ],
 ])('%s', (_, given, expected) => expect(sender(given)).toBe(expected));
 
 test.each<[string, Case, string]>([
@@ -112,6 +145,35 @@ test.each<[string, Case, string]>([
     `key 'spare' is not that of exactly one person of the operator's directory`,
   ],
   ['nor speaks for a person', { key: 'free', action: 'setPolicy', name: 'ann' }, `key 'free' is not that of 'ann'`],
+  ['a gateway’s without a name', { key: 'gate' }, `key 'gate' signs for others: the message must name the person`],
+  ['with an empty name', { key: 'gate', name: '' }, `key 'gate' signs for others: the message must name the person`],
+  [
+    'an operator’s gateway that decides without a name',
+    { key: 'desk' },
+    `key 'desk' signs for others: the message must name the person`,
+  ],
+  ['for somebody else', { key: 'some', name: 'ann' }, `key 'some' does not sign for 'ann'`],
+  [
+    'for a group as if it were a person',
+    { key: 'some', name: 'group:finance' },
+    `key 'some' does not sign for 'group:finance'`,
+  ],
+  ['for a name in other letters', { key: 'some', name: 'Bob' }, `key 'some' does not sign for 'Bob'`],
+  [
+    'a group without a directory',
+    { key: 'some', name: 'fay', ceiling: { reviewerKeys: ceiling.reviewerKeys! } },
+    `key 'some' does not sign for 'fay'`,
+  ],
+  ...(['ann', 'eve', undefined] as const).map((name): [string, Case, string] => [
+    `a gateway’s key that is a person’s own, for ${name ?? 'nobody'}`,
+    { key: 'both', action: 'setPolicy', ...(name !== undefined && { name }) },
+    `key 'both' signs for others and is a person's own: it cannot be both`,
+  ]),
+  [
+    'a gateway’s signature made with another key',
+    { key: 'k1', keyId: 'gate', name: 'ann' },
+    `the signature is not that of key 'gate' over this message to 'w1' in 'default'`,
+  ],
   [
     'made with another key',
     { key: 'k1', keyId: 'k2' },
@@ -129,6 +191,19 @@ test.each<[string, Case, string]>([
   ],
 ])('refused instead of counting as a claim: %s', (_, given, sentence) => {
   expect(sender(given)).toBe(`unverified_reviewer: ${sentence}`);
+});
+
+test('the name is part of what a gateway signed', () => {
+  const to: Addressed = { action: 'decide', message: {}, namespace: 'default', workflowId: 'w1' };
+  const proof = { keyId: 'gate', signedAt: '2030-01-31T12:00:00Z' };
+  to.message = { requestId: 'r', reviewerId: 'ann', signature: proof };
+  const value = sign(null, Buffer.from(signedText(to)), keys.gate.privateKey).toString('base64');
+  const signed = (reviewerId: string) => ({
+    ...to,
+    message: { ...to.message, reviewerId, signature: { ...proof, value } },
+  });
+  expect(verifiedSender(signed('ann'), ceiling)).toMatchObject({ voter: { reviewerId: 'ann', identity: 'verified' } });
+  expect(verifiedSender(signed('bob'), ceiling)).toMatchObject({ problem: { code: 'unverified_reviewer' } });
 });
 
 test("only the name in the message's own field counts", () => {

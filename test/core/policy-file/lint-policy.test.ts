@@ -128,6 +128,15 @@ describe('people', () => {
     ],
     ['names need no directory', asks('reviewers: [zoe]'), 'ceiling', []],
     [
+      'a key that signs for everybody, for the known and for the unknown',
+      `${people}\nreviewer_keys: { k1: { public_key: ${key}, signs_for: ['*'] }, k2: { public_key: ${key}, signs_for: [ann, zoe, 'group:none'] } }`,
+      'ceiling',
+      [
+        "key 'k2' signs for 'zoe', whom the directory does not know",
+        "key 'k2' signs for 'group:none', where the directory has nobody",
+      ],
+    ],
+    [
       'a key that is nobody’s',
       `${people}\nreviewer_keys: { k1: ${key} }`,
       'ceiling',

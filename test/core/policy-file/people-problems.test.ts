@@ -15,7 +15,7 @@ const lines = (text: string, ceiling = true): string[] => {
 test('people and keys in their normal form: names in NFC, defaults filled in', () => {
   const text = `
 directory: { people: { ann: { groups: [finance], keys: [k1] }, "rene\u0301": { groups: ["cafe\u0301"] } } }
-reviewer_keys: { k1: ${key}, k2: { public_key: ${other}, operator: true }, k3: { public_key: ${key} } }
+reviewer_keys: { k1: ${key}, k2: { public_key: ${other}, operator: true }, k3: { public_key: ${key} }, g: { public_key: ${key}, signs_for: ["rene\u0301", 'group:finance'] } }
 `;
   expect(read(text, true)).toMatchObject({
     policy: {
@@ -26,6 +26,7 @@ reviewer_keys: { k1: ${key}, k2: { public_key: ${other}, operator: true }, k3: {
         k1: { publicKey: key, operator: false },
         k2: { publicKey: other, operator: true },
         k3: { publicKey: key, operator: false },
+        g: { publicKey: key, operator: false, signsFor: ['ren\u00e9', 'group:finance'] },
       },
     },
   });
@@ -56,6 +57,18 @@ describe('refused, with line and column', () => {
       'directory: { people: { ann: { keys: [k1] }, bob: { keys: [k1] } } }',
       false,
       `1:59 key 'k1' is that of 'ann': a key is one person's`,
+    ],
+    [
+      'a key that signs for others and is a person’s own',
+      `directory: { people: { ann: { keys: [k1] } } }\nreviewer_keys: { k1: { public_key: ${key}, signs_for: ['*'] } }`,
+      true,
+      `1:38 key 'k1' signs for others ('signs_for'): it cannot be a person's own`,
+    ],
+    [
+      'a key that signs for nobody',
+      `reviewer_keys: { k1: { public_key: ${key}, signs_for: [] } }`,
+      true,
+      `1:93 'signs_for' must not be empty`,
     ],
     [
       'a person twice',
@@ -105,7 +118,7 @@ describe('refused, with line and column', () => {
       'an unknown key of a key',
       `reviewer_keys: { k1: { public_key: ${key}, admin: true } }`,
       true,
-      `1:82 unknown key 'admin'; known here are public_key, operator`,
+      `1:82 unknown key 'admin'; known here are public_key, operator, signs_for`,
     ],
     [
       'an id that is none',
