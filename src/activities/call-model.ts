@@ -73,7 +73,7 @@ export function createCallModel(
       });
       const redacted = redactCalls(assessed, toolNamed, input.redact);
       const text = turn.text.replace(/\p{Surrogate}/gu, '\uFFFD');
-      const beside = { ...turn, text, calls: [], ...shownBeside(text, input) };
+      const beside = { ...turn, text, calls: [], ...shownBeside(text, input, redacted) };
       const besideBytes = Buffer.byteLength(JSON.stringify(beside));
       const result = { ...beside, calls: boundCalls(redacted, { limits, besideBytes, thresholdBytes }) };
       checkSize(result, limits.turnBytes);

@@ -1,5 +1,6 @@
 import type { Tool } from '../agents/definitions.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
+import { withoutHidden } from '../core/redact/join-redactions.ts';
 import { findOwn } from '../core/redact/own-patterns.ts';
 import { redactionOf } from '../core/redact/redact-arguments.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
@@ -30,12 +31,21 @@ export function redactCall(
   return redactionOf(args, { settings, findMore: findOwn(settings.patterns), command });
 }
 
-/** The model's text, else the last user message, without what the policies' own patterns match. */
+/**
+ * The model's text, else the last user message, without what the policies' own patterns match, and without what is hidden
+ * of any call of the turn: the text is shown beside each of them.
+ */
 export function shownBeside(
   text: string,
   { messages, redact }: Pick<CallModelInput, 'messages' | 'redact'>,
+  calls: readonly ModelCall[],
 ): Pick<CallModelResult, 'contextSummary'> {
-  if (redact === undefined || redact.patterns.length === 0) return {};
+  if (redact === undefined) return {};
+  // The view of a single call leaves out by itself what is hidden of that call.
+  const hidden = calls.length < 2 ? [] : calls.filter(({ redaction }) => (redaction?.values.length ?? 0) > 0);
+  if (redact.patterns.length === 0 && hidden.length === 0) return {};
   const beside = text.trim() === '' ? (messages.findLast(({ role }) => role === 'user')?.content ?? '') : text;
-  return { contextSummary: redactText(beside.slice(0, mostSearched), redact.kinds, findOwn(redact.patterns)) };
+  let shown = beside.slice(0, mostSearched);
+  for (const { args = {}, redaction } of hidden) shown = withoutHidden(shown, args, redaction!.values);
+  return { contextSummary: redactText(shown, redact.kinds, findOwn(redact.patterns)) };
 }

@@ -19,7 +19,7 @@ import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import { eventTimeMs } from './event-time.ts';
 import { isMarkedPermit } from './journal-of.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { findCarried } from './find-carried.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
@@ -190,12 +190,9 @@ function permitOf(payload: Payload | null | undefined, isArgument: boolean): Per
 /** The state that the execution before this one wrote, if it is of that execution. */
 function carriedIn(isAgentRun: boolean, started: ReturnType<typeof startedOf>): CarriedPast | undefined {
   const before = started?.continuedExecutionRunId ?? '';
-  if (before === '') return undefined;
-  const values = (started?.input?.payloads ?? []).map(decoded);
-  const members = values.flatMap((value) => (isObject(value) ? [value, ...Object.values(value)] : []));
-  const found = (isAgentRun ? [values[1]] : members).find(
-    (value) => isObject(value) && isObject(value['writer']) && value['writer']['runId'] === before,
-  ) as { gate: CarriedPast['gate']; config?: GateConfig; state?: { config: RunConfig; agent?: string } } | undefined;
+  const values = before === '' ? [] : (started?.input?.payloads ?? []).map(decoded);
+  const found = findCarried(values, { isAgentRun, before }) as
+    { gate: CarriedPast['gate']; config?: GateConfig; state?: { config: RunConfig; agent?: string } } | undefined;
   const config = found?.state?.config ?? found?.config;
   return found === undefined || config === undefined
     ? undefined

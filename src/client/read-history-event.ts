@@ -7,6 +7,7 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import { isMarkedPermit, journalOfEvent } from './journal-of.ts';
 import { eventTimeMs } from './event-time.ts';
+import { findCarried } from './find-carried.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
@@ -54,9 +55,15 @@ export class HistoryReader {
   }
 
   #started(started: NonNullable<Event['workflowExecutionStartedEventAttributes']>): Happening {
-    const isFirst = (started.continuedExecutionRunId ?? '') === '';
+    const before = started.continuedExecutionRunId ?? '';
+    const isFirst = before === '';
     const name = started.workflowType?.name ?? '';
-    if (!this.#isAgentRun) return { kind: 'started', workflowType: name, isFirst, input: undefined };
+    if (!this.#isAgentRun) {
+      // Its other arguments are the workflow's own business, also if they cannot be read.
+      const values = isFirst ? [] : (started.input?.payloads ?? []).map((each) => this.#converter.fromPayload(each));
+      const carried = findCarried(values, { isAgentRun: false, before });
+      return { kind: 'started', workflowType: name, isFirst, input: undefined, ...(carried && { carried }) };
+    }
     const input = this.#first(started.input);
     const carried = isFirst ? undefined : this.#value(started.input?.payloads?.[1]);
     return { kind: 'started', workflowType: name, isFirst, input, carried };

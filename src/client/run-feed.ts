@@ -14,6 +14,14 @@ export interface FeedLimits {
   characters: number;
 }
 
+interface KeptEvent {
+  event: RecordedEvent;
+  place: EventPlace;
+  size: number;
+  /** As it was shown last, and by which version of what is hidden. */
+  shown?: { event: RecordedEvent; version: number };
+}
+
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
 /**
  * The pauses between two descriptions of a run whose model streams, in milliseconds: after news, the worker sends none for
@@ -31,20 +39,25 @@ export class RunFeed {
   readonly #limits: FeedLimits;
   readonly #stop = new AbortController();
   #reader: RunReader | undefined;
-  #events: { event: RecordedEvent; place: EventPlace; size: number }[] = [];
+  readonly #redacted: boolean;
+  #events: KeptEvent[] = [];
   /** The events that were dropped: the ordinal of the first one that is kept. */
   #dropped = 0;
   #size = 0;
   #change = Promise.withResolvers<void>();
   #tokenViewers = 0;
   #polls = false;
+  /** What was read of the answer last. */
+  #read: { turn: number; tail: TokenTail } | undefined;
   /** What the model streams now. */
   tail: { turn: number; tail: TokenTail } | undefined;
   isComplete = false;
   /** Why the feed has ended. */
   error: Error | undefined;
 
-  constructor(session: Session, workflowId: string, limits = defaultLimits) {
+  /** `redacted`: the events as reviewers may see them. */
+  constructor(session: Session, workflowId: string, limits = defaultLimits, redacted = false) {
+    this.#redacted = redacted;
     this.#session = session;
     this.#workflowId = workflowId;
     this.#limits = limits;
@@ -62,7 +75,12 @@ export class RunFeed {
 
   /** The event with this number; `dropped` if it is no longer kept; undefined if there is none yet. */
   at(ordinal: number): RecordedEvent | 'dropped' | undefined {
-    return ordinal < this.#dropped ? 'dropped' : this.#events[ordinal - this.#dropped]?.event;
+    return ordinal < this.#dropped ? 'dropped' : this.#shown(this.#events[ordinal - this.#dropped]);
+  }
+
+  /** True if the place is one that the feed has read. */
+  knows(place: EventPlace): boolean {
+    return this.#reader !== undefined && this.error === undefined && this.#hasRead(this.#reader, place);
   }
 
   /**
@@ -95,10 +113,13 @@ export class RunFeed {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     try {
-      this.#reader = await RunReader.open(this.#session, this.#workflowId);
+      this.#reader = await RunReader.open(this.#session, this.#workflowId, { redacted: this.#redacted });
       while (!signal.aborted && !this.#reader.isComplete) {
+        const { redactor } = this.#reader;
+        const before = redactor?.policyVersion;
         const events = await readPatiently(this.#reader, { wait: true, signal });
         for (const event of events) this.#add(event);
+        if (redactor?.policyVersion !== before) redactor?.note(this.#events.map(({ event }) => event));
         this.isComplete = this.#reader.isComplete;
         if (this.tail?.turn !== this.#reader.pendingModelCall?.turn) this.tail = undefined;
         this.#changed();
@@ -139,14 +160,36 @@ export class RunFeed {
       }
       // The stream of events reports what is wrong with the server.
       const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
-      if (tail !== undefined && this.#reader?.pendingModelCall === call && !isSame(tail, this.tail?.tail)) {
-        this.tail = { turn: call.turn, tail };
-        this.#changed();
+      if (
+        tail !== undefined &&
+        this.#reader?.pendingModelCall === call &&
+        !isSame({ turn: call.turn, tail }, this.#read)
+      ) {
+        this.#read = { turn: call.turn, tail };
+        this.#showTail(this.#read);
         pauseMs = pausesMs.afterNews;
       } else pauseMs = Math.min(pauseMs === pausesMs.afterNews ? pausesMs.least : pauseMs * 1.5, pausesMs.most);
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
     this.#polls = false;
+  }
+
+  #showTail({ turn, tail: read }: { turn: number; tail: TokenTail }): void {
+    const redactor = this.#reader?.redactor;
+    const tail = redactor === undefined ? read : redactor.tail(turn, read);
+    if (tail === undefined) return;
+    this.tail = { turn, tail };
+    this.#changed();
+  }
+
+  /** As it may be shown; undefined while that is not known. */
+  #shown(kept: KeptEvent | undefined): RecordedEvent | undefined {
+    const redactor = this.#reader?.redactor;
+    if (kept === undefined || redactor === undefined) return kept?.event;
+    if (!redactor.isReady && !this.isComplete) return undefined;
+    const { version } = redactor;
+    if (kept.shown?.version !== version) kept.shown = { event: redactor.redact(kept.event), version };
+    return kept.shown.event;
   }
 
   #changed(): void {
@@ -156,6 +199,11 @@ export class RunFeed {
   }
 }
 
-function isSame(one: TokenTail, other: TokenTail | undefined): boolean {
-  return one.attempt === other?.attempt && one.offset === other.offset && one.tail === other.tail;
+function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): boolean {
+  return (
+    one.turn === other?.turn &&
+    one.tail.attempt === other.tail.attempt &&
+    one.tail.offset === other.tail.offset &&
+    one.tail.tail === other.tail.tail
+  );
 }

@@ -3,6 +3,7 @@ import { workflowType } from '../contract.ts';
 import { type EventPlace, isAfter } from '../core/events/event-id.ts';
 import type { RecordedEvent } from '../core/events/run-event.ts';
 import type { PendingModelCall } from '../core/events/transcript-events.ts';
+import { EventRedactor } from '../core/events/event-redactor.ts';
 import { RunProjection } from '../core/events/run-projection.ts';
 import type { Session } from './connect.ts';
 import { decodeHistory } from './decode-history.ts';
@@ -37,8 +38,16 @@ export class RunReader {
   #ahead: string[];
   /** The executions that were read, in order. */
   readonly executions: string[];
+  /** Shows the events as reviewers may see them, if the reader was opened for that. */
+  readonly redactor: EventRedactor | undefined;
 
-  private constructor(session: Session, workflowId: string, [runId = '', ...ahead]: string[]) {
+  private constructor(
+    session: Session,
+    workflowId: string,
+    [runId = '', ...ahead]: string[],
+    redactor: EventRedactor | undefined,
+  ) {
+    this.redactor = redactor;
     this.#session = session;
     this.#workflowId = workflowId;
     this.#place = { runId, eventId: 0 };
@@ -48,10 +57,16 @@ export class RunReader {
     this.#history = new HistoryReader(session.client.options.loadedDataConverter.payloadConverter);
   }
 
-  /** Begins with the first execution that the server still has. Throws the server's errors unchanged. */
-  static async open(session: Session, workflowId: string): Promise<RunReader> {
+  /**
+   * Begins with the first execution that the server still has. `redacted`: for events as reviewers may see them; it reads
+   * the present policies first, because what they hide is hidden of earlier events, too. Throws the server's errors
+   * unchanged.
+   */
+  static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
     const { executions, missing } = await findExecutions(session, workflowId);
-    const reader = new RunReader(session, workflowId, executions);
+    const redactor = redacted ? new EventRedactor() : undefined;
+    if (redactor !== undefined) await learnPolicies(session, { workflowId, runId: executions.at(-1)! }, redactor);
+    const reader = new RunReader(session, workflowId, executions, redactor);
     if (missing !== undefined) reader.#projection.noteGap(retentionGap(missing));
     return reader;
   }
@@ -92,7 +107,10 @@ export class RunReader {
     const resetRunId =
       last?.workflowExecutionTerminatedEventAttributes == null ? undefined : await this.#resetOf(runId);
     await decodeHistory(this.#session, fresh);
+    const before = this.redactor?.policyVersion;
     const events = fresh.flatMap((event) => (event === last && resetRunId !== undefined ? [] : this.#project(event)));
+    // A policy among them may hide more of the calls before it.
+    if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
     const follower = resetRunId ?? (last === undefined ? undefined : nextExecution(last));
     this.#next = page.next;
     this.#isAtEnd = page.next === undefined && follower === undefined;
@@ -109,7 +127,10 @@ export class RunReader {
   #project(event: Event): RecordedEvent[] {
     const { runId } = this.#place;
     this.#place = { runId, eventId: Number(event.eventId) };
-    const events = this.#projection.add(runId, this.#history.read(event));
+    const read = this.#history.read(event);
+    this.redactor?.learn(read);
+    const events = this.#projection.add(runId, read);
+    this.redactor?.note(events);
     if (this.#repeatsUntil === undefined) return events;
     if (resetOf(event)?.baseRunId === this.#repeatsUntil) {
       this.#repeatsUntil = undefined;
@@ -139,6 +160,22 @@ export class RunReader {
     this.#ahead = ahead;
     this.#goTo(first);
   }
+}
+
+/** An execution begins with what the one before it handed over, so the newest one has all policies. */
+async function learnPolicies(
+  session: Session,
+  execution: { workflowId: string; runId: string },
+  redactor: EventRedactor,
+): Promise<void> {
+  const history = new HistoryReader(session.client.options.loadedDataConverter.payloadConverter);
+  let after: Uint8Array | undefined;
+  do {
+    const { events, next } = await readPage(session, execution, { size: 1_000, after });
+    await decodeHistory(session, events);
+    for (const event of events) redactor.learn(history.read(event));
+    after = next;
+  } while (after !== undefined);
 }
 
 function retentionGap(missing: string): { reason: 'retention'; message: string } {

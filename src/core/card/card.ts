@@ -58,6 +58,7 @@ export type CardChange =
       totals: string[];
     };
 
+/** An answer that a card offers; `nobody`: what follows without one. */
 export type AnswerName = 'approve' | 'deny' | 'always' | 'edit' | 'respond' | 'nobody';
 
 /** What follows if a reviewer gives this answer; `nobody`: if nobody answers. */
@@ -66,6 +67,7 @@ export interface CardAnswer {
   effect: string;
 }
 
+/** What a reviewer sees of a request, for every channel (docs/card.md). */
 export interface Card {
   version: 1;
   requestId: string;

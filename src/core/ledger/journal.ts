@@ -15,7 +15,7 @@ export interface ProjectedRequest {
   deadline: string | null;
   rule: string | null;
   /** Votes before the one that settled it. */
-  votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string }[];
+  votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string; viewed?: Viewed }[];
   outcome?: OutcomeName;
   runs?: boolean;
   settledAt?: string;
@@ -86,8 +86,10 @@ function opened(entry: JournalEntry): ProjectedRequest {
   return { requestId, callId, toolName, digest, openedAt: at, deadline, rule };
 }
 
-function vote(request: ProjectedRequest, { reviewerId, identity, approved = false, at }: JournalEntry): void {
-  request.votes = [...(request.votes ?? []), { reviewerId, identity, approved, at }];
+function vote(request: ProjectedRequest, entry: JournalEntry): void {
+  const { reviewerId, identity, approved = false, at, viewed } = entry;
+  const known = { reviewerId, identity, approved, at, ...(viewed !== undefined && { viewed }) };
+  request.votes = [...(request.votes ?? []), known];
 }
 
 function settle(request: ProjectedRequest, entry: JournalEntry): void {

@@ -75,16 +75,17 @@ function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenTe
   return hiddenTexts(args, values).filter(({ secret }) => secret.length >= leastHidden);
 }
 
-const leastHidden = 4;
+/** Shorter texts stand everywhere. */
+export const leastHidden = 4;
 
-interface HiddenText {
+export interface HiddenText {
   path: string;
   secret: string;
   placeholder: string;
 }
 
-/** Each once, the longest first. */
-function hiddenTexts(args: Json, values: readonly RedactedValue[]): HiddenText[] {
+/** The texts that the values hide. Each once, the longest first. */
+export function hiddenTexts(args: Json, values: readonly RedactedValue[]): HiddenText[] {
   const all = values.flatMap(({ path, spans }) => {
     const text = valueAt(args, path);
     if (typeof text !== 'string' && typeof text !== 'number') return [];
