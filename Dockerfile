@@ -1,4 +1,4 @@
-# Countersign's command line. `docker-compose.yml` runs it as set-up and as worker, with the user's project, which
+# Countersign's command line. `docker-compose.yml` runs it as set-up, worker and gateway, with the user's project, which
 # holds countersign.config.ts, mounted at /countersign/project: from there `import … from 'countersign'` finds this
 # package, and other imports find what it depends on.
 
@@ -6,7 +6,7 @@ FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /countersign
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --no-audit
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json vite.config.ts ./
 COPY src ./src
 RUN npm run build
 
@@ -20,7 +20,7 @@ COPY package.json package-lock.json .npmrc LICENSE ./
 # Temporal's packages are peers and development dependencies: `--omit=dev` would leave them out.
 RUN npm pkg delete devDependencies && npm install --no-audit && npm cache clean --force
 COPY --from=build /countersign/dist ./dist
-COPY docker/worker-health.js ./docker/worker-health.js
+COPY docker/worker-health.js docker/gateway-health.js ./docker/
 RUN mkdir project && ln -s .. node_modules/countersign
 USER node
 WORKDIR /countersign/project

@@ -27,6 +27,8 @@ export default {
   ],
   // With more, two cores are full, and tests that wait for an answer in time fail.
   maxWorkers: 3,
+  // A worker keeps what its test files have loaded: without a limit each grows to several gigabytes.
+  workerIdleMemoryLimit: '2GB',
   projects: [
     {
       ...shared,

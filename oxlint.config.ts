@@ -394,6 +394,25 @@ export default defineConfig({
       ),
     },
     {
+      files: ['src/inbox/**/*.{ts,tsx}'],
+      env: { browser: true, node: false },
+      rules: {
+        ...restrictedImports(
+          { group: ['**/adapters/**'], allowTypeImports: true, message: 'the inbox takes the API as types only.' },
+          {
+            group: ['**/client/**', '**/workflows/**', '**/activities/**', '@temporalio/**', 'node:*', 'react'],
+            message: 'the inbox runs in a browser: it imports core, Preact and the types of the API.',
+          },
+        ),
+        'no-restricted-properties': [
+          'error',
+          { property: 'innerHTML', message: 'texts are attacker-written: they become text nodes only.' },
+        ],
+        // Workers have no origin to name.
+        'unicorn/require-post-message-target-origin': 'off',
+      },
+    },
+    {
       files: ['src/adapters/cli/**/*.ts', 'src/demo/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', 'tools/**/*.ts'],
       rules: { 'no-console': 'off' },
     },
@@ -401,6 +420,7 @@ export default defineConfig({
       files: [
         'test/support/*.ts',
         'jest.config.js',
+        'vite.config.ts',
         'oxlint.config.ts',
         'tools/mutation/fast-check-stand-in.ts',
         'examples/**/*.ts',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
+import { readIdentityFile } from '../src/adapters/http/identity/identity-file.ts';
 
 interface Service {
   image?: string;
@@ -10,6 +11,7 @@ interface Service {
   command?: string[];
   environment?: Record<string, string>;
   ports?: string[];
+  volumes?: string[];
   restart?: string;
   healthcheck?: { test?: string[]; disable?: boolean };
   depends_on?: Record<string, { condition: string }>;
@@ -39,7 +41,7 @@ describe('docker-compose.yml', () => {
 
   test('has the services that a deployment needs', () => {
     expect(Object.keys(compose.services)).toEqual(
-      expect.arrayContaining(['postgresql', 'temporal', 'temporal-ui', 'setup', 'worker']),
+      expect.arrayContaining(['postgresql', 'temporal', 'temporal-ui', 'setup', 'worker', 'gateway']),
     );
   });
 
@@ -73,8 +75,18 @@ describe('docker-compose.yml', () => {
     const passwords = services.flatMap(([, { environment = {} }]) =>
       Object.entries(environment).filter(([name]) => /PASSWORD|PWD|SECRET|TOKEN|KEY/.test(name)),
     );
-    expect(passwords.map(([name]) => name)).toEqual(['POSTGRES_PASSWORD', 'SQL_PASSWORD', 'POSTGRES_PWD']);
-    for (const [, value] of passwords) expect(value).toMatch(/^\$\{POSTGRES_PASSWORD:\?[^}]+\}$/);
+    const database = ['POSTGRES_PASSWORD', 'SQL_PASSWORD', 'POSTGRES_PWD'];
+    expect(passwords.map(([name]) => name)).toEqual([
+      'POSTGRES_PASSWORD',
+      'SQL_PASSWORD',
+      'POSTGRES_PWD',
+      'COUNTERSIGN_ADMIN_TOKEN',
+      'COUNTERSIGN_SESSION_KEY',
+    ]);
+    for (const [name, value] of passwords) {
+      const variable = database.includes(name) ? 'POSTGRES_PASSWORD' : name;
+      expect(value).toMatch(new RegExp(`^\\$\\{${variable}:\\?[^}]+\\}$`));
+    }
   });
 
   test('no variable of the environment has a default', () => {
@@ -91,6 +103,26 @@ describe('docker-compose.yml', () => {
     expect(namespace?.command?.join()).toContain(`--retention ${30 * 24}h`);
   });
 
+  test('the gateway authenticates everybody, by secrets from the environment, and says when it is not ready', () => {
+    const { gateway } = compose.services;
+    const words = gateway?.command ?? [];
+    expect(words.slice(0, 3)).toEqual(['gateway', '--host', '0.0.0.0']);
+    const mounted = gateway?.volumes?.find((volume) => volume.includes(`:${words[words.indexOf('--identity') + 1]}:`));
+    expect(mounted).toBe('./docker/identity.yaml:/countersign/identity.yaml:ro');
+    expect(gateway?.healthcheck?.test).toEqual(['CMD', 'node', '/countersign/docker/gateway-health.js']);
+    expect(gateway?.ports).toEqual(['127.0.0.1:7280:7280']);
+    const secrets = { COUNTERSIGN_ADMIN_TOKEN: 'a'.repeat(48), COUNTERSIGN_SESSION_KEY: 'b'.repeat(48) };
+    expect(gateway?.environment).toMatchObject(
+      Object.fromEntries(Object.keys(secrets).map((name) => [name, expect.stringContaining(name)])),
+    );
+    const file = join(root, 'docker/identity.yaml');
+    expect(readIdentityFile(file, secrets)).toMatchObject({
+      publicUrl: 'http://127.0.0.1:7280',
+      tokens: [{ id: 'admin', roles: ['viewer', 'starter', 'reviewer', 'operator'] }],
+    });
+    expect(() => readIdentityFile(file, {})).toThrow('COUNTERSIGN_ADMIN_TOKEN is not set');
+  });
+
   test("its Temporal server has the version of the tests' dev server", () => {
     const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('tools/temporal/go.mod'))?.[1];
     expect(compose.services.temporal?.image).toBe(`temporalio/server:${pinned}`);
@@ -102,6 +134,7 @@ describe('docker-compose.yml', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect(compose.services.setup).toMatchObject({ build: '.', image: `countersign:${version}` });
     expect(compose.services.worker?.image).toBe(`countersign:${version}`);
+    expect(compose.services.gateway?.image).toBe(`countersign:${version}`);
   });
 });
 
@@ -127,6 +160,20 @@ describe('Dockerfile', () => {
       expect([path, existsSync(join(root, path))]).toEqual([path, true]);
       expect(letThrough.some((one) => path === one || path.startsWith(`${one}/`))).toBe(true);
     }
+  });
+
+  test('copies what the build reads, and the health checks that services name', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
+    expect(scripts.build).toMatch(/^tsc -p tsconfig\.build\.json && vite build\b/);
+    for (const name of ['tsconfig.json', 'tsconfig.build.json', 'vite.config.ts', 'src']) {
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^COPY (?!--from).*\\b${name}\\b`)));
+    }
+    const checks = services.flatMap(
+      ([, { healthcheck }]) => healthcheck?.test?.[2]?.match(/^\/countersign\/(.+)$/) ?? [],
+    );
+    const named = checks.filter((path) => path.startsWith('docker/'));
+    expect(named).toEqual(['docker/worker-health.js', 'docker/gateway-health.js']);
+    for (const path of named) expect(dockerfile).toContain(path);
   });
 
   test('starts the program that package.json names as countersign', () => {

@@ -60,10 +60,9 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity } = filter;
   const agent = filter.agent?.normalize('NFC');
-  const { ids, tags } = session.attributes;
-  const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
+  const { ids } = session.attributes;
   const query = [
-    `(WorkflowType = "${workflowType}"${asked})`,
+    gatedRunsQuery(session),
     status === undefined ? 'ExecutionStatus != "ContinuedAsNew"' : byStatus[status](ids),
   ].join(' AND ');
   let left = limit;
@@ -77,6 +76,12 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
     }
     if (left <= 0) return;
   }
+}
+
+/** The part of a visibility query that finds agent runs, and workflows of one's own that asked. */
+export function gatedRunsQuery({ attributes: { ids, tags } }: Session): string {
+  const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
+  return `(WorkflowType = "${workflowType}"${asked})`;
 }
 
 async function listed(session: Session, row: Row): Promise<ListedRun> {
@@ -104,8 +109,26 @@ function statusOf({ status }: Row, open: number): ListedStatus {
   return number === 4 ? 'cancelled' : 'failed';
 }
 
-/** Undefined if it cannot be read, or is gone meanwhile. */
+/** The agents of executions that were read: what a run was started with never changes. */
+const knownAgents = new WeakMap<Session, Map<string, string>>();
+const mostKnown = 20_000;
+const longestKnown = 200;
+
+/** Undefined if it cannot be read, or is gone meanwhile. Lists are asked for often, so each run is read once. */
 async function agentOf(
+  session: Session,
+  execution: { workflowId: string; runId: string },
+): Promise<string | undefined> {
+  const known = knownAgents.get(session) ?? new Map<string, string>();
+  knownAgents.set(session, known);
+  const agent = known.get(execution.runId) ?? (await readAgent(session, execution));
+  if (agent === undefined || agent.length > longestKnown) return agent;
+  known.set(execution.runId, agent);
+  if (known.size > mostKnown) known.delete(known.keys().next().value!);
+  return agent;
+}
+
+async function readAgent(
   session: Session,
   execution: { workflowId: string; runId: string },
 ): Promise<string | undefined> {

@@ -21,7 +21,7 @@ export interface WatchOptions {
   /** False: without `RawResponseEvent`. Default true. */
   tokens?: boolean;
   /**
-   * True: the texts, arguments and results as the run's policies let reviewers see them. Default
+   * True: the texts, arguments and results as the run's policies let reviewers see them (docs/gateway-events.md). Default
    * false.
    */
   redacted?: boolean;

@@ -28,6 +28,8 @@ export type DemoEvent =
       args: Json;
       context: string;
       digest: string;
+      /** The page of the request in the inbox. Absent: nobody is asked. */
+      url?: string;
       commands: string[];
     }
   | { event: 'nobody'; requestId: string }

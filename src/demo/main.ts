@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { escapeJson, escapeText } from '../core/base/escape-text.ts';
 import { createAskPerson } from './ask-person.ts';
-import { CleanUp } from './clean-up.ts';
+import { CleanUp } from '../dev-server/clean-up.ts';
 import type { Tell } from './demo-event.ts';
 import { type DemoOptions, readDemoOptions, usage } from './options.ts';
 import { play } from './play.ts';
@@ -48,6 +48,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
       signal: stop,
       progress: (line) => process.stderr.write(`${line}\n`),
       onWorkerEnd: workerEnded.reject,
+      inbox: !yes,
     });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
     const tellUntilStopped: Tell = (event) => {

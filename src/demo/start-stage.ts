@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { createClient } from '../client/client.ts';
 import type { CountersignClient } from '../client/countersign-client.ts';
 import { findTemporal } from '../dev-server/find-temporal.ts';
+import { hideOtherServers } from '../dev-server/hide-other-servers.ts';
 import { startDevServer } from '../dev-server/start-dev-server.ts';
+import { startGateway } from '../gateway.ts';
 import { bundleWorkflows } from '../worker.ts';
 import { type AgentWorker, startAgentWorker } from './agent-worker.ts';
-import type { CleanUp } from './clean-up.ts';
+import type { CleanUp } from '../dev-server/clean-up.ts';
 
 /** The environment of the demo: its own server, a client, a folder, and workers. */
 export interface Stage {
@@ -17,6 +19,8 @@ export interface Stage {
   /** Process id of the server. */
   pid: number;
   client: CountersignClient;
+  /** Where a person may answer in a browser: the address of the gateway. Undefined: nobody is asked. */
+  gatewayUrl: string | undefined;
   /** The folder that the agent tidies. */
   folder: string;
   /** The log of the agent's tools, one line per action. */
@@ -32,14 +36,17 @@ export interface StageOptions {
   progress: (line: string) => void;
   /** Receives the error if a worker ends by itself. */
   onWorkerEnd: (error: Error) => void;
+  /** True: the gateway and its inbox start, too. */
+  inbox: boolean;
 }
 
-export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: StageOptions): Promise<Stage> {
+export async function startStage(options: StageOptions): Promise<Stage> {
+  const { cleanUp, signal, progress, onWorkerEnd } = options;
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
   // Also if somebody does not wait for the orderly end.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
-  await hideOtherServers(home);
+  hideOtherServers(home);
   const finding = findTemporal({ log: progress, signal });
   cleanUp.add(() => finding.catch(() => undefined));
   const binary = await finding;
@@ -50,6 +57,7 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
   const [{ address, uiUrl, pid }, { code }] = await Promise.all([starting, bundleWorkflows()]);
   // Never closed, because a call that is being retried would throw from a timer of the SDK. It ends with this process.
   const client = await createClient({ address });
+  const gatewayUrl = options.inbox ? await startInbox(client, uiUrl, cleanUp) : undefined;
   const folder = join(home, 'folder');
   const bundle = join(home, 'workflows.js');
   await writeFile(bundle, code);
@@ -58,6 +66,7 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
     uiUrl: uiUrl ?? '',
     pid,
     client,
+    gatewayUrl,
     folder,
     log: `${folder}.log`,
     startWorker: () => {
@@ -73,9 +82,9 @@ export async function startStage({ cleanUp, signal, progress, onWorkerEnd }: Sta
   };
 }
 
-/** Neither this process nor the worker may reach the cluster in the person's own environment. */
-async function hideOtherServers(home: string): Promise<void> {
-  for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
-  process.env.TEMPORAL_CONFIG_FILE = join(home, 'temporal.toml');
-  await writeFile(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
+async function startInbox(client: CountersignClient, uiUrl: string | null, cleanUp: CleanUp): Promise<string> {
+  // Its log is for operators: what goes wrong here, the browser says.
+  const gateway = await startGateway({ client, port: 0, temporalUi: uiUrl ?? undefined, log: () => undefined });
+  cleanUp.add(() => gateway.stop());
+  return gateway.url;
 }

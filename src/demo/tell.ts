@@ -52,6 +52,7 @@ function linesOf(event: DemoEvent, paint: Paint): string[] {
       return [
         '',
         row('approve?', `${paint('bold', event.tool)} ${escapeJson(event.args)}`, 'yellow'),
+        ...(event.url === undefined ? [] : [row('inbox', event.url)]),
         ...event.commands.map((command) => row('or', paint('dim', command))),
       ];
     case 'nobody':

@@ -16,14 +16,18 @@ const living = new Set<BoundChild>();
 
 /**
  * Starts `command`. The child leads its own process group, so that Ctrl-C in a terminal reaches only this process,
- * which then ends things in order.
+ * which then ends things in order. `messages`: parent and child exchange messages with `send`, as Node offers.
  */
 export function spawnBound(
   command: string,
   args: string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv },
+  { messages = false, ...options }: { cwd?: string; env?: NodeJS.ProcessEnv; messages?: boolean },
 ): BoundChild {
-  const child = spawn(command, args, { ...options, detached: hasGroups, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    ...options,
+    detached: hasGroups,
+    stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
+  }) as BoundChild;
   if (child.pid === undefined) return child;
   const release = watch(child.pid);
   if (living.size === 0) process.on('exit', killAll);

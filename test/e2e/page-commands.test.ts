@@ -16,8 +16,11 @@ const { scripts } = JSON.parse(readRoot('package.json')) as { scripts: Record<st
 const runBy: [page: string, line: RegExp, test: string][] = [
   ['README.md', /^alias countersign=/, 'test/e2e/readme.test.ts'],
   ['docs/wire.md', /^(?:openssl (?:genpkey|pkey) |value=\$\(openssl |printf %s )/, 'test/core/messages/manual.test.ts'],
+  ['docs/gateway.md', /^curl /, 'test/adapters/http/page.test.ts'],
   ['docs/encryption.md', /^node -p /, 'test/codec/encryption-codec.test.ts'],
   ['docs/wire.md', /^countersign (?:reviewer-key|approve .* --sign) /, 'test/adapters/cli/signer.test.ts'],
+  ['docs/identity.md', /^(?:openssl rand|printf %s) /, 'test/adapters/http/identity/page.test.ts'],
+  ['docs/gateway-events.md', /^curl /, 'test/adapters/http/gateway-events-page.test.ts'],
 ];
 
 const all = pages().flatMap((page) => commandsOf(page));
@@ -93,7 +96,7 @@ describe('commands that no reader could type are found', () => {
     ['countersign aprove ID', /unknown command 'aprove'/],
     ['countersign approve ID --forever', /unknown option '--forever'/],
     ['countersign watch', /missing required argument/],
-    ['countersign gateway', /not supported by this version/],
+    ['countersign message', /not supported by this version/],
     [
       'temporal workflow reset --workflow-id ID --reapply-exclude Signal,Update --reason why',
       /invalid argument "Signal,Update"/,

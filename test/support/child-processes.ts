@@ -23,3 +23,9 @@ export async function childrenOf(processId: number): Promise<number[]> {
     .filter((line) => line.trim() !== '')
     .map(Number);
 }
+
+/** The ids of the running processes that `processId` has started, directly or not. */
+export async function descendantsOf(processId: number): Promise<number[]> {
+  const children = await childrenOf(processId);
+  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
+}

@@ -1,11 +1,13 @@
 /**
- * `npm run screenshots`: takes pictures of cards on each channel, of `countersign review`, and of a waiting run in
- * Temporal's UI, and writes them to `docs/images/`. `npm run screenshots -- cards` takes only those of the cards.
+ * `npm run screenshots`: takes pictures of cards on each channel, of the web inbox, of `countersign review`, and of a
+ * waiting run in Temporal's UI, and writes them to `docs/images/`. `npm run screenshots -- cards` takes only those of the
+ * cards, `-- inbox` only those of the inbox.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findChromium } from './browser.ts';
 import { takeReviewPicture } from './review-picture.ts';
+import { takeInboxPictures } from './take-inbox-pictures.ts';
 import { takeCardPictures } from './take-card-pictures.ts';
 import { readWaitingRunPages } from './waiting-run-pages.ts';
 
@@ -16,8 +18,10 @@ if (chromium === undefined) {
 } else {
   const pictures = fileURLToPath(new URL('../../docs/images/', import.meta.url));
   mkdirSync(pictures, { recursive: true });
-  await takeCardPictures({ chromium, pictures });
-  if (!process.argv.includes('cards')) {
+  const asked = (part: string): boolean => process.argv.length <= 2 || process.argv.includes(part);
+  if (asked('cards')) await takeCardPictures({ chromium, pictures });
+  if (asked('inbox')) await takeInboxPictures({ chromium, pictures });
+  if (asked('others')) {
     await takeReviewPicture({ chromium, pictures });
     await readWaitingRunPages({ chromium, pictures });
   }

@@ -158,7 +158,7 @@ async function currentDetails(page: Page, heading: string): Promise<string> {
 }
 
 /** Follows the instructions in the details: More Actions, Send a Signal. */
-async function signalByForm(page: Page, data: string, beforeSending: () => Promise<void>): Promise<void> {
+export async function signalByForm(page: Page, data: string, beforeSending: () => Promise<void>): Promise<void> {
   await page.getByRole('button', { name: 'More Actions' }).last().click();
   await page.getByRole('menuitem', { name: 'Send a Signal' }).click();
   const form = page.locator('dialog#signal-confirmation-modal[open]');

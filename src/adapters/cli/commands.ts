@@ -17,6 +17,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./server.ts')).addServer(program),
   },
   {
+    usage: 'dev [module]',
+    about: 'run a Temporal server, a worker that restarts when its module changes, and the inbox, all in one',
+    addTo: async (program) => (await import('./dev.ts')).addDev(program),
+  },
+  {
     usage: 'setup',
     about: 'register the search attributes of the inbox on a cluster of your own',
     addTo: async (program) => (await import('./setup.ts')).addSetup(program),
@@ -30,6 +35,11 @@ export const listedCommands: readonly ListedCommand[] = [
     usage: 'worker [module]',
     about: 'run the agents and tools of a module (default: countersign.config.ts or .js)',
     addTo: async (program) => (await import('./worker.ts')).addWorker(program),
+  },
+  {
+    usage: 'gateway',
+    about: 'serve the HTTP API and the web inbox',
+    addTo: async (program) => (await import('./gateway.ts')).addGateway(program),
   },
   {
     usage: 'run <agent>',

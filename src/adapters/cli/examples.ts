@@ -9,6 +9,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign approve 4f0c9a1e',
   ],
   server: ['countersign server', 'countersign server --port 0 --ui-port 0', 'countersign server --db temporal.db'],
+  dev: ['countersign dev', 'countersign dev agent.ts --gateway-port 0 --port 0 --ui-port 0'],
   setup: [
     'countersign setup',
     'countersign setup --address temporal.internal:7233 --namespace agents',
@@ -16,6 +17,11 @@ const examples: Record<string, readonly string[]> = {
   ],
   doctor: ['countersign doctor', 'countersign doctor --task-queue support --json'],
   worker: ['countersign worker', 'countersign worker agent.ts --task-queue support'],
+  gateway: [
+    'countersign gateway',
+    'countersign gateway --port 0 --temporal-ui http://127.0.0.1:8233',
+    'countersign gateway --host 0.0.0.0 --identity identity.yaml',
+  ],
   run: [
     "countersign run support --input 'Please refund order o-17'",
     'countersign run support --input - --id ticket-8 --detach < ticket.txt',

@@ -46,8 +46,8 @@ export async function loadClientConfig(path: string | undefined): Promise<Client
   return { address, namespace, taskQueue, dataConverter, largePayloads, attributes };
 }
 
-/** Undefined if none is named and there is none in the current folder. */
-function configFile(path: string | undefined): string | undefined {
+/** The path of the module; undefined if none is named and there is none in the current folder. Throws `UsageError`. */
+export function configFile(path: string | undefined): string | undefined {
   const file = path ?? defaultFiles.find((each) => existsSync(each));
   if (file === undefined) return undefined;
   if (!existsSync(file)) throw new UsageError(`There is no module ${resolve(file)}.`);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { UsageError } from './report-error.ts';
 
 /** Commands that this version does not support. Each is refused in one sentence. */
-const commands = ['gateway', 'dev', 'message'];
+const commands = ['message'];
 
 export function refuseCommands(program: Command): void {
   for (const name of commands) {

@@ -12,12 +12,10 @@ export interface SignerOptions {
   key?: string;
 }
 
-/** `--sign FILE --key ID`: for every command whose message a run can verify. */
-export function withSigner(command: Command): Command {
+/** `--sign FILE --key ID`: for every command whose message a run can verify. `what`: what it signs, for the help. */
+export function withSigner(command: Command, what = 'sign with this private key, which says who you are'): Command {
   return command
-    .option('--sign <key file>', 'sign with this private key, which says who you are', (file) =>
-      readKeyFile('--sign', file),
-    )
+    .option('--sign <key file>', what, (file) => readKeyFile('--sign', file))
     .option('--key <id>', "with --sign: the key's id under reviewer_keys in the operator's policy")
     .hook('preAction', (signed) => {
       const { sign, key } = signed.opts<SignerOptions>();

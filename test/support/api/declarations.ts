@@ -9,6 +9,7 @@ export const entries = {
   'countersign/workflow': 'workflow',
   'countersign/worker': 'worker',
   'countersign/client': 'client',
+  'countersign/gateway': 'gateway',
   'countersign/codec': 'codec',
 } as const;
 

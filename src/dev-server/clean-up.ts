@@ -10,7 +10,7 @@ export class CleanUp {
   }
 
   check(): void {
-    if (this.#begun) throw new Error('The demo is ending.');
+    if (this.#begun) throw new Error('Everything is being stopped.');
   }
 
   async run(): Promise<void> {

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { attributeTypes } from '../../core/base/attribute-names.ts';
+import { type CommonOptions, wholeNumber, withCommonOptions } from './command-line.ts';
+import { tellWorkerEvent } from './dev/tell-worker-event.ts';
+import { configFile } from './load-config.ts';
+import { type Output, processOutput } from './output.ts';
+import { UsageError } from './report-error.ts';
+import { untilInterrupted } from './until-interrupted.ts';
+
+interface DevOptions extends CommonOptions {
+  port: number;
+  uiPort: number;
+  gatewayPort: number;
+  db?: string;
+  taskQueue?: string;
+}
+
+/** `countersign dev [MODULE]`: the server, a worker that follows the module's files, and the gateway with the inbox. */
+export function addDev(program: Command): void {
+  const port = wholeNumber(0, 65_535);
+  withCommonOptions(program.command('dev [module]'))
+    .description('run a Temporal server, a worker that restarts when its module changes, and the inbox, all in one')
+    .option('--gateway-port <n>', 'port of the gateway and its inbox; 0 takes a free one', port, 7280)
+    .option('--port <n>', 'port of the Temporal server; 0 takes a free one', port, 7233)
+    .option('--ui-port <n>', "port of Temporal's UI; 0 takes a free one", port, 8233)
+    .option('--db <file>', 'keep everything in this file across restarts (default: in memory)')
+    .option('--task-queue <name>', 'where the worker listens for runs (default: that of the module, else countersign)')
+    .action(async (module: string | undefined, options: DevOptions) => {
+      if (options.address !== undefined) {
+        throw new UsageError('`dev` starts a Temporal server of its own on 127.0.0.1: choose its port with --port.');
+      }
+      const file = configFile(module);
+      if (file === undefined) throw new UsageError('There is no countersign.config.ts or .js here: name the module.');
+      const interrupted = untilInterrupted();
+      const { CleanUp } = await import('../../dev-server/clean-up.ts');
+      const cleanUp = new CleanUp();
+      try {
+        const ended = develop(file, options, cleanUp);
+        ended.catch(() => undefined); // after an interruption, what it was doing fails
+        await Promise.race([ended, interrupted]);
+      } finally {
+        await cleanUp.run();
+      }
+    });
+}
+
+/** Starts everything. Rejects when a part of it fails for good; never resolves. */
+async function develop(
+  module: string,
+  options: DevOptions,
+  cleanUp: { add(step: () => Promise<unknown>): void },
+): Promise<never> {
+  const output = processOutput(options);
+  const home = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
+  cleanUp.add(() => rm(home, { recursive: true, force: true }));
+  // Also if somebody does not wait for the orderly end.
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+  const server = await startServer(home, options, output, cleanUp);
+  const { address, namespace, uiUrl } = server;
+
+  const { ReloadingWorker } = await import('./dev/reloading-worker.ts');
+  const first = Promise.withResolvers<void>();
+  const { taskQueue } = options;
+  const worker = new ReloadingWorker(
+    { module, address, namespace, taskQueue, bundle: server.bundle, forPeople: output.forPeople },
+    {
+      tell: (event) => {
+        tellWorkerEvent(event, output);
+        if (event.event === 'worker') first.resolve();
+      },
+      log: (text) => process.stderr.write(text),
+    },
+  );
+  cleanUp.add(() => worker.stop());
+  const working = worker.run();
+  // The module's codecs are the gateway's, too, so the gateway waits until the module loads.
+  await Promise.race([first.promise, working, server.ended]);
+  const gateway = await startInbox(module, { ...options, address, namespace }, uiUrl, cleanUp);
+  const url = `${gateway.url}/inbox/`;
+  if (output.forPeople) {
+    output.line(`\nInbox  ${output.style('bold', url)}`);
+    output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
+  } else output.json({ event: 'ready', url, address, namespace, uiUrl });
+  await Promise.race([working, server.ended]);
+  throw new Error('The worker is not followed any more.');
+}
+
+/** The Temporal server and the workflow code, which takes seconds to bundle. */
+async function startServer(
+  home: string,
+  options: DevOptions,
+  output: Output,
+  cleanUp: { add(step: () => Promise<unknown>): void },
+) {
+  const { attributeNamesOf } = await import('../../connection/attribute-names.ts');
+  const { hideOtherServers } = await import('../../dev-server/hide-other-servers.ts');
+  const { isPortFree } = await import('../../dev-server/free-port.ts');
+  const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
+  const { bundleWorkflows } = await import('../../worker.ts');
+  const { port, uiPort, gatewayPort, db: dbFile, namespace } = options;
+  if (gatewayPort !== 0 && !(await isPortFree(gatewayPort))) {
+    throw new UsageError(
+      `Port ${gatewayPort} is taken: stop what listens there or choose another with --gateway-port.`,
+    );
+  }
+  const attributes = attributeTypes(attributeNamesOf(undefined));
+  hideOtherServers(home);
+  if (output.forPeople) output.note('Starting the Temporal server and a worker …');
+  const starting = startDevServer({ port, uiPort, dbFile, namespace, attributes, log: (line) => output.note(line) });
+  cleanUp.add(async () => (await starting).stop());
+  const [server, { code }] = await Promise.all([starting, bundleWorkflows()]);
+  const bundle = join(home, 'workflows.js');
+  await writeFile(bundle, code);
+  const ended = server.ended.then((): never => {
+    throw new Error('The Temporal server ended by itself.');
+  });
+  ended.catch(() => undefined); // it ends at the end, too
+  return { ...server, bundle, ended };
+}
+
+async function startInbox(
+  module: string,
+  options: DevOptions & { address: string },
+  uiUrl: string | null,
+  cleanUp: { add(step: () => Promise<unknown>): void },
+) {
+  const { createClient } = await import('../../client/client.ts');
+  const { clientOptions } = await import('./client-options.ts');
+  const { startGateway } = await import('../../gateway.ts');
+  const client = await createClient(await clientOptions({ ...options, config: module }));
+  cleanUp.add(() => client.close());
+  const gateway = await startGateway({ client, port: options.gatewayPort, temporalUi: uiUrl ?? undefined });
+  cleanUp.add(() => gateway.stop());
+  return gateway;
+}

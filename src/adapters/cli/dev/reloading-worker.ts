@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WatchedFiles } from './watched-files.ts';
+import { type WorkerChild, startWorkerChild } from './worker-child.ts';
+import type { WorkerArguments } from './worker-message.ts';
+
+/** What happens to the worker. */
+export type WorkerEvent =
+  | { event: 'worker'; agents: string[]; pid: number }
+  | { event: 'changed'; files: string[] }
+  /** `kept`: the worker before goes on. */
+  | { event: 'broken'; message: string; kept: boolean }
+  | { event: 'ended'; message: string };
+
+/** An idle worker is gone sooner. One that runs a tool call takes no more work by then, and ends beside the next one. */
+const retiringMs = 2_000;
+/** A worker that ends sooner than this would do so again. */
+const soonMs = 5_000;
+const stopTimeoutMs = 5_000;
+
+/** A worker that is replaced by a new process whenever a file changes that its module needs. */
+export class ReloadingWorker {
+  readonly #words: WorkerArguments;
+  readonly #tell: (event: WorkerEvent) => void;
+  readonly #log: (text: string) => void;
+  readonly #children = new Set<WorkerChild>();
+  readonly #stopping = new AbortController();
+  #serving: WorkerChild | undefined;
+
+  constructor(words: WorkerArguments, options: { tell: (event: WorkerEvent) => void; log: (text: string) => void }) {
+    this.#words = words;
+    this.#tell = options.tell;
+    this.#log = options.log;
+  }
+
+  /** Runs workers until `stop`. */
+  async run(): Promise<void> {
+    try {
+      for (;;) {
+        const files = await this.#replace();
+        await this.#untilNeeded(files);
+      }
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) throw error;
+    }
+  }
+
+  /** Ends all workers, those that still end a call included. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    for (const child of this.#children) child.retire();
+    const timer = setTimeout(() => this.#killAll(), stopTimeoutMs);
+    await Promise.all([...this.#children].map(({ ended }) => ended));
+    clearTimeout(timer);
+  }
+
+  /** Starts the next worker, which takes the place of the one that serves unless it is broken; returns what to watch. */
+  async #replace(): Promise<WatchedFiles> {
+    const next = this.#start();
+    const { files } = next;
+    const loading = new AbortController();
+    const outdated = files.changed(AbortSignal.any([loading.signal, this.#stopping.signal]));
+    outdated.catch(() => undefined); // aborted
+    const loaded = await Promise.race([next.loaded, outdated.then(() => undefined)]);
+    loading.abort();
+    if (loaded === undefined) {
+      next.kill();
+      return files;
+    }
+    if ('failed' in loaded) {
+      next.kill();
+      if (this.#serving !== undefined) files.addOf(this.#serving.files);
+      this.#tell({ event: 'broken', message: loaded.failed, kept: this.#serving !== undefined });
+      return files;
+    }
+    await this.#retire();
+    this.#stopping.signal.throwIfAborted();
+    this.#serving = next;
+    next.run();
+    this.#tell({ event: 'worker', agents: loaded.agents, pid: next.pid });
+    return files;
+  }
+
+  /** Waits until files change, or until a worker that has lasted ends by itself. */
+  async #untilNeeded(files: WatchedFiles): Promise<void> {
+    const waiting = new AbortController();
+    const changed = files.changed(AbortSignal.any([waiting.signal, this.#stopping.signal]));
+    changed.catch(() => undefined); // aborted
+    const startedAt = performance.now();
+    try {
+      const ended = await Promise.race([changed.then(() => undefined), this.#serving?.ended ?? changed]);
+      if (typeof ended === 'string') {
+        this.#stopping.signal.throwIfAborted();
+        this.#serving = undefined;
+        this.#tell({ event: 'ended', message: ended });
+        if (performance.now() - startedAt > soonMs) return;
+      }
+      this.#tell({ event: 'changed', files: await changed });
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  #start(): WorkerChild {
+    const child = startWorkerChild(this.#words, this.#log);
+    this.#children.add(child);
+    void child.ended.then(() => this.#children.delete(child));
+    return child;
+  }
+
+  async #retire(): Promise<void> {
+    const old = this.#serving;
+    if (old === undefined) return;
+    this.#serving = undefined;
+    old.retire();
+    await Promise.race([old.ended, sleep(retiringMs, undefined, { ref: false })]);
+  }
+
+  #killAll(): void {
+    for (const child of this.#children) child.kill();
+  }
+}

@@ -1,0 +1,81 @@
+/** The process of one worker of `countersign dev`. It says which files its module needs, and why it failed. */
+import { registerHooks } from 'node:module';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type WorkerOptions, createWorker } from '../../../worker.ts';
+import { configFile, loadConfig } from '../load-config.ts';
+import { processOutput } from '../output.ts';
+import { WorkerLog } from '../worker-log.ts';
+import { fileState } from './file-state.ts';
+import { loadFault } from './load-fault.ts';
+import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
+
+const { module, address, namespace, taskQueue, bundle, forPeople } = JSON.parse(process.argv[2]!) as WorkerArguments;
+
+function tell(message: WorkerMessage): Promise<void> {
+  return new Promise((sent) => process.send!(message, () => sent()));
+}
+
+function needs(path: string): void {
+  void tell({ file: path, state: fileState(path) });
+}
+
+/** Packages change by an installation, after which people start anew. */
+function needsModule(url: string): void {
+  if (url.startsWith('file:') && !url.includes('/node_modules/')) needs(fileURLToPath(url));
+}
+
+registerHooks({
+  resolve: (specifier, context, next) => {
+    try {
+      return next(specifier, context);
+    } catch (error) {
+      // The file that is missing may come.
+      if (/^\.{0,2}\//.test(specifier)) needsModule(new URL(specifier, context.parentURL).href);
+      throw error;
+    }
+  },
+  load: (url, context, next) => {
+    needsModule(url);
+    return next(url, context);
+  },
+});
+
+const asked = new Promise<void>((resolve) => {
+  process.once('message', (message) => message === runMessage && resolve());
+});
+
+try {
+  const config = await loadConfig(module);
+  for (const path of filesNamedIn(config)) needs(path);
+  const output = { ...processOutput({}), forPeople };
+  const worker = await createWorker({
+    logger: new WorkerLog(output, { address, namespace }, config.logLevel),
+    ...config,
+    address,
+    namespace,
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+    ...(hasOwnBundle(config) ? {} : { workflowBundle: { codePath: bundle } }),
+  });
+  await tell({ ready: { agents: (config.agents ?? []).map(({ name }) => name) } });
+  await asked;
+  await worker.run();
+} catch (error) {
+  await tell({ failed: loadFault(error) });
+  process.exitCode = 1;
+}
+process.disconnect();
+
+/** The files that the options name and that no import shows. */
+function filesNamedIn({ policy, workflowsPath }: WorkerOptions): string[] {
+  const folder = dirname(configFile(module)!);
+  const isFile = typeof policy === 'string' && !policy.includes('\n');
+  return [...(isFile ? [resolve(folder, policy)] : []), ...(workflowsPath === undefined ? [] : [workflowsPath])];
+}
+
+/** True: the workflow code depends on the module, so that it is bundled at each start. */
+function hasOwnBundle({ workflowBundle, workflowsPath, plugins, dataConverter }: WorkerOptions): boolean {
+  return [workflowBundle, workflowsPath, plugins, dataConverter?.failureConverterPath].some(
+    (each) => each !== undefined,
+  );
+}

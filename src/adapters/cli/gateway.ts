@@ -1,0 +1,61 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type ClientFlags, withClient, withClientFlags, wholeNumber } from './command-line.ts';
+import { type SignerOptions, signerOf, withSigner } from './signer.ts';
+import { untilInterrupted } from './until-interrupted.ts';
+
+interface GatewayFlags extends ClientFlags, SignerOptions {
+  host: string;
+  port: number;
+  identity?: string;
+  undo: number;
+  temporalUi?: string;
+  cors?: string[];
+}
+
+const defaultPort = 7280;
+const defaultUndo = 5;
+
+/** `countersign gateway`: the HTTP API and the web inbox, until Ctrl-C. */
+export function addGateway(program: Command): void {
+  const gateway = withClientFlags(program.command('gateway'))
+    .description('serve the HTTP API and the web inbox')
+    .option('--host <address>', 'where to listen; other than loopback only with --identity', '127.0.0.1')
+    .option('--port <n>', 'its port; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
+    .option('--identity <file>', 'who may use it (default: everybody on this machine, as you)')
+    .option('--undo <seconds>', 'how long the inbox holds an approval back', wholeNumber(0, 60), defaultUndo)
+    .option('--temporal-ui <url>', "the address of Temporal's UI, for links", webAddress)
+    .option('--cors <origins...>', 'origins whose pages may use the API with a bearer token');
+  withSigner(gateway, 'sign what signed-in reviewers send with this private key').action(serveGateway);
+}
+
+async function serveGateway(flags: GatewayFlags): Promise<void> {
+  const { host, port, identity: file, undo, temporalUi, cors = [] } = flags;
+  // Before anything is loaded and connected: an early Ctrl-C stops it too.
+  const interrupted = untilInterrupted();
+  const { readIdentityFile, startGateway } = await import('../../gateway.ts');
+  const identity = file === undefined ? undefined : readIdentityFile(file);
+  await withClient(flags, async (client, output) => {
+    const gateway = await startGateway({
+      client,
+      host,
+      port,
+      cors,
+      undoMs: undo * 1_000,
+      signer: signerOf(flags).sign,
+      log: (line) => output.note(line),
+      ...(identity !== undefined && { identity }),
+      ...(temporalUi !== undefined && { temporalUi }),
+    });
+    if (output.forPeople) {
+      output.line(`Gateway  ${output.style('bold', gateway.url)}`);
+      output.line(output.style('dim', 'Ctrl-C stops it.'));
+    } else output.json({ url: gateway.url });
+    await interrupted;
+    await gateway.stop();
+  });
+}
+
+function webAddress(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:8233.');
+}

@@ -1,0 +1,111 @@
+import { problemOf } from '../problem-response.ts';
+import type { AskedRequest, ChatStep } from './chat-step.ts';
+import type { RunAgentInput } from './ag-ui-input.ts';
+import { SnapshotMessages } from './snapshot-messages.ts';
+
+/** An event of AG-UI. */
+export type AgUiEvent = { type: string } & Record<string, unknown>;
+
+/** Tells the steps of a run as events of AG-UI. An open request is an interrupt that ends the stream. */
+export async function* agUiEvents(
+  steps: AsyncIterable<ChatStep>,
+  input: RunAgentInput,
+  { canAnswer, failed }: { canAnswer: boolean; failed: (error: unknown) => void },
+): AsyncGenerator<AgUiEvent, void, undefined> {
+  const { threadId, runId } = input;
+  const messages = new SnapshotMessages(input.messages);
+  yield { type: 'RUN_STARTED', threadId, runId };
+  try {
+    for await (const step of steps) {
+      messages.add(step);
+      if (step.type === 'waiting') {
+        yield { type: 'STATE_SNAPSHOT', snapshot: stateOf(input.state, step.requests) };
+        // A snapshot that ends with a message of an earlier stream makes assistant-ui drop the interrupt that follows.
+        if (messages.hasNew) yield { type: 'MESSAGES_SNAPSHOT', messages: messages.all };
+        const interrupts = step.requests.map((request) => interruptOf(request));
+        yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } };
+      } else if (step.type === 'ended' && step.status === 'completed') {
+        yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' }, result: step.output };
+      } else yield* eventsOf(step, canAnswer);
+    }
+  } catch (error) {
+    failed(error);
+    const { code, message } = problemOf(error);
+    yield { type: 'RUN_ERROR', message, code };
+  }
+}
+
+function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>, canAnswer: boolean): AgUiEvent[] {
+  switch (step.type) {
+    case 'receipts':
+      return [{ type: 'CUSTOM', name: 'countersign.receipts', value: step.receipts }];
+    case 'text_start':
+      return [{ type: 'TEXT_MESSAGE_START', messageId: step.messageId, role: 'assistant' }];
+    case 'text':
+      return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: step.messageId, delta: step.delta }];
+    case 'text_end':
+      return [{ type: 'TEXT_MESSAGE_END', messageId: step.messageId }];
+    case 'call': {
+      const { callId: toolCallId, messageId: parentMessageId, toolName: toolCallName } = step;
+      return [
+        { type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId },
+        { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(step.arguments) },
+        { type: 'TOOL_CALL_END', toolCallId },
+      ];
+    }
+    case 'asked':
+      return canAnswer ? [] : [{ type: 'CUSTOM', name: 'countersign.waiting', value: interruptOf(step.request) }];
+    case 'decided':
+      return [];
+    case 'result': {
+      const { callId: toolCallId, content } = step;
+      return [{ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}-result`, toolCallId, content, role: 'tool' }];
+    }
+    case 'ended': {
+      const { status, output, failure } = step;
+      const message = failure?.message ?? (output === '' ? `The run is ${status}.` : output);
+      return [{ type: 'RUN_ERROR', message, code: failure?.code ?? status }];
+    }
+  }
+}
+
+function interruptOf({ answerId, callId, message, refused, schema, deadline, ...request }: AskedRequest): object {
+  const { requestId, workflowId, toolName, digest, details } = request;
+  return {
+    id: answerId,
+    reason: 'tool_call',
+    message: refused === undefined ? message : `${refused.message}\n${message}`,
+    toolCallId: callId,
+    responseSchema: {
+      type: 'object',
+      properties: {
+        approved: { type: 'boolean' },
+        reason: { type: 'string' },
+        editedArgs: schema ?? { type: 'object', description: 'Replaces all arguments.' },
+      },
+      required: ['approved'],
+    },
+    ...(deadline !== null && { expiresAt: deadline }),
+    metadata: {
+      requestId,
+      workflowId,
+      toolName,
+      arguments: request.arguments,
+      digest,
+      ...(details !== undefined && { severity: details.assessment.severity, rule: details.rule, shown: details.shown }),
+      ...(refused !== undefined && { refused }),
+    },
+  };
+}
+
+/** The state of the front end's own app stays; ours has one member. */
+function stateOf(state: unknown, requests: readonly AskedRequest[]): object {
+  const own = typeof state === 'object' && state !== null && !Array.isArray(state) ? state : {};
+  const open = requests.map(({ answerId, callId, toolName, digest }) => ({
+    interruptId: answerId,
+    toolCallId: callId,
+    toolName,
+    digest,
+  }));
+  return { ...own, countersign: { open } };
+}

@@ -1,0 +1,85 @@
+import { z } from '@hono/zod-openapi';
+import type { Problem } from '../../../core/base/problem.ts';
+import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
+import type { SeenItems } from './seen-run.ts';
+
+const textPart = z.looseObject({ type: z.string(), text: z.string().optional() });
+
+const message = z.looseObject({
+  id: z.string(),
+  role: z.string(),
+  content: z.union([z.string(), z.array(textPart)]).nullish(),
+  toolCallId: z.string().optional(),
+  toolCalls: z.array(z.looseObject({ id: z.string() })).optional(),
+});
+
+const resumePart = z.looseObject({
+  interruptId: z.string(),
+  status: z.enum(['resolved', 'cancelled']),
+  payload: z.unknown().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** What this gateway reads of AG-UI's `RunAgentInput`; everything else in it is ignored. */
+export const runAgentInput = z
+  .looseObject({
+    threadId: z.string().min(1).max(500),
+    runId: z.string().min(1).max(500),
+    messages: z.array(message).max(5_000).default([]),
+    state: z.unknown().optional(),
+    resume: z.array(resumePart).max(100).optional(),
+  })
+  .openapi('RunAgentInput');
+
+export type RunAgentInput = z.infer<typeof runAgentInput>;
+type ResumePart = z.infer<typeof resumePart>;
+
+const payloadShape = z.looseObject({
+  approved: z.boolean(),
+  reason: z.string().nullish(),
+  editedArgs: z.record(z.string(), z.json()).nullish(),
+  digest: z.string().optional(),
+});
+
+/** The texts of the user, oldest first. Messages of any other role are claims about the past, and are not believed. */
+export function userTexts({ messages }: RunAgentInput): string[] {
+  return messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+}
+
+/** What the front end says it has. */
+export function seenItems({ messages }: RunAgentInput): SeenItems {
+  const assistant = messages.filter(({ role }) => role === 'assistant');
+  return {
+    calls: new Set(assistant.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),
+    results: new Set(
+      messages.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : [])),
+    ),
+    texts: new Set(assistant.filter(({ content }) => textOf(content) !== '').map(({ id }) => id)),
+    answers: new Set(),
+  };
+}
+
+/** A cancelled part denies. A part that cannot be read answers nothing. */
+export function answerOf({ interruptId: answerId, status, payload, metadata }: ResumePart): ChatAnswer | UnreadAnswer {
+  if (status === 'cancelled') return { answerId, approved: false, reason: 'The question was dismissed.' };
+  const parsed = payloadShape.safeParse(payload);
+  if (!parsed.success) return { answerId, problem: unreadable };
+  const { approved, reason, editedArgs, digest = metadata?.['digest'] } = parsed.data;
+  return {
+    answerId,
+    approved,
+    ...(reason != null && { reason }),
+    ...(editedArgs != null && { editedArguments: editedArgs }),
+    ...(typeof digest === 'string' && { digest }),
+  };
+}
+
+const unreadable: Problem = {
+  code: 'invalid_decision',
+  message: 'The payload of an answer is { approved: true or false, reason?, editedArgs? }.',
+};
+
+function textOf(content: RunAgentInput['messages'][number]['content']): string {
+  if (content == null || typeof content === 'string') return content ?? '';
+  return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
+}

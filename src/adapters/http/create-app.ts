@@ -1,0 +1,108 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
+import { limitAtOnce } from './limit-at-once.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { noSuchRoute } from './allowed-methods.ts';
+import { browserGuard } from './browser-guard.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import type { HttpEnv } from './http-env.ts';
+import { personName } from './identity/person-name.ts';
+import type { Principal } from './principal.ts';
+import {
+  errorResponse,
+  isRefusedInput,
+  problemOf,
+  problemResponse,
+  unauthenticatedResponse,
+} from './problem-response.ts';
+import { rateLimit } from './rate-limit.ts';
+import { refuseInput } from './refuse-input.ts';
+import { agUiRoutes } from './routes/ag-ui.ts';
+import { aiSdkRoutes } from './routes/ai-sdk.ts';
+import { approvalRoutes } from './routes/approvals.ts';
+import { controlRoutes } from './routes/control.ts';
+import { decisionRoutes } from './routes/decisions.ts';
+import { healthRoutes } from './routes/health.ts';
+import { identityRoutes } from './routes/identity.ts';
+import { inboxEventRoutes } from './routes/inbox-events.ts';
+import { inboxFiles } from './routes/inbox-files.ts';
+import { linkRoutes } from './routes/links.ts';
+import { openApiRoutes } from './routes/openapi.ts';
+import { requestRoutes } from './routes/requests.ts';
+import { runEventRoutes } from './routes/run-events.ts';
+import { runRoutes } from './routes/runs.ts';
+import { statisticsRoutes } from './routes/statistics.ts';
+import { securityHeaders } from './security-headers.ts';
+
+/** The gateway as one function from a request to its response. */
+export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { limits, authenticator, site, stopping } = gateway;
+  const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });
+  app.onError((error, { req }) => {
+    const { code, message } = problemOf(error);
+    // What the framework refuses is the sender's mistake, which nobody may write into the log.
+    if (code === 'internal' && !isRefusedInput(error)) gateway.log(error.stack ?? String(error));
+    if (code === 'unauthenticated') {
+      return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
+    }
+    return errorResponse(error);
+  });
+  app.use(securityHeaders(site));
+  app.use(async (context, next) => {
+    await next();
+    // A connection that stays would keep a gateway that stops.
+    if (stopping.aborted) context.res.headers.set('connection', 'close');
+  });
+  app.use(browserGuard(site));
+  // A credential that does not hold counts against its sender's address, so that nobody tries many.
+  const limit = rateLimit(limits);
+  const atOnce = limitAtOnce();
+  app.use(async (context, next) => {
+    context.set('loginUrl', authenticator.loginUrl);
+    let refused: Error | undefined;
+    try {
+      context.set('principal', named(await authenticator.authenticate(context.req.raw)));
+    } catch (error) {
+      refused = error instanceof Error ? error : new Error(String(error));
+    }
+    return limit(context, async () => {
+      if (refused !== undefined) throw refused;
+      return atOnce(context, next);
+    });
+  });
+  app.use(
+    bodyLimit({
+      maxSize: limits.bodyBytes,
+      onError: () => problemResponse({ code: 'too_large', message: `A body has at most ${limits.bodyBytes} bytes.` }),
+    }),
+  );
+  app.route('/', healthRoutes(gateway));
+  app.route('/', identityRoutes(gateway));
+  // Before the routes with a parameter in the same place.
+  app.route('/', inboxEventRoutes(gateway));
+  app.route('/', runEventRoutes(gateway));
+  app.route('/', approvalRoutes(gateway));
+  app.route('/', decisionRoutes(gateway));
+  app.route('/', requestRoutes(gateway));
+  app.route('/', runRoutes(gateway));
+  app.route('/', controlRoutes(gateway));
+  app.route('/', statisticsRoutes(gateway));
+  app.route('/', agUiRoutes(gateway));
+  app.route('/', aiSdkRoutes(gateway));
+  app.route('/', inboxFiles(gateway));
+  app.route('/', linkRoutes(gateway));
+  app.route('/', openApiRoutes(app));
+  app.notFound(({ req }) => noSuchRoute(app.routes, req.path));
+  return app;
+}
+
+/** Whatever authenticates: an empty name would be nobody's, and an operator's key signs for nobody as for an operator. */
+function named(principal: Principal | undefined): Principal | undefined {
+  if (principal === undefined || principal.via === 'local') return principal;
+  const { name, problem } = personName(principal.id);
+  if (name !== undefined) return { ...principal, id: name };
+  throw new ProblemError({
+    code: 'unauthenticated',
+    message: `The credential names nobody here: its name ${problem}.`,
+  });
+}

@@ -1,0 +1,29 @@
+import type { CountersignClient } from '../../client/countersign-client.ts';
+import type { Signer } from '../../client/sign-message.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { IdentityService } from './identity/identity-service.ts';
+import type { GatewayLimits } from './limits.ts';
+import type { Site } from './site.ts';
+
+export type { Authenticator } from './authenticator.ts';
+
+/** What all routes of one gateway share. */
+export interface GatewayContext {
+  readonly client: CountersignClient;
+  readonly authenticator: Authenticator;
+  /** Where the gateway is reached. */
+  readonly site: Site;
+  /** Absent: nobody signs in; everybody is the user who started the gateway, or another authenticator decides. */
+  readonly identity?: IdentityService;
+  /** Signs the decisions of authenticated reviewers. Absent: their names are claimed, not verified. */
+  readonly signer?: Signer;
+  /** How long the inbox holds an approval back before it sends it, in milliseconds. */
+  readonly undoMs: number;
+  /** Temporal's UI, such as `http://127.0.0.1:8233`. */
+  readonly temporalUi?: string;
+  readonly limits: Required<GatewayLimits>;
+  /** One line about something that an operator should know. Never a secret, never an argument of a call. */
+  readonly log: (line: string) => void;
+  /** Aborts when the gateway stops: streams end then. */
+  readonly stopping: AbortSignal;
+}

@@ -1,0 +1,36 @@
+import { htmlPage, pagePolicy } from '../../core/base/html-page.ts';
+import { cardStyle } from '../../core/card/html-style.ts';
+
+const style = `${cardStyle}
+.card form { margin-top: 1.5rem; display: grid; gap: .75rem; }
+.card label { display: grid; gap: .25rem; color: var(--soft); }
+.card input, .card textarea { padding: .6rem .7rem; border: 1px solid var(--soft); border-radius: .5rem; font: inherit;
+  color: var(--ink); background: var(--paper); }
+.card button { padding: .7rem 1.1rem; min-height: 2.75rem; border: 1px solid var(--ink); border-radius: .5rem; font: inherit;
+  color: var(--paper); background: var(--ink); cursor: pointer; }
+.card button.plain { color: var(--ink); background: var(--paper); }
+.card .answers { display: flex; flex-wrap: wrap; gap: .75rem; }
+.card a { color: inherit; }
+`;
+
+/** A page that the gateway makes itself: without scripts, in the style of cards. `body` is HTML, `title` is text. */
+export function htmlResponse(
+  title: string,
+  body: string,
+  status = 200,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(htmlPage({ title, style, body, forms: true }), {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `${pagePolicy({ style, forms: true })}; frame-ancestors 'none'`,
+      ...headers,
+    },
+  });
+}
+
+/** True if the sender is a browser that shows a page, not a program that reads an answer. */
+export function wantsHtml(request: Request): boolean {
+  return (request.headers.get('accept') ?? '').includes('text/html');
+}

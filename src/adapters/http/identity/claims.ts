@@ -1,0 +1,55 @@
+import { isObject } from '../../../core/base/is-object.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { roles, type Role } from '../principal.ts';
+import type { OpenIdSettings } from './identity.ts';
+import { personName } from './person-name.ts';
+
+/** A person as a credential names them. */
+export interface Person {
+  readonly id: string;
+  readonly roles: readonly Role[];
+  readonly groups: readonly string[];
+}
+
+type Claims = Record<string, unknown>;
+const mostValues = 200;
+
+/**
+ * The person of verified claims: those of one token, or of an ID token and then of the provider's UserInfo. Throws a
+ * `ProblemError` (`unauthenticated`) if they do not name a person.
+ */
+export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): Person {
+  const { idClaim, groupsClaim, rolesClaim } = settings;
+  const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
+  // Else somebody could enter the address of another person at the provider, and be that person here.
+  if (idClaim === 'email' && naming['email_verified'] !== true) {
+    throw refused(`the identity provider has not verified its e-mail address`);
+  }
+  const { name, problem } = personName(claimOf(naming, idClaim));
+  if (name === undefined) throw refused(`its claim '${idClaim}' ${problem}`);
+  const values = valuesOf(sources, rolesClaim);
+  const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
+  return { id: name, roles: granted, groups: valuesOf(sources, groupsClaim).map((group) => group.normalize('NFC')) };
+}
+
+/** Texts only; a single text is a list of one. */
+function valuesOf(sources: readonly Claims[], name: string): string[] {
+  const found = sources.map((claims) => claimOf(claims, name)).find((value) => value !== undefined);
+  const values = Array.isArray(found) ? found.slice(0, mostValues) : [found];
+  return values.filter((value) => typeof value === 'string');
+}
+
+/** A claim by its name, or by its path, such as `realm_access.roles`. Reads own members only. */
+function claimOf(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const key of name.split('.')) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+function refused(why: string): ProblemError {
+  return new ProblemError({ code: 'unauthenticated', message: `The credential names nobody here: ${why}.` });
+}

@@ -1,0 +1,137 @@
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { parseDuration } from '../../../core/base/parse-duration.ts';
+import { instantMs } from '../../../core/messages/control.ts';
+import { readPolicyText } from '../../../core/policy-file/text.ts';
+import type { Identity, OpenIdSettings } from './identity.ts';
+import { identityProblems } from './identity-problems.ts';
+import { type IdentityDocument, identityShape } from './identity-shape.ts';
+import { personName } from './person-name.ts';
+import { shortestToken, type TokenEntry } from './token-list.ts';
+
+const defaultSessionMs = 8 * 3_600_000;
+/** Of a secret that is typed in or generated as text; 32 random characters are more than anybody can guess. */
+const shortestKey = 32;
+
+/**
+ * Reads an identity file, YAML or JSON: who may use the gateway, and with which credentials (docs/identity.md). Secrets
+ * that it names are read from `env`. Throws a `ProblemError` (`arguments_invalid`) with a line `FILE:LINE:COL message` for
+ * each problem; no line repeats a secret.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync, writeFileSync } from 'node:fs';
+ * import { readIdentityFile } from 'countersign/gateway';
+ *
+ * const file = `${mkdtempSync('/tmp/gateway-')}/identity.yaml`;
+ * writeFileSync(file, `tokens: [{ id: ann, sha256: ${'ab'.repeat(32)}, roles: [viewer, reviewer] }]`);
+ * const identity = readIdentityFile(file);
+ * console.log(identity.tokens.map(({ id, roles }) => `${id}: ${roles.join(', ')}`)); // [ 'ann: viewer, reviewer' ]
+ * ```
+ */
+export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.env): Identity {
+  const file = basename(path);
+  const read = readPolicyText(textOf(path, path), 'identity file');
+  if ('problems' in read)
+    throw invalid(read.problems.map((each) => `${file}:${each.line}:${each.column} ${each.message}`));
+  const shaped = identityShape.safeParse(read.value);
+  if (!shaped.success) {
+    throw invalid(
+      identityProblems(shaped.error, read.value).map(({ path: place, message, part }) => {
+        const { line, column } = read.placeOf(place, part);
+        return `${file}:${line}:${column} ${message}`;
+      }),
+    );
+  }
+  const document = shaped.data;
+  const secretOf = (name: string, place: PropertyKey[], shortest: number): string => {
+    const value = env[name] ?? '';
+    if (value.length >= shortest) return value;
+    const { line, column } = read.placeOf(place);
+    const fault = value === '' ? 'is not set' : `has ${value.length} characters, and ${shortest} are needed`;
+    throw invalid([`${file}:${line}:${column} the environment variable ${name} ${fault}`]);
+  };
+  const tokens = (document.tokens ?? []).map((token, index): TokenEntry => {
+    const { env: name, sha256 } = token;
+    const hash = sha256 ?? sha256Of(secretOf(name!, ['tokens', index, 'env'], shortestToken));
+    return {
+      id: personName(token.id).name ?? token.id,
+      hash: Buffer.from(hash, 'hex'),
+      roles: [...new Set(token.roles)],
+      groups: (token.groups ?? []).map((group) => group.normalize('NFC')),
+      actsForOthers: token.acts_for_others ?? false,
+      expiresMs: token.expires === undefined ? undefined : instantMs(token.expires),
+    };
+  });
+  const repeated = tokens.findIndex(({ hash }, index) =>
+    tokens.slice(0, index).some((other) => other.hash.equals(hash)),
+  );
+  if (repeated >= 0) {
+    const { line, column } = read.placeOf(['tokens', repeated]);
+    throw invalid([`${file}:${line}:${column} the same token is listed twice: its sender would be two people`]);
+  }
+  return {
+    publicUrl: document.public_url === undefined ? undefined : new URL(document.public_url).origin,
+    tokens,
+    oidc: document.oidc && settingsOf(document.oidc, (name) => secretOf(name, ['oidc', 'client_secret_env'], 1)),
+    sessionKey: sessionKeyOf(document.sessions, path, (name) => secretOf(name, ['sessions', 'key_env'], shortestKey)),
+    sessionMs: lifetimeOf(document.sessions?.lifetime),
+  };
+}
+
+function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name: string) => string): OpenIdSettings {
+  const { client_secret_env: secret, groups_claim: groupsClaim = 'groups' } = oidc;
+  return {
+    issuer: oidc.issuer,
+    clientId: oidc.client_id,
+    clientSecret: secret === undefined ? undefined : secretKey(secretOf(secret)),
+    audience: oidc.audience,
+    idClaim: oidc.id_claim ?? 'sub',
+    groupsClaim,
+    rolesClaim: oidc.roles_claim ?? groupsClaim,
+    roles: oidc.roles,
+    scopes: oidc.scopes ?? (oidc.id_claim === 'email' ? ['openid', 'email'] : ['openid', 'profile']),
+  };
+}
+
+function sessionKeyOf(
+  sessions: IdentityDocument['sessions'],
+  path: string,
+  secretOf: (name: string) => string,
+): KeyObject | undefined {
+  const { key_env: name, key_file: keyFile } = sessions ?? {};
+  if (name !== undefined) return secretKey(secretOf(name));
+  if (keyFile === undefined) return undefined;
+  const text = textOf(resolve(dirname(path), keyFile), keyFile).trim();
+  if (text.length >= shortestKey) return secretKey(text);
+  throw invalid([`${basename(path)}: the key in ${keyFile} has less than ${shortestKey} characters`]);
+}
+
+/** As a key object, which prints without its content. */
+function secretKey(text: string): KeyObject {
+  return createSecretKey(Buffer.from(text));
+}
+
+function lifetimeOf(written: string | undefined): number {
+  const parsed = written === undefined ? undefined : parseDuration(written);
+  return (parsed !== undefined && 'durationMs' in parsed ? parsed.durationMs : undefined) ?? defaultSessionMs;
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function textOf(path: string, shown: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
+    throw invalid([`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`], cause);
+  }
+}
+
+function invalid(lines: string[], cause?: unknown): ProblemError {
+  return new ProblemError({ code: 'arguments_invalid', message: lines.join('\n') }, { cause });
+}

@@ -1,0 +1,82 @@
+import { ProblemError } from '../../../core/base/problem.ts';
+import type { Authenticator } from '../authenticator.ts';
+import type { Principal } from '../principal.ts';
+import { createCookies, type Cookies } from './cookies.ts';
+import type { Identity } from './identity.ts';
+import { openId, type OpenId } from './open-id.ts';
+import { createSeals, type Seals } from './sealed-text.ts';
+import { createSessions, principalOf, type Sessions } from './sessions.ts';
+import { findToken, type TokenEntry } from './token-list.ts';
+
+/** Everything of a gateway that knows people: what an identity file says, at work. */
+export interface IdentityService {
+  readonly authenticator: Authenticator;
+  readonly sessions: Sessions;
+  readonly cookies: Cookies;
+  readonly seals: Seals;
+  /** Absent: people sign in with a token. */
+  readonly openId?: OpenId;
+  /** True: browsers can sign in here. */
+  readonly canSignIn: boolean;
+  /** True: sessions and links outlive this process. */
+  readonly hasKey: boolean;
+  /** The entry of a token. Throws `unauthenticated`. */
+  readonly tokenOf: (token: string) => TokenEntry;
+}
+
+/** Where a gateway with an identity file is. */
+interface Place {
+  isLoopback: boolean;
+  namespace: string;
+  log: (line: string) => void;
+}
+
+export function createIdentityService(identity: Identity, { isLoopback, namespace, log }: Place): IdentityService {
+  const { publicUrl, tokens, oidc, sessionKey, sessionMs } = identity;
+  const seals = createSeals(sessionKey, JSON.stringify([publicUrl ?? '', namespace]));
+  const cookies = createCookies(publicUrl?.startsWith('https:') ?? false);
+  const sessions = createSessions({ seals, cookies, tokens, lifetimeMs: sessionMs });
+  const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, log) : undefined;
+  const canSignIn = publicUrl !== undefined || isLoopback;
+
+  function tokenOf(token: string): TokenEntry {
+    const entry = findToken(tokens, token);
+    if (entry !== undefined) return entry;
+    const message = 'The bearer token is not valid here: it is unknown, or it has expired.';
+    throw new ProblemError({ code: 'unauthenticated', message });
+  }
+
+  async function bearerOf(header: string): Promise<Principal> {
+    const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
+    if (token === undefined) {
+      const message = 'The header Authorization must be: Bearer TOKEN.';
+      throw new ProblemError({ code: 'unauthenticated', message });
+    }
+    // A token of the file first: it may have any form.
+    const entry = findToken(tokens, token);
+    if (entry === undefined && provider !== undefined && token.split('.').length === 3) {
+      return principalOf(await provider.verify(token), 'jwt');
+    }
+    return principalOf(entry ?? tokenOf(token), 'token');
+  }
+
+  return {
+    sessions,
+    cookies,
+    seals,
+    openId: provider,
+    canSignIn,
+    hasKey: sessionKey !== undefined,
+    tokenOf,
+    authenticator: {
+      // A credential that was sent on purpose must hold, on every route. A browser sends its cookie by itself: one that
+      // has expired counts as none, or nobody could sign in again.
+      authenticate: (request) => {
+        const header = request.headers.get('authorization');
+        if (header !== null) return bearerOf(header);
+        return canSignIn ? sessions.principalOf(request) : Promise.resolve(undefined);
+      },
+      ...(canSignIn && { loginUrl: '/login' }),
+    },
+  };
+}

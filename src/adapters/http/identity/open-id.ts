@@ -1,0 +1,155 @@
+import { errors, type JWTPayload, jwtVerify } from 'jose';
+import * as openid from 'openid-client';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { type Person, personOfClaims } from './claims.ts';
+import { discover, type Discovered, toleranceSeconds } from './discover.ts';
+import type { OpenIdSettings } from './identity.ts';
+
+/** What a login has to remember until the browser comes back. It is sealed in a cookie. */
+export interface PendingLogin {
+  state: string;
+  nonce: string;
+  verifier: string;
+  /** The path to go to afterwards. */
+  to: string;
+}
+
+/** An identity provider that speaks OpenID Connect. */
+export interface OpenId {
+  /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
+  verify(token: string): Promise<Person>;
+  /** Where the browser has to go, and what has to be remembered meanwhile. */
+  begin(to: string): Promise<{ url: string; login: PendingLogin }>;
+  /** The person who came back with `url`. Throws `unauthenticated`, `server_unreachable`. */
+  finish(url: URL, login: PendingLogin): Promise<Person>;
+}
+
+/** Never a symmetric one: whoever can check such a signature can make one. */
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+/** Of an access token (RFC 9068), or of a provider that says only that it is a JWT. */
+const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
+
+/** Speaks to the provider when it is first needed: a gateway starts without it. */
+export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: string) => void): OpenId {
+  const redirect = new URL('/login/callback', publicUrl).href;
+  let discovered: Promise<Discovered> | undefined;
+
+  async function discovery(): Promise<Discovered> {
+    discovered ??= discover(settings);
+    try {
+      return await discovered;
+    } catch (error) {
+      discovered = undefined;
+      throw unreachable(error);
+    }
+  }
+
+  function unreachable(error: unknown): ProblemError {
+    log(`The identity provider ${settings.issuer} does not answer as it should: ${reasonOf(error)}`);
+    const message = 'The identity provider cannot be asked now: try again later.';
+    return new ProblemError({ code: 'server_unreachable', message }, { cause: error });
+  }
+
+  return {
+    verify: async (token) => {
+      const { issuer, audience } = settings;
+      if (audience === undefined) throw refused('this gateway takes no tokens of the identity provider');
+      const { configuration, keys } = await discovery();
+      const options = {
+        issuer: configuration.serverMetadata().issuer ?? issuer,
+        audience,
+        algorithms,
+        requiredClaims: ['exp', 'iss', 'aud'],
+        clockTolerance: toleranceSeconds,
+      };
+      const verified = await jwtVerify(token, keys, options).catch((error: unknown) => {
+        throw isOfToken(error) ? refused(whyNot(error)) : unreachable(error);
+      });
+      const { payload, protectedHeader } = verified;
+      if (!accessTypes.includes((protectedHeader.typ ?? 'jwt').toLowerCase())) throw refused('it is no access token');
+      // Only the holder of another key may use it, and this gateway does not check that.
+      if (payload['cnf'] !== undefined) throw refused('it is bound to a key of its holder');
+      if (isIdToken(payload)) throw refused('it is an ID token');
+      return personOfClaims(settings, [payload]);
+    },
+    begin: async (to) => {
+      const { configuration } = await discovery();
+      const login = {
+        state: openid.randomState(),
+        nonce: openid.randomNonce(),
+        verifier: openid.randomPKCECodeVerifier(),
+        to,
+      };
+      const url = openid.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirect,
+        scope: settings.scopes.join(' '),
+        state: login.state,
+        nonce: login.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(login.verifier),
+        code_challenge_method: 'S256',
+      });
+      return { url: url.href, login };
+    },
+    finish: async (url, { state, nonce, verifier }) => {
+      const { configuration } = await discovery();
+      // The address that the provider knows; a proxy may have changed that of the request.
+      const current = new URL(redirect);
+      current.search = url.search;
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+      const tokens = await openid.authorizationCodeGrant(configuration, current, checks).catch((error: unknown) => {
+        if (isNetwork(error)) throw unreachable(error);
+        log(`A sign-in failed: ${reasonOf(error)}`);
+        throw new ProblemError({ code: 'unauthenticated', message: 'The sign-in did not succeed: sign in again.' });
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw refused('the identity provider sent no ID token');
+      return personOfClaims(settings, [claims, await userInfo(configuration, tokens.access_token, claims.sub)]);
+    },
+  };
+
+  /** What the provider tells beside the ID token; a provider may leave that out. */
+  async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {
+    if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+    return openid.fetchUserInfo(configuration, token, sub).then(
+      (claims) => claims as JWTPayload,
+      (error: unknown) => {
+        throw unreachable(error);
+      },
+    );
+  }
+}
+
+/** An ID token says who signed in to a page, and is no permission to call an API. */
+function isIdToken(payload: JWTPayload): boolean {
+  return ['nonce', 'at_hash', 'c_hash'].some((claim) => payload[claim] !== undefined);
+}
+
+/** True if the token is at fault, not the way to the provider's keys. */
+function isOfToken(error: unknown): error is errors.JOSEError {
+  const ways = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
+  return error instanceof errors.JOSEError && !ways.includes(error.code);
+}
+
+function isNetwork(error: unknown): boolean {
+  const { code, name } = error as { code?: string; name?: string };
+  return code === 'OAUTH_TIMEOUT' || name === 'TypeError' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';
+}
+
+function whyNot(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return 'it has expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return `its claim '${error.claim}' is not for this gateway`;
+  return 'it is not signed by the identity provider';
+}
+
+function refused(why: string): ProblemError {
+  return new ProblemError({ code: 'unauthenticated', message: `The bearer token is not valid here: ${why}.` });
+}
+
+/** Of an error of a library: its code and message, which hold no token. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return [code, message]
+    .filter((each) => typeof each === 'string')
+    .join(': ')
+    .slice(0, 300);
+}

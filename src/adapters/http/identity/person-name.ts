@@ -1,0 +1,21 @@
+import { groupOf } from '../../../core/people/directory.ts';
+import { visibleText } from '../../../core/base/visible-text.ts';
+
+const longest = 200;
+
+/**
+ * The name of a person as policies compare it, in NFC; or why a text cannot be one. A name that looks like another's, or
+ * like a group's, is refused.
+ */
+export function personName(
+  value: unknown,
+): { name: string; problem?: undefined } | { name?: undefined; problem: string } {
+  if (typeof value !== 'string') return { problem: 'must be a text' };
+  const name = value.normalize('NFC');
+  if (name.trim() === '' || name.trim() !== name)
+    return { problem: 'must not be empty, nor begin or end with a space' };
+  if (name.length > longest) return { problem: `must have at most ${longest} characters` };
+  if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
+  if (!name.isWellFormed() || visibleText(name) !== name) return { problem: 'must not have invisible characters' };
+  return { name };
+}

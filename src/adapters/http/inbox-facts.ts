@@ -1,0 +1,96 @@
+import type { CountersignClient } from '../../client/countersign-client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import { queryRun } from '../../client/query-run.ts';
+import { type ApprovalSummary, queryNames } from '../../contract.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { type RowFacts, readRowFacts } from './row-facts.ts';
+
+/** How long a run may take to answer, and after which time it is asked again, in milliseconds. */
+const answerMs = 2_000;
+const oldMs = 5_000;
+/** A run that did not answer is left alone for this time, in milliseconds. */
+const silentMs = 10_000;
+const runsAtOnce = 8;
+/** Runs that are asked again in one look at the inbox: a large inbox must not keep its workers busy. */
+const againAtOnce = 2;
+
+interface KnownRow {
+  digest: string;
+  /** Absent: the run did not answer, or does not know the request. */
+  facts?: RowFacts;
+  askedMs: number;
+}
+
+/**
+ * What the runs say of their open requests beside the index: a run is asked once for new requests, and now and then for
+ * seats that were handed on. It keeps what belongs to the rows of the last look, and nothing else.
+ */
+export class InboxFacts {
+  readonly #client: CountersignClient;
+  #known = new Map<string, KnownRow>();
+  #asking: Promise<unknown> | undefined;
+
+  constructor(client: CountersignClient) {
+    this.#client = client;
+  }
+
+  /** Undefined: no worker has answered for this request. */
+  of({ workflowId, requestId, digest }: ApprovalSummary): RowFacts | undefined {
+    const known = this.#known.get(keyOf(workflowId, requestId));
+    return known?.digest === digest ? known.facts : undefined;
+  }
+
+  /** Keeps what belongs to these rows, and asks for what is missing; `changed` is called when a run has answered. */
+  keep(rows: readonly ApprovalSummary[], changed: () => void): void {
+    const kept = new Map<string, KnownRow>();
+    for (const { workflowId, requestId, digest } of rows) {
+      const known = this.#known.get(keyOf(workflowId, requestId));
+      if (known?.digest === digest) kept.set(keyOf(workflowId, requestId), known);
+    }
+    this.#known = kept;
+    if (this.#asking !== undefined) return;
+    const wanted = this.#wanted(rows);
+    if (wanted.length === 0) return;
+    const byRun = Map.groupBy(rows, ({ workflowId }) => workflowId);
+    const asking = inParallel(wanted, runsAtOnce, async (workflowId) => {
+      await this.#ask(workflowId, byRun.get(workflowId)!);
+      changed();
+    });
+    this.#asking = asking.finally(() => (this.#asking = undefined));
+  }
+
+  #wanted(rows: readonly ApprovalSummary[]): string[] {
+    const nowMs = performance.now();
+    const ages = rows.map((row) => {
+      const known = this.#known.get(keyOf(row.workflowId, row.requestId));
+      const ageMs = known === undefined ? Infinity : nowMs - known.askedMs;
+      return { row, ageMs: ageMs < (known?.facts === undefined ? silentMs : oldMs) ? 0 : ageMs };
+    });
+    const due = ages.filter(({ ageMs }) => ageMs > 0);
+    const fresh = due.filter(({ ageMs }) => ageMs === Infinity);
+    const again = due.filter(({ ageMs }) => ageMs < Infinity).sort((one, other) => other.ageMs - one.ageMs);
+    const runsOf = (each: typeof due): string[] => [...new Set(each.map(({ row }) => row.workflowId))];
+    return [...new Set([...runsOf(fresh), ...runsOf(again).slice(0, againAtOnce)])];
+  }
+
+  /** Never throws: a run that does not answer leaves its rows as the index has them. */
+  async #ask(workflowId: string, rows: readonly ApprovalSummary[]): Promise<void> {
+    let facts = new Map<string, RowFacts>();
+    try {
+      const answer = await queryRun<unknown>(this.#client.session, workflowId, queryNames.approvals, [], answerMs);
+      facts = readRowFacts(answer, workflowId);
+    } catch (error) {
+      if (!isProblemError(error)) throw error;
+    }
+    for (const { requestId, digest } of rows) {
+      const key = keyOf(workflowId, requestId);
+      const before = this.#known.get(key);
+      const known = facts.get(requestId) ?? (before?.digest === digest ? before.facts : undefined);
+      this.#known.set(key, { digest, ...(known !== undefined && { facts: known }), askedMs: performance.now() });
+    }
+  }
+}
+
+function keyOf(workflowId: string, requestId: string): string {
+  return `${requestId} ${workflowId}`;
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CountersignClient } from '../../client/countersign-client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import { queryRun } from '../../client/query-run.ts';
+import { type ApprovalSummary, queryNames } from '../../contract.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import type { InboxRow } from './api.ts';
+import type { Principal } from './principal.ts';
+import { type RowFacts, readRowFacts } from './row-facts.ts';
+import { waitsFor } from './waits-for.ts';
+
+/** How long a page waits for the runs, how long one of them may take, and how long what it said counts, in milliseconds. */
+const pageMs = 1_000;
+const runMs = 2_000;
+const keptMs = 15_000;
+const runsAtOnce = 8;
+const mostKept = 5_000;
+
+/** What the runs say of their open requests beside the index, kept for a while so that a list does not wake them each time. */
+export class InboxRows {
+  readonly #client: CountersignClient;
+  readonly #facts = new Map<string, { untilMs: number; facts: Map<string, RowFacts> }>();
+  readonly #asked = new Map<string, Promise<void>>();
+
+  constructor(client: CountersignClient) {
+    this.#client = client;
+  }
+
+  /** The rows as this person sees them. A row whose run does not answer in time is the index's. */
+  async of(rows: readonly ApprovalSummary[], principal: Principal): Promise<InboxRow[]> {
+    const stale = [...new Set(rows.filter((row) => !this.#knows(row)).map(({ workflowId }) => workflowId))];
+    if (stale.length > 0) {
+      const over = new AbortController();
+      const asking = inParallel(stale, runsAtOnce, (workflowId) =>
+        over.signal.aborted ? Promise.resolve() : this.#ask(workflowId),
+      );
+      await Promise.race([asking, sleep(pageMs, undefined, { ref: false })]);
+      over.abort();
+    }
+    return rows.map((row) => {
+      const facts = this.#facts.get(row.workflowId)?.facts.get(row.requestId);
+      return facts === undefined
+        ? { ...row, waitsFor: 'unknown' }
+        : { ...row, sentence: facts.sentence, reviewers: facts.reviewers, waitsFor: waitsFor(principal, facts) };
+    });
+  }
+
+  /** True if the run was asked a moment ago, and knew the request then or did not answer. */
+  #knows({ workflowId, requestId }: ApprovalSummary): boolean {
+    const kept = this.#facts.get(workflowId);
+    if (kept === undefined || kept.untilMs < Date.now()) return false;
+    return kept.facts.size === 0 || kept.facts.has(requestId);
+  }
+
+  /** Asks a run once, however many pages want it. Never throws. */
+  #ask(workflowId: string): Promise<void> {
+    const running = this.#asked.get(workflowId);
+    if (running !== undefined) return running;
+    const asking = this.#read(workflowId).finally(() => this.#asked.delete(workflowId));
+    this.#asked.set(workflowId, asking);
+    return asking;
+  }
+
+  async #read(workflowId: string): Promise<void> {
+    let facts = new Map<string, RowFacts>();
+    try {
+      const answer = await queryRun<unknown>(this.#client.session, workflowId, queryNames.approvals, [], runMs);
+      facts = readRowFacts(answer, workflowId);
+    } catch (error) {
+      if (!isProblemError(error)) throw error;
+    }
+    this.#facts.delete(workflowId);
+    this.#facts.set(workflowId, { untilMs: Date.now() + keptMs, facts });
+    // The oldest first.
+    for (const oldest of this.#facts.keys()) {
+      if (this.#facts.size <= mostKept) break;
+      this.#facts.delete(oldest);
+    }
+  }
+}

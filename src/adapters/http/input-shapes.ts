@@ -1,0 +1,120 @@
+/** What routes take: these schemas check it, and the OpenAPI document shows them. */
+import { z } from '@hono/zod-openapi';
+import { modes } from '../../core/policy/modes.ts';
+import { grantKinds } from '../../core/policy/policy.ts';
+
+/** A JSON body. */
+export const body = <Schema extends z.ZodType>(schema: Schema, required = true) => ({
+  body: { required, content: { 'application/json': { schema } } },
+});
+
+/** `?workflowId=`: the run that asks, which spares the look-up. */
+export const inRun = z.strictObject({ workflowId: z.string().min(1).max(1_000).optional() });
+
+/** A number in a query. */
+export function wholeNumber(least: number, most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,6}$/, `expected a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))
+    .openapi({ type: 'integer', minimum: least, maximum: most });
+}
+
+export const requestParams = z.strictObject({ requestId: z.string() });
+export const runParams = z.strictObject({ id: z.string() });
+
+/** Makes a retry safe; the header of the same name is `Idempotency-Key`. */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(120)
+    .regex(/^[\x21-\x7e]+$/)
+    .optional(),
+});
+
+const text = (most: number) => z.string().max(most);
+export const reason = text(2_000).optional();
+/** In a query: an address has at most 16 kB, and a character up to 12 bytes there. */
+export const shortReason = text(500).optional();
+
+export const grantScope = z
+  .strictObject({
+    kind: z.enum(grantKinds),
+    match: z.record(z.string(), z.string()).optional(),
+    expiresIn: z.string().optional(),
+    uses: z.int().min(1).max(1_000_000).optional(),
+  })
+  .openapi('GrantScope');
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex characters');
+const requestId = z.string().regex(/^[0-9a-f]{32}$/, 'expected the 32 hex characters of a request');
+const anyObject = z.record(z.string(), z.unknown());
+
+const viewed = z.strictObject({
+  channel: z.string().min(1).max(40).optional(),
+  card: digest.optional(),
+  durationMs: z
+    .int()
+    .min(0)
+    .max(365 * 24 * 3_600_000)
+    .optional(),
+});
+
+/** The body of `POST /approve/{requestId}`. */
+export const decisionBody = z
+  .strictObject({
+    approved: z.boolean(),
+    always: z.union([z.boolean(), grantScope]).optional(),
+    reason,
+    modifiedArguments: anyObject.optional(),
+    response: z.unknown().optional(),
+    digest: digest.optional(),
+    decisionId: z.string().min(1).max(120).optional(),
+    viewed: viewed.optional(),
+  })
+  .openapi('DecisionBody');
+
+/** The body of `POST /approvals/decide`. */
+export const batchBody = z
+  .strictObject({
+    requests: z
+      // Named, because a look-up of each would keep the gateway busy for minutes.
+      .array(z.strictObject({ requestId, digest, workflowId: z.string().min(1).max(1_000) }))
+      .min(1)
+      .max(200),
+    approved: z.boolean(),
+    reason,
+    decisionId: z.string().min(1).max(120).optional(),
+    viewed: viewed.omit({ card: true }).optional(),
+  })
+  .openapi('BatchBody');
+
+export const extendBody = z
+  .strictObject({ until: text(100).openapi({ format: 'date-time' }), reason })
+  .openapi('ExtendBody');
+export const delegateBody = z.strictObject({ to: text(200), reason }).openapi('DelegateBody');
+export const matchesBody = z.strictObject({ scope: grantScope }).openapi('MatchesBody');
+
+const userMessage = z.strictObject({ role: z.literal('user'), content: z.string() });
+
+/** The body of `POST /runs`. Only messages of users: others would be a past that never was. */
+export const startBody = z
+  .strictObject({
+    agent: z.string().min(1).max(200),
+    input: z.union([z.string(), z.array(userMessage).min(1)]),
+    policy: anyObject.optional(),
+    mode: z.enum(modes).optional(),
+    metadata: anyObject.optional(),
+    caller: z
+      .strictObject({ userId: z.string().min(1).max(200), groups: z.array(z.string().max(200)).max(200).optional() })
+      .optional(),
+  })
+  .openapi('StartBody');
+
+export const reasonBody = z.strictObject({ reason: text(900).optional() }).openapi('ReasonBody');
+export const policyBody = z
+  .strictObject({ policy: anyObject.optional(), mode: z.enum(modes).optional(), reason })
+  .openapi('PolicyBody');
+export const messageBody = z.strictObject({ content: z.string() }).openapi('MessageBody');

@@ -1,0 +1,57 @@
+import type { ApprovalDetails } from '../../../contract.ts';
+import { escapeHtml } from '../../../core/base/html-page.ts';
+import type { Problem } from '../../../core/base/problem.ts';
+import { visibleText } from '../../../core/base/visible-text.ts';
+import { cardDigest } from '../../../core/card/card-digest.ts';
+import { cardOf } from '../../../core/card/card-of.ts';
+import { renderHtml } from '../../../core/card/render-html.ts';
+import { htmlResponse } from '../html-response.ts';
+import { problemStatus } from '../problem-status.ts';
+
+/** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
+export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {
+  const card = cardOf(request, { nowMs: Date.now() });
+  // The least permissive answer is the prominent one.
+  const form = `<form class="card" method="post" action="/links/${encodeURIComponent(link)}">
+<input type="hidden" name="card" value="${cardDigest(card)}">
+<p>You answer as <bdi>${shown(reviewer)}</bdi>. The link works once.</p>
+<label>Reason <textarea name="reason" maxlength="2000" rows="2"></textarea></label>
+<div class="answers"><button name="answer" value="deny">Deny</button>
+<button class="plain" name="answer" value="approve">Approve this one call</button></div>
+</form>`;
+  return htmlResponse(card.sentence.text, `${renderHtml(card)}\n${form}`);
+}
+
+/** What became of the answer, or of the request. */
+export function answeredPage(heading: string, sentence: string, request?: ApprovalDetails, status = 200): Response {
+  const card = request === undefined ? '' : `\n${renderHtml(cardOf(request, { nowMs: Date.now() }))}`;
+  return htmlResponse(heading, `${notice(heading, sentence, 'status')}${card}`, status);
+}
+
+/** The page for a link that was used, and for a request that somebody else answered; undefined if it can be answered. */
+export function earlierPage(request: ApprovalDetails, reviewer: string, decisionId: string): Response | undefined {
+  const vote = request.votes?.find((each) => each.decisionId === decisionId);
+  const { settled } = request;
+  if (settled !== undefined) {
+    const who = settled.reviewerId === undefined ? '' : ` by ${settled.reviewerId}`;
+    const isOurs = settled.decisionId === decisionId || vote !== undefined;
+    const sentence = `The request was settled at ${settled.settledAt}: ${settled.outcome}${who}.`;
+    return answeredPage(isOurs ? 'You have answered' : 'The request is settled', sentence, request, isOurs ? 200 : 409);
+  }
+  if (vote === undefined) return undefined;
+  const sentence = `${reviewer} has ${vote.approved ? 'approved' : 'denied'} this by this link; others have yet to answer.`;
+  return answeredPage('You have answered', sentence, request);
+}
+
+/** Why a link leads nowhere. */
+export function linkProblemPage({ code, message }: Problem): Response {
+  return htmlResponse('No answer was given', notice('No answer was given', message, 'alert'), problemStatus[code]);
+}
+
+function notice(heading: string, sentence: string, role: 'status' | 'alert'): string {
+  return `<main class="card"><h1>${escapeHtml(heading)}</h1><p role="${role}">${shown(sentence)}</p></main>`;
+}
+
+function shown(text: string): string {
+  return escapeHtml(visibleText(text));
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { ApprovalDetails } from '../../../contract.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { instantMs } from '../../../core/messages/control.ts';
+import type { Seals } from '../identity/sealed-text.ts';
+
+/** What a link is good for: one answer of one person to one request, as it was when the link was made. */
+export interface Link {
+  readonly requestId: string;
+  readonly workflowId: string;
+  readonly digest: string;
+  readonly reviewer: string;
+}
+
+const defaultMs = 7 * 24 * 3_600_000;
+const longestMs = 30 * 24 * 3_600_000;
+
+/** When a link ends: with its request at the latest. Throws a `ProblemError` for an instant that it cannot have. */
+export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, wanted: string | undefined): number {
+  const nowMs = Date.now();
+  const wantedMs = wanted === undefined ? nowMs + defaultMs : instantMs(wanted);
+  if (wantedMs === undefined || wantedMs <= nowMs || wantedMs > nowMs + longestMs) {
+    const message = `'expiresAt' must be an instant in UTC within the next 30 days, such as 2030-01-31T12:00:00Z.`;
+    throw new ProblemError({ code: 'arguments_invalid', message });
+  }
+  const deadlineMs = instantMs(deadline) ?? Infinity;
+  if (deadlineMs > nowMs) return Math.min(wantedMs, deadlineMs);
+  throw new ProblemError({ code: 'expired', message: 'The request has expired: nobody can answer it any more.' });
+}
+
+export function sealLink(seals: Seals, link: Link, expiresMs: number): Promise<string> {
+  return seals.seal('link', { ...link }, expiresMs);
+}
+
+/** Throws a `ProblemError` (`forbidden`) for a link that is not valid, or not any more. */
+export async function openLink(seals: Seals | undefined, text: string): Promise<Link> {
+  const content = await seals?.open('link', text);
+  if (content !== undefined) return content as unknown as Link;
+  const message = 'This link is not valid here, or it has expired: ask for another one, or sign in.';
+  throw new ProblemError({ code: 'forbidden', message });
+}
+
+/** The `decisionId` of the one answer that a link can give: the run keeps it, so the gateway need not. */
+export function decisionIdOf(link: string): string {
+  return `link-${createHash('sha256').update(link).digest('hex')}`;
+}

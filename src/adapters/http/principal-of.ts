@@ -1,0 +1,8 @@
+import { ProblemError } from '../../core/base/problem.ts';
+import type { Principal } from './principal.ts';
+
+/** The sender, on a route that needs one. */
+export function principalOf({ principal }: { principal: Principal | undefined }): Principal {
+  if (principal === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'This needs a credential.' });
+  return principal;
+}

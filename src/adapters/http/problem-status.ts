@@ -1,0 +1,31 @@
+import type { ProblemCode } from '../../core/base/problem.ts';
+
+/** The HTTP status of every problem code. docs/gateway.md has the same table. */
+export const problemStatus = {
+  unknown_request: 404,
+  already_settled: 409,
+  expired: 410,
+  run_closed: 410,
+  invalid_decision: 422,
+  invalid_message: 422,
+  undecodable: 422,
+  digest_mismatch: 409,
+  arguments_invalid: 422,
+  denied_by_policy: 409,
+  not_entitled: 403,
+  self_approval: 403,
+  unverified_reviewer: 403,
+  run_not_found: 404,
+  agent_unknown: 404,
+  policy_invalid: 422,
+  not_permitted_by_ceiling: 403,
+  grant_unknown: 404,
+  already_started: 409,
+  unauthenticated: 401,
+  forbidden: 403,
+  too_large: 413,
+  rate_limited: 429,
+  server_unreachable: 503,
+  no_worker: 503,
+  internal: 500,
+} as const satisfies Record<ProblemCode, number>;

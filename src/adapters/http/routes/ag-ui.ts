@@ -1,0 +1,41 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { agUiEvents } from '../chat/ag-ui-events.ts';
+import { answerOf, runAgentInput, seenItems, userTexts } from '../chat/ag-ui-input.ts';
+import { chatResponse, logFailure } from '../chat/chat-response.ts';
+import { turnOfAnswer } from '../chat/chat-thread.ts';
+import { openChat } from '../chat/open-chat.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { principalOf } from '../principal-of.ts';
+import { refuseInput } from '../refuse-input.ts';
+
+const chat = defineRoute('POST /ag-ui/{agent}', {
+  summary: 'Chat with an agent by AG-UI: open requests are interrupts, and `resume` answers them.',
+  request: {
+    params: z.object({ agent: z.string().min(1).max(200) }),
+    body: { required: true, content: { 'application/json': { schema: runAgentInput } } },
+  },
+  responses: {
+    200: { description: 'Events of AG-UI', content: { 'text/event-stream': { schema: z.string() } } },
+  },
+});
+
+export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') }).openapi(chat, async (context) => {
+    const input = context.req.valid('json');
+    const message = {
+      agent: context.req.valid('param').agent,
+      threadId: input.threadId,
+      texts: userTexts(input),
+      isUserLast: input.messages.at(-1)?.role === 'user',
+      continues: turnOfAnswer(input.resume?.[0]?.interruptId),
+      answers: (input.resume ?? []).map((part) => answerOf(part)),
+      seen: seenItems(input),
+      channel: 'ag-ui',
+    };
+    const { steps, canAnswer } = await openChat(gateway, principalOf(context.var), message);
+    const options = { canAnswer, failed: logFailure(gateway) };
+    return chatResponse(context, gateway, (signal) => agUiEvents(steps(signal), input, options));
+  });
+}

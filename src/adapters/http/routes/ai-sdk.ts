@@ -1,0 +1,43 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { uiChunks } from '../chat/ai-sdk-chunks.ts';
+import { answersOf, chatRequest, isUserLast, seenItems, userTexts } from '../chat/ai-sdk-input.ts';
+import { chatResponse, logFailure } from '../chat/chat-response.ts';
+import { openChat } from '../chat/open-chat.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { principalOf } from '../principal-of.ts';
+import { refuseInput } from '../refuse-input.ts';
+
+const chat = defineRoute('POST /ai-sdk/{agent}', {
+  summary: 'Chat with an agent by the UI message stream of the AI SDK: open requests are tool approvals.',
+  request: {
+    params: z.object({ agent: z.string().min(1).max(200) }),
+    body: { required: true, content: { 'application/json': { schema: chatRequest } } },
+  },
+  responses: {
+    200: { description: 'Chunks of a UI message', content: { 'text/event-stream': { schema: z.string() } } },
+  },
+});
+
+export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') }).openapi(chat, async (context) => {
+    const request = context.req.valid('json');
+    const seen = seenItems(request);
+    const message = {
+      agent: context.req.valid('param').agent,
+      threadId: request.id,
+      texts: userTexts(request),
+      isUserLast: isUserLast(request),
+      answers: answersOf(request),
+      seen,
+      channel: 'ai-sdk',
+    };
+    const { steps, canAnswer, messageId } = await openChat(gateway, principalOf(context.var), message);
+    const options = { messageId, seen, canAnswer, failed: logFailure(gateway) };
+    return chatResponse(context, gateway, (signal) => uiChunks(steps(signal), options), {
+      headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+      end: '[DONE]',
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { requireGated } from '../../../client/require-gated.ts';
+import { cardDigest } from '../../../core/card/card-digest.ts';
+import { cardOf } from '../../../core/card/card-of.ts';
+import type { ApprovalDetails } from '../../../contract.ts';
+import { scopeSteps } from '../../../core/ledger/narrowest-scope.ts';
+import type { InboxPage, RequestView } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { InboxRows } from '../inbox-rows.ts';
+import { principalOf } from '../principal-of.ts';
+import { inboxPage, json, requestView } from '../answer-shapes.ts';
+import { inRun, requestParams, wholeNumber } from '../input-shapes.ts';
+import { waitsForOne } from '../waits-for.ts';
+
+const filter = z.strictObject({
+  tool: z.string().max(200).optional(),
+  agent: z.string().max(200).optional(),
+  workflowId: z.string().min(1).max(1_000).optional(),
+  limit: wholeNumber(1, 500).optional(),
+  after: z
+    .string()
+    .max(4_000)
+    .regex(/^[\w-]+$/, 'expected the `next` of the page before')
+    .optional(),
+});
+
+const list = defineRoute('GET /approvals', {
+  summary: 'The open requests of all runs, the earliest deadline first',
+  request: { query: filter },
+  responses: { 200: json(inboxPage, 'A page of the inbox.') },
+});
+
+const get = defineRoute('GET /approvals/{requestId}', {
+  summary: 'One request, open or settled, with its card',
+  request: { params: requestParams, query: inRun },
+  responses: { 200: json(requestView, 'The request.') },
+});
+
+/** The inbox, and one request of it. */
+export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
+  const rows = new InboxRows(client);
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(list, async (context) => {
+      const query = context.req.valid('query');
+      if (query.workflowId !== undefined) await requireGated(client.session, query.workflowId);
+      const { approvals, more, next, unread } = await client.approvals.list(query);
+      const page: InboxPage = {
+        approvals: await rows.of(approvals, principalOf(context.var)),
+        more,
+        ...(next !== undefined && { next }),
+        unread,
+      };
+      return context.json(page);
+    })
+    .openapi(get, async (context) => {
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      const request = await client.approvals.get(requestId, { workflowId });
+      const card = cardOf(request, { nowMs: Date.now() });
+      const view: RequestView = {
+        request,
+        card,
+        cardDigest: cardDigest(card),
+        waitsFor: waitsForOne(principalOf(context.var), request),
+        ...scopesOf(request),
+      };
+      return context.json(view);
+    });
+}
+
+/** What may be proposed for an "always"; nothing where values are hidden, because nobody approves those unseen. */
+function scopesOf({ toolName: tool, arguments: args, always: terms, redacted }: ApprovalDetails) {
+  return terms === undefined || redacted !== undefined ? {} : { scopes: scopeSteps({ tool, args, terms }) };
+}

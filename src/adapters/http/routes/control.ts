@@ -1,0 +1,130 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { requireGated } from '../../../client/require-gated.ts';
+import type { Receipt, SetPolicyMessage } from '../../../contract.ts';
+import { redacted } from '../../../core/audit/entry-line.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { linesResponse } from '../lines-response.ts';
+import { ownKey } from '../own-key.ts';
+import { principalOf } from '../principal-of.ts';
+import { sendAs } from '../signing.ts';
+import { grantList, json, receipt } from '../answer-shapes.ts';
+import {
+  body,
+  idempotencyHeader,
+  messageBody,
+  policyBody,
+  reasonBody,
+  runParams,
+  shortReason,
+} from '../input-shapes.ts';
+
+const done = (description: string) => ({ 200: json(receipt, description) });
+const params = runParams;
+
+const message = defineRoute('POST /runs/{id}/messages', {
+  summary: 'Another message of the user; not supported by this version',
+  request: { params, ...body(messageBody) },
+  responses: done('Never, in this version.'),
+});
+
+const cancel = defineRoute('POST /runs/{id}/cancel', {
+  summary: 'Stop a run: what waits is cancelled, what runs is asked to stop',
+  request: { params, ...body(reasonBody, false) },
+  responses: done('The run is asked to stop.'),
+});
+
+const close = defineRoute('POST /runs/{id}/close', {
+  summary: 'End a run: what waits is cancelled, what runs ends first',
+  request: { params, headers: idempotencyHeader, ...body(reasonBody, false) },
+  responses: done('The run is closing.'),
+});
+
+const setPolicy = defineRoute('PUT /runs/{id}/policy', {
+  summary: "Change the run's side of the policy, below its ceiling",
+  request: { params, headers: idempotencyHeader, ...body(policyBody) },
+  responses: done('The policy is in force.'),
+});
+
+const grants = defineRoute('GET /runs/{id}/grants', {
+  summary: 'The grants of a run, standing denials included',
+  request: { params },
+  responses: { 200: json(grantList, 'The grants.') },
+});
+
+const revoke = defineRoute('DELETE /runs/{id}/grants/{grantId}', {
+  summary: 'End a grant',
+  request: {
+    params: z.strictObject({ id: z.string(), grantId: z.string() }),
+    query: z.strictObject({ reason: shortReason }),
+    headers: idempotencyHeader,
+  },
+  responses: done('It answers no more calls.'),
+});
+
+const audit = defineRoute('GET /runs/{id}/audit', {
+  summary: 'The audit of a run, as JSON lines that anybody can verify',
+  request: { params, query: z.strictObject({ redact: z.enum(['true', 'false']).optional() }) },
+  responses: {
+    200: { description: 'One line of JSON each.', content: { 'application/jsonl': { schema: z.string() } } },
+  },
+});
+
+/** What people change in a run besides its requests, and its audit. */
+export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client } = gateway;
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(message, async (context) => {
+      await requireGated(client.session, context.req.valid('param').id);
+      throw new ProblemError({
+        code: 'invalid_message',
+        message: 'Messages to a run are not supported by this version: start another run.',
+      });
+    })
+    .openapi(cancel, async (context) => {
+      const principal = principalOf(context.var);
+      const { id } = context.req.valid('param');
+      const { reason: why = '' } = context.req.valid('json');
+      await requireGated(client.session, id);
+      await client.cancel(id, { reason: `by ${principal.id.slice(0, 90)}${why === '' ? '' : `: ${why}`}` });
+      const asked: Receipt = { requestId: '', accepted: true, message: `run '${id}' is asked to stop` };
+      return context.json(asked);
+    })
+    .openapi(close, async (context) => {
+      const principal = principalOf(context.var);
+      const { id } = context.req.valid('param');
+      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      await requireGated(client.session, id);
+      return context.json(await client.closeRun(id, { ...context.req.valid('json'), by: principal.id, messageId }));
+    })
+    .openapi(setPolicy, async (context) => {
+      const principal = principalOf(context.var);
+      const { id } = context.req.valid('param');
+      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      await requireGated(client.session, id);
+      const change = { ...context.req.valid('json'), by: principal.id, messageId } as SetPolicyMessage;
+      return context.json(await sendAs(gateway, principal, (sign) => client.setPolicy(id, change, { sign })));
+    })
+    .openapi(grants, async (context) => {
+      const { id } = context.req.valid('param');
+      await requireGated(client.session, id);
+      return context.json({ grants: await client.grants(id) });
+    })
+    .openapi(revoke, async (context) => {
+      const principal = principalOf(context.var);
+      const { id, grantId } = context.req.valid('param');
+      const { reason: why } = context.req.valid('query');
+      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      await requireGated(client.session, id);
+      const revocation = { grants: [grantId], by: principal.id, reason: why, messageId };
+      return context.json(await sendAs(gateway, principal, (sign) => client.revoke(id, revocation, { sign })));
+    })
+    .openapi(audit, async (context) => {
+      const { id } = context.req.valid('param');
+      const withhold = context.req.valid('query').redact === 'true' ? redacted : [];
+      await requireGated(client.session, id);
+      return linesResponse(client.audit(id, { withhold }));
+    });
+}

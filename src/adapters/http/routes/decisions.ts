@@ -1,0 +1,92 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { inParallel } from '../../../client/in-parallel.ts';
+import { requireGated } from '../../../client/require-gated.ts';
+import type { Decision, Receipt } from '../../../contract.ts';
+import { isProblemError } from '../../../core/base/problem.ts';
+import type { Receipts } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { ownKey } from '../own-key.ts';
+import { principalOf } from '../principal-of.ts';
+import { refuseInput } from '../refuse-input.ts';
+import { sendAllAs, sendAs } from '../signing.ts';
+import { json, receipt, receipts } from '../answer-shapes.ts';
+import { batchBody, body, decisionBody, idempotencyHeader, inRun, requestParams } from '../input-shapes.ts';
+
+const approve = defineRoute('POST /approve/{requestId}', {
+  summary: 'Answer one request',
+  request: { params: requestParams, query: inRun, headers: idempotencyHeader, ...body(decisionBody) },
+  responses: { 200: json(receipt, 'The decision counts.') },
+});
+
+const decide = defineRoute('POST /approvals/decide', {
+  summary: 'Give one answer to exactly the requests that were reviewed',
+  request: { headers: idempotencyHeader, ...body(batchBody) },
+  responses: { 200: json(receipts, 'A receipt for each, in order; a refused one has a code.') },
+});
+
+/** How many runs are looked up at the same time. */
+const runsAtOnce = 8;
+
+/** Decisions. The reviewer is the sender, whatever a body says. */
+export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client } = gateway;
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') })
+    .openapi(approve, async (context) => {
+      const principal = principalOf(context.var);
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      const { decisionId: given, viewed, ...answer } = context.req.valid('json');
+      const decisionId = ownKey(principal, context.req.valid('header')['idempotency-key'], given);
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      // The client checks the decision once more, as the run does.
+      const decision = {
+        ...answer,
+        requestId,
+        reviewerId: principal.id,
+        viewed: { channel: 'http', ...viewed },
+        ...(decisionId !== undefined && { decisionId }),
+      } as Decision;
+      const answered = await sendAs(gateway, principal, (sign) => client.decide(decision, { workflowId, sign }));
+      return context.json(answered);
+    })
+    .openapi(decide, async (context) => {
+      const principal = principalOf(context.var);
+      const { requests, decisionId: given, viewed, ...answer } = context.req.valid('json');
+      const decisionId = ownKey(principal, context.req.valid('header')['idempotency-key'], given);
+      const foreign = await foreignRuns(gateway, requests);
+      const gated = requests.filter(({ workflowId }) => !foreign.has(workflowId));
+      const common = {
+        ...answer,
+        reviewerId: principal.id,
+        viewed: { channel: 'http', ...viewed, batch: requests.length },
+        ...(decisionId !== undefined && { decisionId }),
+      };
+      const answers = await sendAllAs(gateway, principal, gated, (some, sign) =>
+        client.decideAll(some, common, { sign }),
+      );
+      const inOrder = requests.map((request): Receipt => {
+        const refused = foreign.get(request.workflowId);
+        return refused === undefined
+          ? answers[gated.indexOf(request)]!
+          : { requestId: request.requestId, accepted: false, code: refused.code, message: refused.message };
+      });
+      return context.json({ receipts: inOrder } satisfies Receipts);
+    });
+}
+
+/** Of the runs that are named, those that have no gate, with the refusal. */
+async function foreignRuns({ client }: GatewayContext, requests: readonly { workflowId: string }[]) {
+  const named = new Set(requests.map(({ workflowId }) => workflowId));
+  const checked = await inParallel([...named], runsAtOnce, async (workflowId) => {
+    try {
+      await requireGated(client.session, workflowId);
+      return [];
+    } catch (error) {
+      if (!isProblemError(error)) throw error;
+      return [[workflowId, error] as const];
+    }
+  });
+  return new Map(checked.flat());
+}

@@ -1,0 +1,28 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { problemResponse } from '../problem-response.ts';
+import { readiness } from '../readiness.ts';
+
+const health = z.object({ status: z.literal('ok') }).openapi('Health');
+const ok = (description: string) => ({
+  200: { description, content: { 'application/json': { schema: health } } },
+});
+
+const healthz = defineRoute('GET /healthz', { summary: 'Whether the process lives', responses: ok('It lives.') });
+const readyz = defineRoute('GET /readyz', {
+  summary: 'Whether the Temporal server answers',
+  responses: ok('Requests can be served.'),
+});
+
+/** What load balancers ask. */
+export function healthRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const why = readiness(gateway);
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(healthz, (context) => context.json({ status: 'ok' }))
+    .openapi(readyz, async (context) => {
+      const problem = await why();
+      return problem === undefined ? context.json({ status: 'ok' }) : problemResponse(problem);
+    });
+}

@@ -1,0 +1,157 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
+import type { Me } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { wantsHtml } from '../html-response.ts';
+import { failedSignInPage, localPath, tokenPage } from '../identity/login-page.ts';
+import type { IdentityService } from '../identity/identity-service.ts';
+import type { PendingLogin } from '../identity/open-id.ts';
+import { roles } from '../principal.ts';
+import { problemOf } from '../problem-response.ts';
+import { signerFor } from '../signing.ts';
+
+const meShape = z
+  .object({
+    id: z.string(),
+    roles: z.array(z.enum(roles)),
+    groups: z.array(z.string()),
+    via: z.enum(['local', 'token', 'jwt', 'session']),
+    signs: z.boolean(),
+    undoMs: z.number(),
+    temporalUi: z.string().optional(),
+  })
+  .openapi('Me');
+const tokenShape = z.strictObject({ token: z.string().min(1).max(8_000), to: z.string().max(2_000).optional() });
+const page = { 'text/html': { schema: z.string() } };
+const toPath = z.string().max(2_000).optional().openapi({ description: 'The path to go to afterwards.' });
+/** How long somebody may take to sign in at the identity provider. */
+const loginMs = 10 * 60_000;
+
+const me = defineRoute('GET /me', {
+  summary: 'Who you are here',
+  responses: {
+    200: { description: 'The sender of the request', content: { 'application/json': { schema: meShape } } },
+  },
+});
+const login = defineRoute('GET /login', {
+  summary: 'Sign in with a browser',
+  request: { query: z.object({ to: toPath }) },
+  responses: {
+    200: { description: 'A page that asks for a token', content: page },
+    303: { description: 'On to the identity provider' },
+  },
+});
+const callback = defineRoute('GET /login/callback', {
+  summary: 'Where the identity provider sends the browser back to',
+  responses: { 303: { description: 'Signed in' } },
+});
+const token = defineRoute('POST /login/token', {
+  summary: 'Sign in with a bearer token: sets the cookie of a session',
+  request: {
+    body: {
+      content: {
+        'application/json': { schema: tokenShape },
+        'application/x-www-form-urlencoded': { schema: tokenShape },
+      },
+    },
+  },
+  responses: { 204: { description: 'Signed in' }, 303: { description: 'Signed in, for the form of the page' } },
+});
+const logout = defineRoute('POST /logout', {
+  summary: 'End the session of this browser',
+  responses: { 204: { description: 'Signed out' } },
+});
+
+/** Who is who: `GET /me`, and how browsers sign in and out. */
+export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { identity, site } = gateway;
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(me, (context) => context.json(meOf(gateway, context), 200))
+    .openapi(login, async (context) => {
+      const to = localPath(context.req.valid('query').to);
+      if (site.isLocal) return context.redirect(to, 303);
+      const { openId, cookies, seals } = signInOf(identity);
+      if (openId === undefined) return tokenPage(to);
+      const { url, login: pending } = await openId.begin(to);
+      const expiresMs = Date.now() + loginMs;
+      const sealed = await seals.seal('login', { ...pending }, expiresMs);
+      context.header('set-cookie', cookies.set('login', sealed, expiresMs));
+      return context.redirect(url, 303);
+    })
+    .openapi(callback, async (context) => {
+      const service = signInOf(identity);
+      const forget = service.cookies.remove('login');
+      try {
+        const { session, to } = await finish(service, context.req.raw);
+        context.header('set-cookie', forget, { append: true });
+        context.header('set-cookie', session, { append: true });
+        return context.redirect(to, 303);
+      } catch (error) {
+        if (!isProblemError(error) || !wantsHtml(context.req.raw)) throw error;
+        return failedSignInPage(problemOf(error), forget);
+      }
+    })
+    .openapi(token, async (context) => {
+      const { sessions, tokenOf } = signInOf(identity);
+      const isForm = (context.req.header('content-type') ?? '').startsWith('application/x-www-form-urlencoded');
+      const body = tokenShape.safeParse(context.req.valid(isForm ? 'form' : 'json'));
+      if (!body.success) {
+        throw new ProblemError({ code: 'arguments_invalid', message: `The body must be { "token": "…" }.` });
+      }
+      const to = localPath(body.data.to);
+      const session = await Promise.resolve()
+        .then(() => sessions.ofToken(tokenOf(body.data.token.trim())))
+        .catch((error: unknown) => {
+          if (isForm && isProblemError(error)) return undefined;
+          throw error;
+        });
+      if (session === undefined) return tokenPage(to, true);
+      context.header('set-cookie', session);
+      return isForm ? context.redirect(to, 303) : context.body(null, 204);
+    })
+    .openapi(logout, (context) => {
+      if (identity !== undefined) context.header('set-cookie', identity.sessions.end());
+      return context.body(null, 204);
+    });
+}
+
+function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
+  const principal = context.get('principal')!;
+  const { temporalUi, undoMs, client } = gateway;
+  return {
+    id: principal.id,
+    roles: [...principal.roles],
+    groups: [...principal.groups],
+    via: principal.via,
+    signs: signerFor(gateway, principal) !== undefined,
+    undoMs,
+    ...(temporalUi !== undefined && {
+      temporalUi: `${temporalUi.replace(/\/$/, '')}/namespaces/${encodeURIComponent(client.session.namespace)}`,
+    }),
+  };
+}
+
+function signInOf(identity: IdentityService | undefined): IdentityService {
+  if (identity?.canSignIn) return identity;
+  const message = `Browsers cannot sign in here: the identity file has no 'public_url'.`;
+  throw new ProblemError({ code: 'forbidden', message });
+}
+
+/** Takes a browser back that went to the identity provider from here. */
+async function finish(
+  { cookies, seals, sessions, openId }: IdentityService,
+  request: Request,
+): Promise<{ session: string; to: string }> {
+  const cookie = cookies.read(request, 'login');
+  const login = cookie === undefined ? undefined : await seals.open('login', cookie);
+  if (openId === undefined || login === undefined) {
+    const message = 'This browser did not begin to sign in here, or too long ago: sign in again.';
+    throw new ProblemError({ code: 'unauthenticated', message });
+  }
+  const pending = login as unknown as PendingLogin;
+  const person = await openId.finish(new URL(request.url), pending);
+  return { session: await sessions.ofPerson(person), to: localPath(pending.to) };
+}

@@ -1,0 +1,30 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { InboxFeed } from '../inbox-feed.ts';
+import { principalOf } from '../principal-of.ts';
+import { frameOf, sseResponse } from '../sse-stream.ts';
+
+const route = defineRoute('GET /approvals/events', {
+  summary: 'The inbox as it changes',
+  responses: {
+    200: {
+      description: 'Server-sent events: `snapshot` first, then `changed` and `gone`; `heartbeat` and `trouble`.',
+      content: { 'text/event-stream': { schema: z.string() } },
+    },
+  },
+});
+
+/** The inbox, live: one poller reads it for all viewers of this gateway. */
+export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const feed = new InboxFeed(gateway);
+  return new OpenAPIHono<HttpEnv>().openapi(route, (context): Response => {
+    const principal = principalOf(context.var);
+    return sseResponse(context, gateway, async (stream) => {
+      for await (const { event, data } of feed.watch(principal, stream.signal)) {
+        if (!(await stream.send(frameOf(event, data)))) return;
+      }
+    });
+  });
+}

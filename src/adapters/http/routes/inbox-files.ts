@@ -1,0 +1,51 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { builtInbox } from '../built-inbox.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { type InboxAsset, readAssets } from '../inbox-assets.ts';
+
+type Encoding = 'br' | 'gzip';
+
+/**
+ * The files of the web inbox, for everybody: they hold nothing of any run. A path that is no file is a view, whose page
+ * is always the same.
+ */
+export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
+  let loading: Promise<ReadonlyMap<string, InboxAsset>> | undefined;
+  const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
+    loading ??= builtInbox(log).then(readAssets);
+    // The next request tries again.
+    loading.catch(() => (loading = undefined));
+    return loading;
+  };
+  const app = new OpenAPIHono<HttpEnv>();
+  app.get('/', (context) => context.redirect('/inbox/'));
+  app.get('/inbox', (context) => context.redirect('/inbox/'));
+  app.get('/inbox/*', async (context) => {
+    const assets = await load();
+    const name = new URL(context.req.url).pathname.slice('/inbox/'.length);
+    const asset = assets.get(name) ?? (name.startsWith('assets/') ? undefined : assets.get('index.html'));
+    if (asset === undefined) return context.notFound();
+    return respond(asset, context.req.raw.headers);
+  });
+  return app;
+}
+
+function respond(asset: InboxAsset, asked: Headers): Response {
+  const headers: Record<string, string> = {
+    'content-type': asset.type,
+    'cache-control': asset.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    etag: asset.etag,
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+  };
+  if (asked.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers });
+  const encoding = encodingOf(asked.get('accept-encoding') ?? '');
+  if (encoding === undefined) return new Response(asset.plain, { headers });
+  return new Response(asset[encoding], { headers: { ...headers, 'content-encoding': encoding } });
+}
+
+function encodingOf(accepted: string): Encoding | undefined {
+  const names = accepted.split(',').map((each) => each.trim());
+  return (['br', 'gzip'] as const).find((name) => names.includes(name));
+}

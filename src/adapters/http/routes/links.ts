@@ -1,0 +1,155 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { requireGated } from '../../../client/require-gated.ts';
+import type { ApprovalDetails } from '../../../contract.ts';
+import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
+import { json } from '../answer-shapes.ts';
+import type { MadeLink } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { wantsHtml } from '../html-response.ts';
+import type { IdentityService } from '../identity/identity-service.ts';
+import { personName } from '../identity/person-name.ts';
+import { body, inRun, requestParams } from '../input-shapes.ts';
+import { decisionIdOf, linkExpiry, openLink, sealLink, type Link } from '../links/link.ts';
+import { answeredPage, earlierPage, linkProblemPage, questionPage } from '../links/link-page.ts';
+import type { Principal } from '../principal.ts';
+import { principalOf } from '../principal-of.ts';
+import { problemOf } from '../problem-response.ts';
+import { refuseInput } from '../refuse-input.ts';
+import { ownOrigin } from '../site.ts';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex characters');
+const linkBody = z.strictObject({
+  reviewer: z.string().max(200),
+  digest: digest
+    .optional()
+    .openapi({ description: 'What was shown with the link; refused if the request has another.' }),
+  expiresAt: z.string().max(40).optional(),
+});
+const answerForm = z.strictObject({
+  answer: z.enum(['approve', 'deny']),
+  reason: z.string().max(2_000).optional(),
+  card: digest.optional(),
+});
+const linkParams = z.strictObject({ link: z.string().max(8_000) });
+const page = { 'text/html': { schema: z.string() } };
+
+const make = defineRoute('POST /approvals/{requestId}/links', {
+  summary: 'Make a link by which one person can answer one request',
+  request: { params: requestParams, query: inRun, ...body(linkBody) },
+  responses: { 201: json(z.object({ url: z.string(), expiresAt: z.string() }).openapi('MadeLink'), 'The link.') },
+});
+const show = defineRoute('GET /links/{link}', {
+  summary: 'The request of a link, as a page; decides nothing',
+  request: { params: linkParams },
+  responses: { 200: { description: 'A page', content: page } },
+});
+const answer = defineRoute('POST /links/{link}', {
+  summary: 'Answer by a link, once',
+  request: {
+    params: linkParams,
+    body: { required: true, content: { 'application/x-www-form-urlencoded': { schema: answerForm } } },
+  },
+  responses: { 200: { description: 'A page that says what was decided', content: page } },
+});
+
+/** Links for mail and chat. Whoever has one answers as the person for whom it was made, once, and never unseen. */
+export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client, identity, site, log } = gateway;
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
+    .openapi(make, async (context) => {
+      const maker = principalOf(context.var);
+      const { requestId } = context.req.valid('param');
+      const { workflowId: knownRun } = context.req.valid('query');
+      const { reviewer, digest: seen, expiresAt } = context.req.valid('json');
+      const origin = ownOrigin(site, context.req.raw);
+      const { seals } = linksOf(identity, origin);
+      const { name, problem } = personName(reviewer);
+      if (name === undefined) throw new ProblemError({ code: 'arguments_invalid', message: `'reviewer' ${problem}.` });
+      if (knownRun !== undefined) await requireGated(client.session, knownRun);
+      const request = await client.approvals.get(requestId, { workflowId: knownRun });
+      requireSame(request, seen ?? request.digest);
+      requireOther(maker, request);
+      if (request.settled !== undefined) {
+        throw new ProblemError({ code: 'already_settled', message: 'The request was answered already.' });
+      }
+      const expiresMs = linkExpiry(request, expiresAt);
+      const { workflowId } = request;
+      const link = await sealLink(seals, { requestId, workflowId, digest: request.digest, reviewer: name }, expiresMs);
+      log(`${maker.id} made a link for ${name} to request ${requestId}.`);
+      const made = { url: `${origin}/links/${link}`, expiresAt: new Date(expiresMs).toISOString() };
+      return context.json(made satisfies MadeLink, 201);
+    })
+    .openapi(show, (context) =>
+      asPage(context.req.raw, async () => {
+        const text = context.req.valid('param').link;
+        const link = await openLink(identity?.seals, text);
+        const request = await requestOf(gateway, link);
+        return earlierPage(request, link.reviewer, decisionIdOf(text)) ?? questionPage(request, text, link.reviewer);
+      }),
+    )
+    .openapi(answer, (context) =>
+      asPage(context.req.raw, async () => {
+        const text = context.req.valid('param').link;
+        const { answer: given, reason = '', card } = context.req.valid('form');
+        const link = await openLink(identity?.seals, text);
+        const { requestId, workflowId, digest: shown, reviewer } = link;
+        const decisionId = decisionIdOf(text);
+        const earlier = earlierPage(await requestOf(gateway, link), reviewer, decisionId);
+        if (earlier !== undefined) return earlier;
+        const decision = {
+          requestId,
+          approved: given === 'approve',
+          digest: shown,
+          decisionId,
+          reviewerId: reviewer,
+          ...(reason.trim() !== '' && { reason }),
+          viewed: { channel: 'link', ...(card !== undefined && { card }) },
+        };
+        // Never signed: whoever has a link has not authenticated.
+        const receipt = await client.decide(decision, { workflowId });
+        return answeredPage('Your answer counts', receipt.message);
+      }),
+    );
+}
+
+function linksOf(identity: IdentityService | undefined, origin: string | undefined): IdentityService {
+  if (identity?.hasKey && origin !== undefined) return identity;
+  const message = `This gateway makes no links: its identity file needs 'public_url' and a key of 'sessions'.`;
+  throw new ProblemError({ code: 'forbidden', message });
+}
+
+/** The request of a link, if it is still the one that the link was made for. */
+async function requestOf({ client }: GatewayContext, link: Link): Promise<ApprovalDetails> {
+  const request = await client.approvals.get(link.requestId, { workflowId: link.workflowId });
+  requireSame(request, link.digest);
+  return request;
+}
+
+/** Whoever makes a link can use it, so nobody makes one for a call of their own run. */
+function requireOther({ id, actsForOthers }: Principal, { callerUserId }: ApprovalDetails): void {
+  if (actsForOthers === true) {
+    const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';
+    throw new ProblemError({ code: 'forbidden', message });
+  }
+  if (callerUserId?.normalize('NFC') !== id.normalize('NFC')) return;
+  const message = 'You cannot make a link for a call of your own run: somebody else has to.';
+  throw new ProblemError({ code: 'self_approval', message });
+}
+
+function requireSame(request: ApprovalDetails, digest: string): void {
+  if (request.digest === digest) return;
+  const message = 'The request is not the one that was shown: ask for another link.';
+  throw new ProblemError({ code: 'digest_mismatch', message });
+}
+
+/** A browser sees a refusal as a page. */
+async function asPage(request: Request, answerWith: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answerWith();
+  } catch (error) {
+    if (!isProblemError(error) || !wantsHtml(request)) throw error;
+    return linkProblemPage(problemOf(error));
+  }
+}

@@ -1,0 +1,74 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { coveredCalls } from '../../../client/covered-calls.ts';
+import { requireGated } from '../../../client/require-gated.ts';
+import type { Matches } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { ownKey } from '../own-key.ts';
+import { principalOf } from '../principal-of.ts';
+import { sendAs } from '../signing.ts';
+import { json, matches, receipt } from '../answer-shapes.ts';
+import {
+  body,
+  delegateBody,
+  extendBody,
+  idempotencyHeader,
+  inRun,
+  matchesBody,
+  requestParams,
+} from '../input-shapes.ts';
+
+const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
+
+const extend = defineRoute('POST /approvals/{requestId}/extend', {
+  summary: 'Give a request more time',
+  request: { ...message, ...body(extendBody) },
+  responses: { 200: json(receipt, 'It has more time.') },
+});
+
+const delegate = defineRoute('POST /approvals/{requestId}/delegate', {
+  summary: 'Give your seat among the reviewers of a request to somebody else',
+  request: { ...message, ...body(delegateBody) },
+  responses: { 200: json(receipt, 'They have your seat.') },
+});
+
+const match = defineRoute('POST /approvals/{requestId}/matches', {
+  summary: 'Which past calls an "always" with this scope would have answered',
+  request: { params: requestParams, query: inRun, ...body(matchesBody) },
+  responses: { 200: json(matches, 'The calls.') },
+});
+
+/** What reviewers do with a request besides answering it. */
+export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client } = gateway;
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(extend, async (context) => {
+      const principal = principalOf(context.var);
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      const extension = { ...context.req.valid('json'), requestId, by: principal.id, messageId };
+      return context.json(await sendAs(gateway, principal, (sign) => client.extend(extension, { workflowId, sign })));
+    })
+    .openapi(delegate, async (context) => {
+      const principal = principalOf(context.var);
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      const delegation = { ...context.req.valid('json'), requestId, by: principal.id, messageId };
+      return context.json(
+        await sendAs(gateway, principal, (sign) => client.delegate(delegation, { workflowId, sign })),
+      );
+    })
+    .openapi(match, async (context) => {
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      const { scope } = context.req.valid('json');
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      const request = await client.approvals.get(requestId, { workflowId });
+      return context.json((await coveredCalls(client, request, scope)) satisfies Matches);
+    });
+}

@@ -1,0 +1,148 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { CountersignClient } from '../../../client/countersign-client.ts';
+import { requireGated } from '../../../client/require-gated.ts';
+import { openWatch } from '../../../client/watch-run.ts';
+import type { RecordedEvent, RunEvent } from '../../../core/events/run-event.ts';
+import type { RunEvents } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { problemOf } from '../problem-response.ts';
+import { frameOf, type SseStream, sseResponse } from '../sse-stream.ts';
+
+/** The most events of one list, and the characters after which none is added. */
+const mostListed = 1_000;
+const mostCharacters = 4_000_000;
+const longestId = 200;
+
+const yesOrNo = z.enum(['true', 'false']).optional();
+const route = defineRoute('GET /runs/{id}/events', {
+  summary: 'What happens in a run, as its policies let reviewers see it',
+  request: {
+    params: z.strictObject({ id: z.string() }),
+    query: z.strictObject({
+      after: z.string().max(longestId).optional(),
+      tokens: yesOrNo,
+      follow: yesOrNo,
+      limit: z.coerce.number().int().min(1).max(mostListed).optional(),
+    }),
+  },
+  responses: {
+    200: {
+      description: 'Server-sent events; with `follow=false` or `Accept: application/json`, what has happened so far.',
+      content: {
+        'text/event-stream': { schema: z.string() },
+        'application/json': {
+          schema: z.object({ events: z.array(z.looseObject({ type: z.string() })), next: z.string().optional() }),
+        },
+      },
+    },
+  },
+});
+
+/** The events of a run, for any number of viewers: one poller reads the run for all of them. */
+export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client } = gateway;
+  const gated = new GatedRuns(client);
+  return new OpenAPIHono<HttpEnv>().openapi(route, async (context): Promise<Response> => {
+    const { id } = context.req.valid('param');
+    const { after, tokens, follow, limit = mostListed } = context.req.valid('query');
+    // A browser repeats the address that it began with, and says in the header how far it is.
+    const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
+    const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
+    const leave = await gated.enter(id);
+    try {
+      if (follow === 'false' || wantsJson(context.req.header('accept'))) {
+        const { signal } = context.req.raw;
+        const events = await openWatch(client.session, id, { ...from, follow: false, signal });
+        const listed = await listOf(events, limit);
+        leave();
+        return Response.json(listed);
+      }
+      const over = new AbortController();
+      const options = { ...from, tokens: tokens !== 'false', signal: over.signal };
+      const events = await openWatch(client.session, id, options);
+      return sseResponse(context, gateway, (stream) => {
+        stream.signal.addEventListener('abort', () => {
+          over.abort();
+          leave();
+        });
+        return send(events, stream, gateway);
+      });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  });
+}
+
+async function send(events: AsyncIterable<RunEvent>, stream: SseStream, { log }: GatewayContext): Promise<void> {
+  try {
+    for await (const event of events) if (!(await stream.send(frameOfEvent(event)))) return;
+    if (!stream.signal.aborted) await stream.send(frameOf('end', {}));
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.code === 'internal') log(String(error));
+    await stream.send(frameOf('trouble', problem));
+  }
+}
+
+/** The viewers of a run get the same events, so each is written once. */
+const frames = new WeakMap<RunEvent, Uint8Array>();
+
+function frameOfEvent(event: RunEvent): Uint8Array {
+  if (event.type === 'RawResponseEvent') return frameOf(event.type, event);
+  const frame = frames.get(event) ?? frameOf(event.type, event, event.id);
+  frames.set(event, frame);
+  return frame;
+}
+
+async function listOf(events: AsyncIterable<RunEvent>, limit: number): Promise<RunEvents> {
+  const listed: RecordedEvent[] = [];
+  let characters = 0;
+  for await (const event of events) {
+    if (event.type === 'RawResponseEvent') continue;
+    if (listed.length === limit || characters > mostCharacters) return { events: listed, next: listed.at(-1)!.id };
+    listed.push(event);
+    characters += JSON.stringify(event).length;
+  }
+  return { events: listed };
+}
+
+function wantsJson(accept = ''): boolean {
+  return /\bapplication\/json\b/i.test(accept) && !/\btext\/event-stream\b/i.test(accept);
+}
+
+/** Which runs are known to have a gate: those that somebody watches are not asked about again. */
+class GatedRuns {
+  readonly #client: CountersignClient;
+  readonly #runs = new Map<string, { viewers: number; check: Promise<void> }>();
+
+  constructor(client: CountersignClient) {
+    this.#client = client;
+  }
+
+  /** Throws `run_not_found` unless the run exists and has a gate. The viewer leaves by the function that it gets. */
+  async enter(workflowId: string): Promise<() => void> {
+    const known = this.#runs.get(workflowId);
+    const run = known ?? { viewers: 0, check: requireGated(this.#client.session, workflowId) };
+    this.#runs.set(workflowId, run);
+    run.viewers += 1;
+    let isHere = true;
+    const leave = (): void => {
+      if (!isHere) return;
+      isHere = false;
+      run.viewers -= 1;
+      if (run.viewers === 0 && this.#runs.get(workflowId) === run) this.#runs.delete(workflowId);
+    };
+    try {
+      await run.check;
+    } catch (error) {
+      // Whoever comes next asks again.
+      if (this.#runs.get(workflowId) === run) this.#runs.delete(workflowId);
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+}

@@ -1,0 +1,103 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { listedStatuses } from '../../../client/list-runs.ts';
+import { requireGated } from '../../../client/require-gated.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import type { JsonObject } from '../../../core/base/tool-call.ts';
+import type { RunList, StartedRun } from '../api.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { ownKey } from '../own-key.ts';
+import { type Principal } from '../principal.ts';
+import { shownRun } from '../shown-run.ts';
+import { principalOf } from '../principal-of.ts';
+import { json, runJournal, runList, runView, startedRun } from '../answer-shapes.ts';
+import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../input-shapes.ts';
+
+const start = defineRoute('POST /runs', {
+  summary: 'Start a run of an agent',
+  request: { headers: idempotencyHeader, ...body(startBody) },
+  responses: { 201: json(startedRun, 'It runs. The same idempotency key gives the same run.') },
+});
+
+const list = defineRoute('GET /runs', {
+  summary: 'The newest runs',
+  request: {
+    query: z.strictObject({
+      status: z.enum(listedStatuses).optional(),
+      agent: z.string().max(200).optional(),
+      limit: wholeNumber(1, 500).optional(),
+    }),
+  },
+  responses: { 200: json(runList, 'The newest first.') },
+});
+
+const show = defineRoute('GET /runs/{id}', {
+  summary: 'The present state of a run',
+  request: { params: runParams },
+  responses: { 200: json(runView, 'The run.') },
+});
+
+const journal = defineRoute('GET /runs/{id}/journal', {
+  summary: 'What was decided in a run',
+  request: { params: runParams },
+  responses: { 200: json(runJournal, 'Every entry of its journal.') },
+});
+
+/** The most runs that are looked at for one page: an agent without runs must not cost a look at all of them. */
+const mostLooked = 1_000;
+
+/** Starting runs, and looking at them. */
+export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(start, async (context) => {
+      const principal = principalOf(context.var);
+      const { agent, input, policy, mode, metadata, caller } = context.req.valid('json');
+      const idempotencyKey = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const { workflowId } = await client.start(agent, input, {
+        policy: policy as JsonObject | undefined,
+        mode,
+        metadata: metadata as JsonObject | undefined,
+        caller: callerOf(principal, caller),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      });
+      return context.json({ workflowId } satisfies StartedRun, 201);
+    })
+    .openapi(list, async (context) => {
+      const { status, agent, limit = 100 } = context.req.valid('query');
+      const wanted = agent?.normalize('NFC');
+      const found: RunList = { runs: [], more: false };
+      let looked = 0;
+      for await (const run of client.runs({ ...(status !== undefined && { status }), limit: mostLooked })) {
+        looked += 1;
+        if (wanted !== undefined && run.agent !== wanted) continue;
+        found.more = found.runs.length === limit;
+        if (found.more) break;
+        found.runs.push(run);
+      }
+      found.more ||= looked === mostLooked;
+      return context.json(found);
+    })
+    .openapi(show, async (context) => {
+      const { id } = context.req.valid('param');
+      await requireGated(client.session, id);
+      return context.json(await shownRun(client, id));
+    })
+    .openapi(journal, async (context) => {
+      const { id } = context.req.valid('param');
+      await requireGated(client.session, id);
+      const { entries, missing, unread } = await client.journal(id);
+      return context.json({ entries, missing, unread });
+    });
+}
+
+/** For whom a run works: the sender, unless they may speak for others. */
+function callerOf(principal: Principal, named: { userId: string; groups?: string[] | undefined } | undefined) {
+  if (named === undefined) {
+    // Nobody has said who they are, and a caller could not approve the calls of their own run.
+    return principal.via === 'local' ? undefined : { userId: principal.id, groups: [...principal.groups] };
+  }
+  if (principal.via === 'local' || principal.actsForOthers === true) return named;
+  const message = `'caller' is the sender of this request: leave it out.`;
+  throw new ProblemError({ code: 'forbidden', message });
+}

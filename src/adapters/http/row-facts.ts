@@ -1,0 +1,58 @@
+import type { ApprovalDetails } from '../../contract.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { cardOf } from '../../core/card/card-of.ts';
+
+/** What a row of the inbox shows of a request beside its summary. */
+export interface RowFacts {
+  sentence: string;
+  reviewers: string[];
+  delegations: { from: string; to: string }[];
+}
+
+const mostRequests = 50;
+const mostNames = 200;
+/** A run's own names and sentences are far shorter; only a stranger's fill the memory of the gateway. */
+const longestName = 500;
+const longestSentence = 4_000;
+
+/** Reads the answer of query `approvals`, by request id. Any workflow may answer anything: what has no sense is left out. */
+export function readRowFacts(answer: unknown, workflowId: string): Map<string, RowFacts> {
+  const requests = Array.isArray(answer) ? answer.slice(0, mostRequests) : [];
+  const facts = new Map<string, RowFacts>();
+  for (const request of requests as unknown[]) {
+    if (!isObject(request) || request['workflowId'] !== workflowId) continue;
+    const { requestId, reviewers, delegations = [] } = request;
+    if (typeof requestId !== 'string' || !isNames(reviewers) || !isDelegations(delegations)) continue;
+    const sentence = sentenceOf(request);
+    if (sentence === undefined) continue;
+    // Nothing else of a stranger's objects is kept.
+    facts.set(requestId, { sentence, reviewers, delegations: delegations.map(({ from, to }) => ({ from, to })) });
+  }
+  return facts;
+}
+
+/** The sentence of its card: what is not visible in it is made visible. Undefined if it is no request. */
+function sentenceOf(request: object): string | undefined {
+  try {
+    const { text } = cardOf(request as ApprovalDetails).sentence;
+    return text.length > longestSentence ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function isNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= mostNames && value.every(isName);
+}
+
+function isDelegations(value: unknown): value is RowFacts['delegations'] {
+  return (
+    Array.isArray(value) &&
+    value.length <= mostNames &&
+    value.every((each) => isObject(each) && isName(each['from']) && isName(each['to']))
+  );
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestName;
+}

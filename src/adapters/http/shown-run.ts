@@ -1,0 +1,33 @@
+import type { CountersignClient } from '../../client/countersign-client.ts';
+import type { RunView } from '../../client/show-run.ts';
+import type { RunCompleteEvent } from '../../core/events/run-event.ts';
+
+/** A run as its policies let reviewers see it: the texts that it ends with come from its redacted events. */
+export async function shownRun(client: CountersignClient, workflowId: string): Promise<RunView> {
+  const { result, returned: _, failure, retrying, ...view } = await client.show(workflowId);
+  // Why an attempt failed may repeat what the attempt was about.
+  const shown: RunView = {
+    ...view,
+    ...(retrying !== undefined && {
+      retrying: retrying.map((each) => ({ ...each, message: each.type ?? 'it failed' })),
+    }),
+  };
+  if (view.closedAt === undefined) return shown;
+  const end = await endOf(client, workflowId);
+  const { status, usage, outcomes } = result ?? {};
+  return {
+    ...shown,
+    ...(status !== undefined &&
+      usage !== undefined &&
+      outcomes !== undefined && { result: { status, output: end?.output ?? '', usage, outcomes } }),
+    ...(failure !== undefined && { failure: end?.failure ?? { ...failure, message: 'The run failed.' } }),
+  };
+}
+
+async function endOf(client: CountersignClient, workflowId: string): Promise<RunCompleteEvent | undefined> {
+  let end: RunCompleteEvent | undefined;
+  for await (const event of client.events(workflowId, { follow: false, redacted: true })) {
+    if (event.type === 'RunCompleteEvent') end = event;
+  }
+  return end;
+}

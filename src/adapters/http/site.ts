@@ -1,0 +1,71 @@
+import { isIP } from 'node:net';
+import { ProblemError } from '../../core/base/problem.ts';
+
+/** Where a gateway is reached, and by whom. */
+export interface Site {
+  /** The origin that browsers use, such as `https://approvals.example.com`; without it, browsers use loopback only. */
+  readonly publicUrl?: string;
+  /** True: nobody has to authenticate, and everybody is the user who started the gateway. */
+  readonly isLocal: boolean;
+  /** True: the gateway listens on loopback only. */
+  readonly isLoopback: boolean;
+  /** Other origins whose pages may use the API. */
+  readonly cors: readonly string[];
+  /** Known once the gateway listens. */
+  port: number;
+}
+
+/** True for an address that only this machine can reach. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (name === 'localhost' || name === '::1') return true;
+  return isIP(name) === 4 && name.startsWith('127.');
+}
+
+/** The values of `Host` under which a gateway on loopback answers. Any other one is a name that somebody else chose. */
+export function loopbackHosts({ port }: Site): string[] {
+  const names = ['127.0.0.1', 'localhost', '[::1]'];
+  return port === 80 ? [...names, ...names.map((name) => `${name}:80`)] : names.map((name) => `${name}:${port}`);
+}
+
+/** The origin of the gateway's own pages, as a request shows it; undefined if browsers cannot use the gateway. */
+export function ownOrigin(site: Site, request: Request): string | undefined {
+  if (site.publicUrl !== undefined) return site.publicUrl;
+  const host = (request.headers.get('host') ?? '').toLowerCase();
+  return site.isLoopback && loopbackHosts(site).includes(host) ? new URL(`http://${host}`).origin : undefined;
+}
+
+/** What of a gateway's options says where it is and who may reach it. */
+interface SiteOptions {
+  identity?: { publicUrl?: string };
+  authenticator?: object;
+  signer?: object;
+  cors?: readonly string[];
+}
+
+/** The site of a gateway. Throws a `ProblemError` for options with which it must not start. */
+export function siteOf(host: string, port: number, { identity, authenticator, signer, cors = [] }: SiteOptions): Site {
+  const isLocal = identity === undefined && authenticator === undefined;
+  const isLoopback = isLoopbackHost(host);
+  if (isLocal && !isLoopback) {
+    throw refused(
+      `The gateway would obey everybody who reaches ${host}: give it an identity file, or listen on 127.0.0.1.`,
+    );
+  }
+  if (isLocal && signer !== undefined) {
+    throw refused('A gateway that authenticates nobody signs for nobody: give it an identity file, or no key.');
+  }
+  const wrong = cors.find((origin) => !isOrigin(origin));
+  if (wrong !== undefined) {
+    throw refused(`'${wrong}' is not an origin whose pages may use the gateway: write it as https://app.example.com.`);
+  }
+  return { publicUrl: identity?.publicUrl, isLocal, isLoopback, cors, port };
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'arguments_invalid', message });
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}

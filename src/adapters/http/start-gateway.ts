@@ -1,0 +1,126 @@
+import type { Server } from 'node:http';
+import { serve } from '@hono/node-server';
+import type { CountersignClient } from '../../client/countersign-client.ts';
+import type { Signer } from '../../client/sign-message.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+import { createApp } from './create-app.ts';
+import type { Authenticator, GatewayContext } from './gateway-context.ts';
+import type { Identity } from './identity/identity.ts';
+import { createIdentityService } from './identity/identity-service.ts';
+import { type GatewayLimits, defaultLimits } from './limits.ts';
+import { localAuthenticator } from './local-authenticator.ts';
+import { siteOf } from './site.ts';
+import { stopServer } from './stop-server.ts';
+import { answerUnread } from './unread-request.ts';
+
+/** Options of `startGateway`. */
+export interface GatewayOptions {
+  /** The caller closes it. */
+  client: CountersignClient;
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 7280; 0 takes a free one. */
+  port?: number;
+  /**
+   * Who may use the gateway, as `readIdentityFile` reads it. Default: everybody is the user who started the gateway,
+   * which is possible on loopback only.
+   */
+  identity?: Identity;
+  /** Finds out who sends a request, in the place of `identity`. */
+  authenticator?: Authenticator;
+  /** Signs the decisions of authenticated reviewers; needs `identity` or `authenticator`. */
+  signer?: Signer;
+  /** Origins whose pages may use the API with a bearer token, such as `https://app.example.com`. Default: none. */
+  cors?: readonly string[];
+  /** How long the inbox holds an approval back before it sends it, in milliseconds. Default 5,000. */
+  undoMs?: number;
+  /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
+  temporalUi?: string;
+  /** How much one person may ask. */
+  limits?: GatewayLimits;
+  /** How long `stop` waits for the requests that run, in milliseconds. Default 10,000. */
+  stopTimeoutMs?: number;
+  /** Default: standard error. */
+  log?: (line: string) => void;
+}
+
+/** A gateway that listens. */
+export interface Gateway {
+  /** Such as `http://127.0.0.1:7280`. */
+  readonly url: string;
+  /** Takes no new request, ends the streams, and waits for the requests that run. */
+  stop(): Promise<void>;
+}
+
+/** How long a sender may take for the head of a request and for all of it, and a connection may idle, in milliseconds. */
+const headersTimeout = 10_000;
+const requestTimeout = 30_000;
+const keepAliveTimeout = 5_000;
+/** A connection that neither sends nor takes anything for so long is cut; streams have a heartbeat. */
+const stalledTimeout = 300_000;
+
+/**
+ * Starts the HTTP gateway (docs/gateway.md). Throws a `ProblemError` for an address that others can reach if nobody is
+ * authenticated, and for one that is taken.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ * import { startGateway } from 'countersign/gateway';
+ *
+ * const client = await createClient();
+ * const gateway = await startGateway({ client, port: 0 });
+ * const response = await fetch(`${gateway.url}/readyz`);
+ * console.log(response.status, await response.json()); // 200 { status: 'ok' }
+ * await gateway.stop();
+ * await client.close();
+ * ```
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, temporalUi } = options;
+  const stopping = new AbortController();
+  const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
+  // Errors repeat texts from elsewhere: none may move the cursor of a terminal, or look like a line of its own.
+  const log = (line: string): unknown => write(visibleText(line, { lines: true }).replaceAll('\n', '\n    '));
+  const site = siteOf(host, port, options);
+  const { isLoopback } = site;
+  const identity =
+    options.identity &&
+    createIdentityService(options.identity, { isLoopback, namespace: client.session.namespace, log });
+  const context: GatewayContext = {
+    client,
+    authenticator: options.authenticator ?? identity?.authenticator ?? localAuthenticator(),
+    site,
+    identity,
+    signer,
+    undoMs,
+    temporalUi,
+    limits: { ...defaultLimits, ...options.limits },
+    log,
+    stopping: stopping.signal,
+  };
+  const app = createApp(context);
+  const listening = Promise.withResolvers<number>();
+  const serverOptions = { headersTimeout, requestTimeout, keepAliveTimeout };
+  const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (info) =>
+    listening.resolve(info.port),
+  ) as Server;
+  server.on('clientError', answerUnread);
+  server.setTimeout(stalledTimeout);
+  server.once('error', (error) => listening.reject(notListening(error, host, port)));
+  site.port = await listening.promise;
+  let stopped: Promise<void> | undefined;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${site.port}`,
+    stop: () => {
+      stopping.abort();
+      return (stopped ??= stopServer(server, options.stopTimeoutMs ?? 10_000));
+    },
+  };
+}
+
+function notListening(error: Error, host: string, port: number): ProblemError {
+  const message = `The gateway cannot listen on ${host}:${port}: ${error.message}. Choose another port with --port; 0 takes a free one.`;
+  return new ProblemError({ code: 'internal', message }, { cause: error });
+}

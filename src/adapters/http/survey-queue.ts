@@ -1,0 +1,60 @@
+import { ProblemError } from '../../core/base/problem.ts';
+
+/** One answer that is being computed, or was. */
+interface Kept<Answer> {
+  answer: Promise<Answer>;
+  /** When the computation ended; undefined: it has not. */
+  endedMs?: number;
+}
+
+/** Options of `SurveyQueue`. Times in milliseconds. */
+export interface SurveyQueueOptions {
+  /** How long an answer is given again. Default 15 seconds. */
+  keepMs?: number;
+  /** How many may wait for the one that runs. Default 4. */
+  mostWaiting?: number;
+  now?: () => number;
+}
+
+/**
+ * Runs one costly computation at a time. Who asks for the same one meanwhile, or shortly afterwards, gets the same answer;
+ * if too many wait, the next is refused.
+ */
+export class SurveyQueue<Answer> {
+  readonly #kept = new Map<string, Kept<Answer>>();
+  readonly #keepMs: number;
+  readonly #mostWaiting: number;
+  readonly #now: () => number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ keepMs = 15_000, mostWaiting = 4, now = () => performance.now() }: SurveyQueueOptions = {}) {
+    this.#keepMs = keepMs;
+    this.#mostWaiting = mostWaiting;
+    this.#now = now;
+  }
+
+  /** Throws `rate_limited` if too many wait, and what `compute` throws. */
+  ask(key: string, compute: () => Promise<Answer>): Promise<Answer> {
+    for (const [each, { endedMs }] of this.#kept) {
+      if (endedMs !== undefined && endedMs + this.#keepMs <= this.#now()) this.#kept.delete(each);
+    }
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known.answer;
+    const unfinished = [...this.#kept.values()].filter(({ endedMs }) => endedMs === undefined).length;
+    if (unfinished > this.#mostWaiting) {
+      const message = 'Other figures are being counted: try again in some seconds.';
+      return Promise.reject(new ProblemError({ code: 'rate_limited', message }));
+    }
+    const answer = this.#last.then(compute);
+    const kept: Kept<Answer> = { answer };
+    this.#kept.set(key, kept);
+    this.#last = answer.then(
+      () => {
+        kept.endedMs = this.#now();
+      },
+      // A failure is not given again.
+      () => this.#kept.delete(key),
+    );
+    return answer;
+  }
+}

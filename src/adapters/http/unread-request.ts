@@ -1,0 +1,29 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The address and the headers of a request have at most 16 kB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time.'],
+};
+
+/** Answers what is not HTTP, or too large or too slow to be read: with a problem, and the end of the connection. */
+export function answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // Nothing to answer: the sender has gone, or gets an answer already.
+  if (error.code === 'ECONNRESET' || !socket.writable || ('bytesWritten' in socket && socket.bytesWritten !== 0)) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = statuses[error.code ?? ''] ?? [400, 'This is not a request of HTTP.'];
+  const title = STATUS_CODES[status]!;
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail });
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${title}`,
+      'content-type: application/problem+json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

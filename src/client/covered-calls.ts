@@ -1,0 +1,83 @@
+import type { ApprovalDetails, RequestedScope } from '../contract.ts';
+import { ProblemError, isProblemError } from '../core/base/problem.ts';
+import { scopeCovers } from '../core/ledger/narrowest-scope.ts';
+import { parseDecision } from '../core/messages/decision.ts';
+import type { CountersignClient } from './countersign-client.ts';
+import { inParallel } from './in-parallel.ts';
+import { type PastCall, pastCalls } from './past-calls.ts';
+
+/** A past call that a scope would have answered. */
+export interface CoveredCall {
+  workflowId: string;
+  callId: string;
+  toolName: string;
+  /** ISO 8601. */
+  at: string;
+  outcome: string;
+}
+
+export interface CoveredCalls {
+  /** False: the scope does not cover the call that waits, so an "always" with it is narrowed to that call. */
+  covers: boolean;
+  /** The newest first. */
+  matched: CoveredCall[];
+  /** The number of past calls of the tool that were looked at. */
+  looked: number;
+}
+
+/** How many runs are read, of how many that are listed, and how many of them at the same time. */
+const runsRead = 20;
+const runsListed = 100;
+const runsAtOnce = 4;
+const mostMatched = 100;
+
+/**
+ * The past calls of a tool that an "always" with this scope would have answered: those of the run that asks and of the
+ * newest runs of the same agent. A call in whose arguments something is hidden from reviewers counts only for a scope
+ * that does not look at arguments, so that nobody finds hidden values by trying. Throws `invalid_decision` for a scope
+ * that is none, and `not_permitted_by_ceiling` if the request admits no "always".
+ */
+export async function coveredCalls(
+  client: CountersignClient,
+  request: ApprovalDetails,
+  scope: RequestedScope,
+): Promise<CoveredCalls> {
+  const { requestId, toolName: tool, arguments: args, always: terms, agentName } = request;
+  const parsed = parseDecision({ requestId, approved: true, always: scope });
+  if ('problem' in parsed) throw new ProblemError(parsed.problem);
+  if (terms === undefined) {
+    const message =
+      'This request admits no "always": it is settled, its rules say so, or not all of its arguments are shown.';
+    throw new ProblemError({ code: 'not_permitted_by_ceiling', message });
+  }
+  const asked = { tool, args, terms };
+  const ids = [request.workflowId, ...(await otherRuns(client, agentName, request.workflowId))];
+  const read = await inParallel(ids, runsAtOnce, (workflowId) => readCalls(client, workflowId, tool));
+  const calls = read.flat();
+  const isCovered = ({ args: past }: PastCall): boolean =>
+    past === undefined ? scope.kind === 'tool' && terms.widest === 'tool' : scopeCovers(scope, asked, past);
+  const matched = calls
+    .filter(isCovered)
+    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
+    .map(({ workflowId, callId, toolName, at, outcome }) => ({ workflowId, callId, toolName, at, outcome }));
+  return { covers: scopeCovers(scope, asked, args), matched: matched.slice(0, mostMatched), looked: calls.length };
+}
+
+async function otherRuns(client: CountersignClient, agent: string, own: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const run of client.runs({ limit: runsListed })) {
+    if (run.workflowId !== own && run.agent === agent) found.push(run.workflowId);
+    if (found.length === runsRead) break;
+  }
+  return found;
+}
+
+/** A run that cannot be read, or is gone meanwhile, has no calls. */
+async function readCalls(client: CountersignClient, workflowId: string, tool: string): Promise<PastCall[]> {
+  try {
+    return await pastCalls(client.session, workflowId, tool);
+  } catch (error) {
+    if (isProblemError(error) && error.code !== 'server_unreachable') return [];
+    throw error;
+  }
+}

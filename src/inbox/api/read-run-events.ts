@@ -1,0 +1,32 @@
+import type { RunEvents } from '../../adapters/http/api.ts';
+import type { RecordedEvent } from '../../core/events/run-event.ts';
+import { apiPath, getJson } from './fetch-json.ts';
+
+/** What has happened in a run so far. */
+export interface EventsSoFar {
+  /** The newest ones, in order. */
+  events: readonly RecordedEvent[];
+  /** The number of earlier ones. */
+  earlier: number;
+  /** True: the run has so many events that not all were read, so these are not the newest. */
+  isCut: boolean;
+}
+
+const [mostKept, mostPages] = [500, 20];
+
+/** Reads the events of a run and keeps the newest. */
+export async function readRunEvents(workflowId: string): Promise<EventsSoFar> {
+  let events: readonly RecordedEvent[] = [];
+  let earlier = 0;
+  let after = '';
+  for (let page = 0; page < mostPages; page += 1) {
+    const place = after === '' ? '' : `&after=${encodeURIComponent(after)}`;
+    const read = await getJson<RunEvents>(`${apiPath`/runs/${workflowId}/events`}?follow=false${place}`);
+    const all = [...events, ...read.events];
+    events = all.slice(-mostKept);
+    earlier += all.length - events.length;
+    if (read.next === undefined) return { events, earlier, isCut: false };
+    after = read.next;
+  }
+  return { events, earlier, isCut: true };
+}

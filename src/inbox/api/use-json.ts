@@ -1,0 +1,39 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { ApiProblem, getJson } from './fetch-json.ts';
+
+/** An answer of the API, as far as it is known. `problem` beside `value`: the last reading failed, the value is older. */
+export interface Loaded<T> {
+  value?: T;
+  problem?: ApiProblem;
+  isLoading: boolean;
+  /** Asks again. */
+  reload: () => void;
+}
+
+/**
+ * Reads an answer of the API, and again when the path or `version` changes, or `reload` is called. Undefined: nothing is
+ * read.
+ */
+export function useJson<T>(path: string | undefined, version: string | number = 0): Loaded<T> {
+  const [loaded, setLoaded] = useState<{ of?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({
+    isLoading: path !== undefined,
+  });
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const own = new AbortController();
+    setLoaded((before) => (before.of === path ? { ...before, isLoading: true } : { of: path, isLoading: true }));
+    getJson<T>(path, own.signal).then(
+      (value) => !own.signal.aborted && setLoaded({ of: path, value, isLoading: false }),
+      (error: unknown) => {
+        if (own.signal.aborted) return;
+        const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', String(error));
+        setLoaded((before) => ({ ...before, problem, isLoading: false }));
+      },
+    );
+    return () => own.abort();
+  }, [path, asked, version]);
+  const reload = useCallback(() => setAsked((count) => count + 1), []);
+  const { of, value, problem, isLoading } = loaded;
+  return of === path ? { value, problem, isLoading, reload } : { isLoading: path !== undefined, reload };
+}

@@ -1,0 +1,46 @@
+import { useEffect } from 'preact/hooks';
+import { Announcer } from './parts/announcer.tsx';
+import { Header } from './parts/header.tsx';
+import { PageTitle } from './parts/page-title.tsx';
+import { SignIn } from './parts/sign-in.tsx';
+import { Overlay } from './palette/overlay.tsx';
+import { findRoute } from './routes.ts';
+import { currentLocation } from './state/location.ts';
+import { session } from './state/me.ts';
+import { notifyOfRequests } from './state/notifications.ts';
+import { followOpenRequests } from './state/open-requests.ts';
+import { useStore } from './state/store.ts';
+
+/** The page: header, the view of the address, and what is announced to screen readers. */
+export function App() {
+  const { path } = useStore(currentLocation);
+  const signedIn = useStore(session);
+  const { state } = signedIn;
+  const { route, params } = findRoute(path);
+  useEffect(() => {
+    window.scrollTo(0, 0);
+    document.querySelector('main')?.focus({ preventScroll: true });
+  }, [path]);
+  // The whole page shares one stream.
+  useEffect(() => (state === 'signed-in' ? followOpenRequests() : undefined), [state]);
+  useEffect(() => (state === 'signed-in' ? notifyOfRequests() : undefined), [state]);
+  const View = route.view;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        {signedIn.state === 'signed-out' ? (
+          <SignIn loginUrl={signedIn.loginUrl} />
+        ) : (
+          <View key={path} params={params} />
+        )}
+      </main>
+      <Announcer />
+      <Overlay />
+      <PageTitle title={route.title} />
+    </>
+  );
+}

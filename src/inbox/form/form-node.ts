@@ -1,0 +1,109 @@
+/** A form for a JSON value, made of the value and its JSON Schema. Nodes never change: each edit makes new ones. */
+import { memberSchema } from '../../core/card/member-schema.ts';
+import type { Json, JsonObject } from '../../core/base/tool-call.ts';
+import { isObject } from '../../core/base/is-object.ts';
+
+/** How one value is edited. `json`: as JSON text. */
+export type FormNode = { schema: JsonObject } & (
+  | { kind: 'text' | 'number' | 'json'; text: string }
+  | { kind: 'flag'; on: boolean }
+  | { kind: 'choice'; options: readonly Json[]; at: number }
+  | { kind: 'object'; members: readonly FormMember[] }
+  | { kind: 'list'; items: readonly FormNode[] }
+);
+
+/** A member of an object. */
+export interface FormMember {
+  name: string;
+  /** Absent: the object does not have this member now. */
+  node?: FormNode;
+  isRequired: boolean;
+}
+
+/** Larger values are edited as JSON. */
+const most = { depth: 5, members: 60, items: 100 };
+
+/** The form of a value. `root`: the schema of all arguments, to which references lead. */
+export function formOf(value: Json, schema: JsonObject, root: JsonObject, depth = 0): FormNode {
+  const choice = choiceOf(schema, value);
+  if (choice !== undefined) return choice;
+  if (typeof value === 'string') return { kind: 'text', text: value, schema };
+  if (typeof value === 'number') return { kind: 'number', text: String(value), schema };
+  if (typeof value === 'boolean') return { kind: 'flag', on: value, schema };
+  if (Array.isArray(value) && depth < most.depth && value.length <= most.items) {
+    const items = value.map((item, index) => formOf(item, memberSchema(schema, index, root), root, depth + 1));
+    return { kind: 'list', items, schema };
+  }
+  if (isObject(value) && depth < most.depth && Object.keys(value).length <= most.members) {
+    return { kind: 'object', members: membersOf(value, schema, root, depth), schema };
+  }
+  return { kind: 'json', text: JSON.stringify(value, null, 2), schema };
+}
+
+/** The form of a value that is still to be written. */
+export function emptyForm(schema: JsonObject, root: JsonObject, depth = 0): FormNode {
+  const { default: given, enum: options } = schema;
+  if (given !== undefined) return formOf(given, schema, root, depth);
+  if (Array.isArray(options) && options.length > 0) return formOf(options[0]!, schema, root, depth);
+  switch (typeOf(schema)) {
+    case 'string':
+      return { kind: 'text', text: '', schema };
+    case 'integer':
+    case 'number':
+      return { kind: 'number', text: '', schema };
+    case 'boolean':
+      return { kind: 'flag', on: false, schema };
+    case 'array':
+      return { kind: 'list', items: [], schema };
+    case 'object':
+      return { kind: 'object', members: membersOf({}, schema, root, depth), schema };
+    default:
+      return { kind: 'json', text: '', schema };
+  }
+}
+
+/** The form of one more item of a list. */
+export function nextItem(list: FormNode & { kind: 'list' }, root: JsonObject): FormNode {
+  return emptyForm(memberSchema(list.schema, list.items.length, root), root);
+}
+
+/** The form of a member that is absent so far. */
+export function nextMember(object: FormNode & { kind: 'object' }, name: string, root: JsonObject): FormNode {
+  return emptyForm(memberSchema(object.schema, name, root), root);
+}
+
+/** The first type that a schema names beside `null`. */
+export function typeOf({ type }: JsonObject): string | undefined {
+  const names = Array.isArray(type) ? type : [type];
+  return names.find((name): name is string => typeof name === 'string' && name !== 'null');
+}
+
+function choiceOf(schema: JsonObject, value: Json): FormNode | undefined {
+  const options = schema['enum'];
+  if (!Array.isArray(options) || options.length < 2 || options.length > most.items) return undefined;
+  const at = options.findIndex((option) => option === value);
+  return at === -1 ? undefined : { kind: 'choice', options, at, schema };
+}
+
+/** The members that the value has, in its order, then those that the schema knows beside them. */
+function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, depth: number): FormMember[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
+  const absent = known.filter((name) => !Object.hasOwn(value, name));
+  return [
+    ...Object.entries(value).map(([name, member]) => ({
+      name,
+      node: formOf(member, memberSchema(schema, name, root), root, depth + 1),
+      isRequired: required.includes(name),
+    })),
+    ...absent.slice(0, most.members).map((name) => {
+      const isRequired = required.includes(name);
+      const isWritten = isRequired && depth < most.depth;
+      return {
+        name,
+        ...(isWritten && { node: emptyForm(memberSchema(schema, name, root), root, depth + 1) }),
+        isRequired,
+      };
+    }),
+  ];
+}

@@ -1,0 +1,58 @@
+import { jsonPlace } from '../../core/base/json-place.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import type { FormNode } from './form-node.ts';
+
+/** What is wrong with a form, by place, such as `arguments.items[0].sku`. */
+export type FormProblems = Readonly<Record<string, string>>;
+
+/** The name of the whole value in places. The gateway's sentences call it the same. */
+export const formRoot = 'arguments';
+
+/** The value that a form holds, or what is wrong with it. Only what cannot be written as JSON is wrong here. */
+export function readForm(form: FormNode): { value: Json } | { problems: FormProblems } {
+  const problems: Record<string, string> = {};
+  const value = read(form, [], problems);
+  return Object.keys(problems).length === 0 ? { value } : { problems };
+}
+
+function read(node: FormNode, path: readonly PropertyKey[], problems: Record<string, string>): Json {
+  switch (node.kind) {
+    case 'text':
+      return node.text;
+    case 'flag':
+      return node.on;
+    case 'choice':
+      return node.options[node.at]!;
+    case 'list':
+      return node.items.map((item, index) => read(item, [...path, index], problems));
+    case 'object': {
+      const entries = node.members.flatMap(({ name, node: member }) =>
+        member === undefined ? [] : [[name, read(member, [...path, name], problems)] as const],
+      );
+      return Object.fromEntries(entries);
+    }
+    case 'number':
+    case 'json': {
+      const place = jsonPlace(formRoot, path);
+      const read = readJson(node.text.trim(), { root: place });
+      if ('value' in read && (node.kind === 'json' || typeof read.value === 'number')) return read.value;
+      problems[place] = node.kind === 'number' ? 'Write a number, such as 12 or 0.5.' : problemOf(read);
+      return null;
+    }
+  }
+}
+
+function problemOf(read: object): string {
+  return 'problem' in read ? `Write JSON: ${String(read.problem)}.` : 'Write JSON.';
+}
+
+/** The parts of a sentence of the gateway that are about places of the form, such as `arguments.amount: expected number`. */
+export function placedProblems(sentence: string): FormProblems {
+  const problems: Record<string, string> = {};
+  for (const part of sentence.split('; ')) {
+    const [, place, text] = /(?:^|\s)(arguments(?:\.[\w$]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])+): (.+)$/s.exec(part) ?? [];
+    if (place !== undefined && text !== undefined) problems[place] ??= text;
+  }
+  return problems;
+}

@@ -1,0 +1,220 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { visibleText } from '../../core/base/visible-text.ts';
+import { saysName } from '../../core/card/card-words.ts';
+import { schemaText } from '../../core/card/member-schema.ts';
+import { jsonPlace } from '../../core/base/json-place.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import { Foreign } from '../parts/shown-text.tsx';
+import { type FormNode, nextItem, nextMember, typeOf } from './form-node.ts';
+import { type FormProblems, formRoot } from './read-form.ts';
+
+interface NodeProps {
+  node: FormNode;
+  /** Names and indexes from the arguments to here. */
+  path: readonly (string | number)[];
+  /** The schema of all arguments. */
+  root: JsonObject;
+  problems: FormProblems;
+  change: (node: FormNode) => void;
+}
+
+/** A node that is written as text. */
+type TextNode = FormNode & { kind: 'text' | 'number' | 'json' };
+
+const longestLine = 80;
+
+/** The members of an object, or the items of a list, as fields. */
+export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
+  const inner = { root, problems };
+  if (node.kind === 'object') {
+    const set = (index: number, member: FormNode | undefined): void =>
+      change({ ...node, members: node.members.map((each, at) => (at === index ? { ...each, node: member } : each)) });
+    return (
+      <>
+        {node.members.map(({ name, node: member, isRequired }, index) =>
+          member === undefined ? (
+            <p key={name} class="absent">
+              <button type="button" class="more" onClick={() => set(index, nextMember(node, name, root))}>
+                Add {visibleText(name).slice(0, longestLine)}
+              </button>
+            </p>
+          ) : (
+            <Field
+              key={name}
+              {...inner}
+              node={member}
+              path={[...path, name]}
+              name={name}
+              change={(changed) => set(index, changed)}
+              remove={isRequired ? undefined : () => set(index, undefined)}
+            />
+          ),
+        )}
+      </>
+    );
+  }
+  if (node.kind !== 'list') return null;
+  return (
+    <>
+      {node.items.map((item, index) => (
+        <Field
+          key={index}
+          {...inner}
+          node={item}
+          path={[...path, index]}
+          name={`${index + 1}`}
+          change={(changed) => change({ ...node, items: node.items.with(index, changed) })}
+          remove={() => change({ ...node, items: node.items.toSpliced(index, 1) })}
+        />
+      ))}
+      <p>
+        <button
+          type="button"
+          class="more"
+          onClick={() => change({ ...node, items: [...node.items, nextItem(node, root)] })}
+        >
+          Add an item
+        </button>
+      </p>
+    </>
+  );
+}
+
+interface FieldProps extends NodeProps {
+  name: string;
+  /** Absent: it is required. */
+  remove?: () => void;
+}
+
+function Field({ node, path, root, problems, name, change, remove }: FieldProps) {
+  const id = useId();
+  const problem = problems[jsonPlace(formRoot, path)];
+  const title = schemaText(node.schema, 'title');
+  const description = schemaText(node.schema, 'description');
+  const label = (
+    <>
+      <Foreign text={title ?? name} most={200} />
+      {saysName(title, name) ? null : (
+        <>
+          {' '}
+          (<Foreign text={name} most={200} />)
+        </>
+      )}
+    </>
+  );
+  const notes = (
+    <span id={`${id}-notes`}>
+      {description !== undefined && (
+        <span class="hint">
+          <Foreign text={description} most={300} />
+        </span>
+      )}
+      {'text' in node && visibleText(node.text.slice(0, 5_000), { lines: true }) !== node.text.slice(0, 5_000) && (
+        <span class="hint">
+          With invisible or look-alike characters: <Foreign text={node.text} most={300} />
+        </span>
+      )}
+      {problem !== undefined && (
+        <span class="problem">
+          <Foreign text={problem} most={500} />
+        </span>
+      )}
+    </span>
+  );
+  const removal: ComponentChildren = remove !== undefined && (
+    <button type="button" class="quiet remove" onClick={remove} aria-label={`Remove ${visibleText(name)}`}>
+      Remove
+    </button>
+  );
+  if (node.kind === 'object' || node.kind === 'list') {
+    return (
+      <fieldset aria-describedby={`${id}-notes`}>
+        <legend>{label}</legend>
+        {removal}
+        {notes}
+        <SchemaForm node={node} path={path} root={root} problems={problems} change={change} />
+      </fieldset>
+    );
+  }
+  const marks = {
+    id,
+    'aria-describedby': `${id}-notes`,
+    'aria-invalid': problem === undefined ? undefined : ('true' as const),
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {removal}
+      <Control node={node} marks={marks} change={change} />
+      {notes}
+    </div>
+  );
+}
+
+interface ControlProps {
+  node: FormNode;
+  marks: { id: string; 'aria-describedby': string; 'aria-invalid': 'true' | undefined };
+  change: (node: FormNode) => void;
+}
+
+function Control({ node, marks, change }: ControlProps) {
+  switch (node.kind) {
+    case 'flag':
+      return (
+        <input
+          {...marks}
+          type="checkbox"
+          checked={node.on}
+          onChange={(event) => change({ ...node, on: event.currentTarget.checked })}
+        />
+      );
+    case 'choice':
+      return (
+        <select
+          {...marks}
+          value={String(node.at)}
+          onChange={(event) => change({ ...node, at: Number(event.currentTarget.value) })}
+        >
+          {node.options.map((option, index) => (
+            <option key={index} value={String(index)}>
+              {visibleText(typeof option === 'string' ? option : JSON.stringify(option)).slice(0, longestLine)}
+            </option>
+          ))}
+        </select>
+      );
+    case 'number':
+      return (
+        <input
+          {...marks}
+          inputMode={typeOf(node.schema) === 'integer' ? 'numeric' : 'decimal'}
+          autocomplete="off"
+          value={node.text}
+          onInput={(event) => change({ ...node, text: event.currentTarget.value })}
+        />
+      );
+    case 'text':
+    case 'json':
+      return <TextControl node={node} marks={marks} change={change} />;
+    default:
+      return null;
+  }
+}
+
+function TextControl({ node, marks, change }: Omit<ControlProps, 'node'> & { node: TextNode }) {
+  // Decided once: a field that becomes another while somebody writes loses the focus.
+  const [isLong] = useState(node.kind === 'json' || node.text.length > longestLine || /[\r\n]/.test(node.text));
+  const write = (event: { currentTarget: { value: string } }): void =>
+    change({ ...node, text: event.currentTarget.value });
+  if (!isLong) return <input {...marks} autocomplete="off" spellcheck={false} value={node.text} onInput={write} />;
+  return (
+    <textarea
+      {...marks}
+      class={node.kind === 'json' ? 'mono' : undefined}
+      rows={Math.min(14, node.text.slice(0, 2_000).split('\n').length + 2)}
+      spellcheck={false}
+      value={node.text}
+      onInput={write}
+    />
+  );
+}

@@ -1,0 +1,53 @@
+import type { InboxRow } from '../../adapters/http/api.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+import { currentLocation, hrefOf, navigate } from '../state/location.ts';
+import { type Filters, noFilters, readFilters, valuesOf, writeFilters } from './filters.ts';
+
+/** The filters of the list. They are in the address, so that a link shows the same list. */
+export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly InboxRow[] }) {
+  const change = (changed: Partial<Filters>): void => {
+    // Two changes may come before the bar is drawn again.
+    const next = { ...readFilters(currentLocation.get().query), ...changed };
+    navigate(hrefOf(`/${writeFilters(next)}`), { replace: true });
+  };
+  const select = (name: 'tool' | 'agent' | 'severity', label: string, values: readonly string[]) => (
+    <label>
+      {label}
+      <select value={filters[name]} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+        <option value="">all</option>
+        {[...new Set([...(filters[name] === '' ? [] : [filters[name]]), ...values])].map((value) => (
+          <option key={value} value={value}>
+            {visibleText(value).slice(0, 80)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <form class="filters" role="search" aria-label="Filter the requests" onSubmit={(event) => event.preventDefault()}>
+      <label class="wide">
+        Search
+        <input type="search" value={filters.text} onInput={(event) => change({ text: event.currentTarget.value })} />
+      </label>
+      <label>
+        Waits for
+        <select
+          value={filters.waits}
+          onChange={(event) => change({ waits: event.currentTarget.value as Filters['waits'] })}
+        >
+          <option value="">all</option>
+          <option value="me">me or anyone</option>
+          <option value="others">others</option>
+        </select>
+      </label>
+      {select('severity', 'Severity', valuesOf(rows, 'severity'))}
+      {select('tool', 'Tool', valuesOf(rows, 'toolName'))}
+      {select('agent', 'Agent', valuesOf(rows, 'agentName'))}
+      {writeFilters(filters) !== '' && (
+        <button type="button" onClick={() => change(noFilters)}>
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}

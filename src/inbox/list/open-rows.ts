@@ -1,0 +1,56 @@
+import type { InboxPage, InboxRow } from '../../adapters/http/api.ts';
+
+/** The open requests that the page knows. */
+export interface OpenRows {
+  /** By deadline; those without one come last. */
+  rows: readonly InboxRow[];
+  /** The number of open requests beyond them. */
+  more: number;
+  /** Where the next page begins. */
+  next?: string;
+  unread: InboxPage['unread'];
+}
+
+/** The rows of a snapshot, in the place of all that was known. */
+export function withSnapshot({ approvals, more, next, unread }: InboxPage): OpenRows {
+  return { rows: approvals.toSorted(byDeadline), more, next, unread };
+}
+
+/** The rows with a further page of them. */
+export function withPage(open: OpenRows, page: InboxPage): OpenRows {
+  const added = page.approvals.reduce(withRow, open);
+  return { ...added, more: page.more, next: page.next, unread: [...open.unread, ...page.unread] };
+}
+
+/** The rows with one that is new, or in the place of the same request. */
+export function withRow(open: OpenRows, row: InboxRow): OpenRows {
+  const others = open.rows.filter((each) => !isSame(each, row));
+  return { ...open, rows: [...others, row].sort(byDeadline) };
+}
+
+/** The rows without a request that is not open any more. */
+export function withoutRow(open: OpenRows, gone: { requestId: string; workflowId: string }): OpenRows {
+  return { ...open, rows: open.rows.filter((each) => !isSame(each, gone)) };
+}
+
+/** One run cannot speak for the request of another, so both ids count. */
+export function isSame(
+  one: { requestId: string; workflowId: string },
+  other: { requestId: string; workflowId: string },
+): boolean {
+  return one.requestId === other.requestId && one.workflowId === other.workflowId;
+}
+
+function byDeadline(one: InboxRow, other: InboxRow): number {
+  return (
+    dueMs(one) - dueMs(other) || compare(one.requestedAt, other.requestedAt) || compare(one.requestId, other.requestId)
+  );
+}
+
+function dueMs({ deadline }: InboxRow): number {
+  return deadline === null ? Number.MAX_VALUE : Date.parse(deadline) || Number.MAX_VALUE;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

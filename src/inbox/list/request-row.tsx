@@ -1,0 +1,61 @@
+import type { InboxRow } from '../../adapters/http/api.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+import { Foreign } from '../parts/shown-text.tsx';
+import { TimeLeft } from '../parts/time-left.tsx';
+import { requestHref } from '../state/location.ts';
+import { useNow } from '../state/now.ts';
+import { ageText } from '../state/time-texts.ts';
+import { RowSentence } from './row-sentence.tsx';
+import { waitsWords } from './waits-words.ts';
+
+interface RequestRowProps {
+  row: InboxRow;
+  isSelected: boolean;
+  /** Absent: this person cannot answer. */
+  toggle?: (row: InboxRow) => void;
+}
+
+const longest = 300;
+
+/** One open request. */
+export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
+  const now = useNow();
+  const { toolName, agentName, callerUserId, severity, requestedAt, deadline, waitsFor } = row;
+  return (
+    <li class={isSelected ? 'selected' : undefined}>
+      {toggle !== undefined && (
+        <label class="select">
+          <input type="checkbox" checked={isSelected} onChange={() => toggle(row)} />
+          <span class="visually-hidden">Select the request of {visibleText(toolName).slice(0, longest)}</span>
+        </label>
+      )}
+      <a class="open" href={requestHref(row)}>
+        <RowSentence row={row} most={longest} />
+      </a>
+      <p class="facts">
+        <span class={`severity ${severity}`}>{severity}</span>
+        <TimeLeft requestedAt={requestedAt} deadline={deadline} />
+        <span>
+          asked <time dateTime={requestedAt}>{ageOf(requestedAt, now)}</time>
+        </span>
+        <span>
+          tool <Foreign text={toolName} most={100} />
+        </span>
+        <span>
+          agent <Foreign text={agentName} most={100} />
+        </span>
+        {callerUserId !== null && (
+          <span>
+            for <Foreign text={callerUserId} most={100} />
+          </span>
+        )}
+        <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
+      </p>
+    </li>
+  );
+}
+
+function ageOf(requestedAt: string, now: number): string {
+  const age = ageText(requestedAt, now);
+  return age === 'now' ? 'just now' : `${age} ago`;
+}

@@ -1,0 +1,90 @@
+import type { PresentPolicy } from '../../adapters/http/api.ts';
+import type { Rule } from '../../core/policy/policy.ts';
+import { Moment } from '../parts/moment.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';
+import { TableFrame } from './table-frame.tsx';
+
+/** The operator's policy that binds new runs, rule by rule, with what each did. */
+export function PolicySection({ answer }: { answer: PresentPolicy }) {
+  const { present, others, withoutPolicy } = answer;
+  return (
+    <section aria-labelledby="policy-title">
+      <h2 id="policy-title">Policy in force</h2>
+      {present === undefined ? (
+        <p>No policy of the operator binds the newest run. The risk of each tool decides.</p>
+      ) : (
+        <>
+          <p class="soft">
+            <code title={present.digest}>{present.digest.slice(0, 12)}</code> · recorded by {present.runs}{' '}
+            {present.runs === 1 ? 'run' : 'runs'}, the first <Moment at={present.firstAt} />, the last{' '}
+            <Moment at={present.lastAt} />
+            {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
+          </p>
+          <TableFrame title="Rules of the policy">
+            <thead>
+              <tr>
+                <th scope="col">Rule</th>
+                <th scope="col">For</th>
+                <th scope="col">Action</th>
+                <RuleFigureHeads />
+              </tr>
+            </thead>
+            <tbody>
+              {present.rules.map(({ id, place, rule, statistics }, index) => (
+                <tr key={index}>
+                  <th scope="row">
+                    <Foreign text={id} most={80} />
+                    {place !== undefined && (
+                      <p class="soft place">
+                        <Foreign text={place} most={120} />
+                      </p>
+                    )}
+                  </th>
+                  <td class="conditions">
+                    <code>
+                      <Foreign text={conditionsOf(rule)} most={300} lines />
+                    </code>
+                  </td>
+                  <td>
+                    <span class={`action ${rule.action}`}>{rule.action}</span>
+                    {rule.ask?.reviewers !== undefined && (
+                      <p class="soft">
+                        <Foreign text={rule.ask.reviewers.join(', ')} most={120} />
+                      </p>
+                    )}
+                  </td>
+                  <RuleFigures figures={statistics} />
+                </tr>
+              ))}
+            </tbody>
+          </TableFrame>
+        </>
+      )}
+      {(others.length > 0 || withoutPolicy > 0) && (
+        <details>
+          <summary>Earlier policies of these runs</summary>
+          <ul>
+            {others.map(({ digest, runs, firstAt, lastAt }) => (
+              <li key={digest}>
+                <code>{digest.slice(0, 12)}</code>: {runs} {runs === 1 ? 'run' : 'runs'}, from <Moment at={firstAt} />{' '}
+                to <Moment at={lastAt} />
+              </li>
+            ))}
+            {withoutPolicy > 0 && <li>no policy: {withoutPolicy} runs</li>}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** What a call must be like for a rule to match. */
+function conditionsOf({ pattern, agent, args = {}, when }: Rule): string {
+  return [
+    pattern,
+    ...Object.entries(args).map(([name, glob]) => `${name}: ${glob}`),
+    ...(when === undefined ? [] : [`when ${when}`]),
+    ...(agent === undefined ? [] : [`calls of ${agent}`]),
+  ].join('\n');
+}

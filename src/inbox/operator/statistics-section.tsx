@@ -1,0 +1,111 @@
+import type { Statistics } from '../../adapters/http/api.ts';
+import type { ReviewerStatistics, RuleStatistics } from '../../core/audit/statistics-rows.ts';
+import { Foreign } from '../parts/shown-text.tsx';
+import { isHasty, MedianCell, ShareCell } from './figures.tsx';
+import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';
+import { TableFrame } from './table-frame.tsx';
+
+/** How reviewers answer, and what the rules did that are not of the policy in force. */
+export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
+  const others = answer.rules.filter(({ layer, policy }) => layer !== 'ceiling' || policy !== present);
+  return (
+    <>
+      <section aria-labelledby="reviewers-title">
+        <h2 id="reviewers-title">Reviewers</h2>
+        {answer.reviewers.length === 0 ? (
+          <p class="soft">Nobody has answered a request in this time.</p>
+        ) : (
+          <ReviewerTable reviewers={answer.reviewers} />
+        )}
+        <Left count={answer.left.reviewers} what="reviewers" />
+      </section>
+      {others.length > 0 && (
+        <section aria-labelledby="rules-title">
+          <h2 id="rules-title">Other rules</h2>
+          <TableFrame title="Other rules">
+            <thead>
+              <tr>
+                <th scope="col">Rule</th>
+                <th scope="col">Of</th>
+                <RuleFigureHeads />
+              </tr>
+            </thead>
+            <tbody>
+              {others.map((each) => (
+                <tr key={`${each.layer} ${each.policy ?? each.agent} ${each.rule}`}>
+                  <th scope="row">
+                    <Foreign text={each.rule ?? 'no rule'} most={80} />
+                  </th>
+                  <td>
+                    <Foreign text={sourceOf(each)} most={120} />
+                  </td>
+                  <RuleFigures figures={each} />
+                </tr>
+              ))}
+            </tbody>
+          </TableFrame>
+          <Left count={answer.left.rules} what="rules" />
+        </section>
+      )}
+    </>
+  );
+}
+
+function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[] }) {
+  return (
+    <TableFrame title="Reviewers">
+      <thead>
+        <tr>
+          <th scope="col">Reviewer</th>
+          <th scope="col">Answers</th>
+          <th scope="col">Approved</th>
+          <th scope="col">Median</th>
+          <th scope="col">Under 3 s</th>
+          <th scope="col">Card shown under 3 s</th>
+          <th scope="col">In batches</th>
+          <th scope="col">Verified</th>
+        </tr>
+      </thead>
+      <tbody>
+        {reviewers.map((each) => (
+          <tr key={each.reviewerId ?? ''}>
+            <th scope="row">
+              {each.reviewerId === null ? (
+                <span class="soft">named nobody</span>
+              ) : (
+                <Foreign text={each.reviewerId} most={80} />
+              )}
+              {(isHasty(each.underThreeSeconds) || isHasty(each.glanced)) && <p class="warn">answers in haste</p>}
+            </th>
+            <td class="figure">{each.answers}</td>
+            <ShareCell share={each.approvalRate} />
+            <MedianCell ms={each.medianMs} />
+            <ShareCell share={each.underThreeSeconds} isWarning={isHasty(each.underThreeSeconds)} />
+            <ShareCell share={each.glanced} isWarning={isHasty(each.glanced)} />
+            <ShareCell share={each.inBatches} />
+            <ShareCell share={each.verified} />
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function Left({ count, what }: { count: number; what: string }) {
+  return count === 0 ? null : <p class="soft">{`${count} more ${what} are not shown.`}</p>;
+}
+
+const sources: Readonly<Record<string, string>> = {
+  ceiling: 'an earlier policy of the operator',
+  parent: 'the policy of a calling run',
+  agent: 'the policy of an agent',
+  run: 'the policy of a run',
+  grant: 'grants of reviewers',
+  default: 'the risk of the tool, or the mode',
+};
+
+function sourceOf({ layer, agent, policy }: RuleStatistics): string {
+  const source = sources[layer] ?? layer;
+  if (policy !== undefined) return `${source} (${policy.slice(0, 12)})`;
+  return agent === undefined ? source : `${source} (${agent})`;
+}

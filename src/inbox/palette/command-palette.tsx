@@ -1,0 +1,90 @@
+import { useRef, useState } from 'preact/hooks';
+import { Modal } from '../parts/modal.tsx';
+import { meOf, session } from '../state/me.ts';
+import { openRequests } from '../state/open-requests.ts';
+import { useStore } from '../state/store.ts';
+import { type Command, commandsFor, foundCommands } from './commands.ts';
+import { runCommand } from './run-command.ts';
+
+const list = 'palette-list';
+const optionId = (index: number): string => `palette-option-${index}`;
+
+/** Finds and opens everything by keyboard: a combobox over the commands. */
+export function CommandPalette({ onClose }: { onClose: () => void }) {
+  const me = meOf(useStore(session));
+  const { open } = useStore(openRequests);
+  const [query, setQuery] = useState('');
+  const [active, setActive] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const found = foundCommands(commandsFor(me, open?.rows ?? []), query);
+  const at = Math.min(active, found.length - 1);
+  const choose = (command: Command | undefined): void => {
+    if (command === undefined) return;
+    onClose();
+    runCommand(command);
+  };
+  const move = (to: number): void => {
+    const next = (to + found.length) % Math.max(1, found.length);
+    setActive(next);
+    document.getElementById(optionId(next))?.scrollIntoView({ block: 'nearest' });
+  };
+  const press = (event: KeyboardEvent): void => {
+    const moves: Record<string, () => void> = {
+      ArrowDown: () => move(at + 1),
+      ArrowUp: () => move(at - 1),
+      PageDown: () => move(Math.min(found.length - 1, at + 10)),
+      PageUp: () => move(Math.max(0, at - 10)),
+      Enter: () => choose(found[at]),
+    };
+    if (event.isComposing || !Object.hasOwn(moves, event.key)) return;
+    event.preventDefault();
+    moves[event.key]!();
+  };
+  return (
+    <Modal title="Find or do" onClose={onClose}>
+      <input
+        ref={input}
+        class="palette-input"
+        type="text"
+        role="combobox"
+        autofocus
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="A view, a request, a run’s id …"
+        aria-label="Find or do"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={at < 0 ? undefined : optionId(at)}
+        value={query}
+        onInput={(event) => {
+          setQuery(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={press}
+      />
+      <ul id={list} class="palette-list" role="listbox" aria-label="What was found">
+        {found.map((command, index) => (
+          <li
+            key={command.id}
+            id={optionId(index)}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => choose(command)}
+            onPointerMove={() => setActive(index)}
+          >
+            <span class="soft">{command.group}</span> <bdi>{command.text}</bdi>
+          </li>
+        ))}
+      </ul>
+      <p class="visually-hidden" role="status">
+        {found.length} found
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Modal>
+  );
+}

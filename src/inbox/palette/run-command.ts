@@ -1,0 +1,16 @@
+import { announce } from '../state/announcements.ts';
+import { hrefOf, navigate } from '../state/location.ts';
+import { askForNotifications } from '../state/notifications.ts';
+import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
+import type { Command } from './commands.ts';
+import { openOverlay } from './overlays.ts';
+
+export function runCommand({ path, act }: Command): void {
+  if (path !== undefined) navigate(hrefOf(path));
+  if (act === 'help') openOverlay.set('help');
+  if (act === 'notify') void askForNotifications();
+  if (act === 'keys') {
+    switchShortcuts(!shortcutsOn.get());
+    announce(shortcutsOn.get() ? 'Single keys are on.' : 'Single keys are off; Ctrl-K still works.');
+  }
+}

@@ -1,0 +1,86 @@
+import { Modal } from '../parts/modal.tsx';
+import { askForNotifications, notificationState } from '../state/notifications.ts';
+import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
+import { useStore } from '../state/store.ts';
+
+const keys: readonly [group: string, rows: readonly [keys: readonly string[], does: string][]][] = [
+  [
+    'Everywhere',
+    [
+      [['Ctrl', 'K'], 'find or do something (on a Mac: Cmd K)'],
+      [['?'], 'this help'],
+      [['Esc'], 'close what is open'],
+    ],
+  ],
+  [
+    'In the list',
+    [
+      [['j'], 'next request'],
+      [['k'], 'previous request'],
+      [['Enter'], 'open it'],
+      [['x'], 'select it'],
+      [['a'], 'approve what is selected, or this one: it is shown first'],
+      [['d'], 'deny it, in the same way'],
+    ],
+  ],
+  [
+    'In a request',
+    [
+      [['a'], 'go to the button that approves; Enter presses it'],
+      [['A'], 'approve, also further calls like it'],
+      [['d'], 'deny with a reason'],
+      [['e'], 'edit the arguments'],
+      [['r'], 'answer in the place of the tool'],
+      [['x'], 'give it more time'],
+      [['v'], 'show everything that is cut'],
+      [['n'], 'next request that waits for you'],
+    ],
+  ],
+];
+
+/** All keys, and the two settings of this browser. */
+export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
+  const isOn = useStore(shortcutsOn);
+  const notifications = useStore(notificationState);
+  return (
+    <Modal title="Keys" onClose={onClose}>
+      {keys.map(([group, rows]) => (
+        <section key={group}>
+          <h3>{group}</h3>
+          <dl class="keys">
+            {rows.map(([pressed, does]) => (
+              <div key={does}>
+                <dt>
+                  {pressed.map((key) => (
+                    <kbd key={key}>{key}</kbd>
+                  ))}
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+      <label class="switch">
+        <input type="checkbox" checked={isOn} onChange={(event) => switchShortcuts(event.currentTarget.checked)} />
+        Single keys do something
+      </label>
+      {notifications === 'default' && (
+        <p>
+          <button type="button" onClick={() => void askForNotifications()}>
+            Notify me of new requests
+          </button>
+        </p>
+      )}
+      {notifications === 'granted' && (
+        <p class="soft">This browser notifies you of new requests while the inbox is open.</p>
+      )}
+      {notifications === 'denied' && <p class="soft">This browser does not let the inbox notify you.</p>}
+      <div class="buttons">
+        <button type="button" class="primary" autofocus onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Modal>
+  );
+}

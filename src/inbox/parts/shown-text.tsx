@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import type { CardText } from '../../core/card/card.ts';
+import { hiddenNote } from '../../core/card/cut-text.ts';
+import { visibleEscape, visibleText } from '../../core/base/visible-text.ts';
+
+/** With more of them, none stands out: each is an element of its own. */
+const mostMarks = 2_000;
+
+/** A visible text in which the escapes of invisible and look-alike characters stand out. Text nodes only. */
+export function Marked({ text }: { text: string }) {
+  const parts: (string | { escape: string })[] = [];
+  let from = 0;
+  for (const { index, 0: escape } of text.matchAll(visibleEscape)) {
+    if (parts.length > mostMarks * 2) return <bdi>{text}</bdi>;
+    parts.push(text.slice(from, index), { escape });
+    from = index + escape.length;
+  }
+  parts.push(text.slice(from));
+  return <bdi>{parts.map((part) => (typeof part === 'string' ? part : <mark>{part.escape}</mark>))}</bdi>;
+}
+
+/** A text of a card; it is visible already. */
+export function ShownText({ text }: { text: CardText }) {
+  if (text.hidden === undefined) return <Marked text={text.text} />;
+  return (
+    <>
+      <Marked text={text.text} />
+      <span class="cut"> … {hiddenNote(text)} … </span>
+      <Marked text={text.end ?? ''} />
+    </>
+  );
+}
+
+const step = 20_000;
+
+/** A text from elsewhere as it came: made visible, and bounded. `lines`: it may have several. */
+export function Foreign({ text, most = 2_000, lines = false }: { text: string; most?: number; lines?: boolean }) {
+  const [shown, setShown] = useState(most);
+  if (text.length <= shown) return <Marked text={visibleText(text, { lines })} />;
+  return (
+    <>
+      <Marked text={visibleText(text.slice(0, shown).toWellFormed(), { lines })} />
+      <button type="button" class="more" onClick={() => setShown(shown + step)}>
+        … show more ({(text.length - shown).toLocaleString('en')} characters left)
+      </button>
+    </>
+  );
+}
+
+/** A long text that is visible already, in steps: a page that draws a megabyte at once stands still. */
+export function LongText({ text, most = step }: { text: string; most?: number }) {
+  const [shown, setShown] = useState(most);
+  const isAll = text.length <= shown;
+  return (
+    <>
+      <pre tabIndex={0}>
+        <Marked text={isAll ? text : text.slice(0, shown).toWellFormed()} />
+      </pre>
+      {!isAll && (
+        <p class="buttons">
+          <button type="button" onClick={() => setShown(shown + step * 5)}>
+            Show more
+          </button>
+          <button type="button" onClick={() => setShown(Infinity)}>
+            Show all ({(text.length - shown).toLocaleString('en')} characters left)
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

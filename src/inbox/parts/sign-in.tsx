@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks';
+import { ApiProblem, sendJson } from '../api/fetch-json.ts';
+import { loadMe } from '../state/me.ts';
+
+/** For a browser that the gateway does not know: its page for signing in, or a token. */
+export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
+  const [problem, setProblem] = useState('');
+  const [token, setToken] = useState('');
+  if (loginUrl === undefined) {
+    return (
+      <section class="narrow">
+        <h1>You are signed out</h1>
+        <p>Browsers cannot sign in here: the identity file of the gateway has no public_url.</p>
+      </section>
+    );
+  }
+  const signIn = async (): Promise<void> => {
+    try {
+      await sendJson('POST', '/login/token', { token });
+      setToken('');
+      await loadMe();
+    } catch (error) {
+      setProblem(error instanceof ApiProblem ? error.message : String(error));
+    }
+  };
+  const here = location.pathname + location.search;
+  return (
+    <section class="narrow">
+      <h1>Sign in</h1>
+      <p>
+        <a class="button primary" href={`${loginUrl}?to=${encodeURIComponent(here)}`}>
+          Sign in
+        </a>
+      </p>
+      <form
+        class="token"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn();
+        }}
+      >
+        <label>
+          Or with a token
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={token}
+            aria-describedby="sign-in-problem"
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <p id="sign-in-problem" class="problem" role="alert">
+          {problem}
+        </p>
+        <p class="buttons">
+          <button type="submit">Sign in with the token</button>
+        </p>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,120 @@
+import { useState } from 'preact/hooks';
+import { isObject } from '../../core/base/is-object.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { changedValues } from '../form/changed-values.ts';
+import { formOf } from '../form/form-node.ts';
+import { formRoot, placedProblems, readForm } from '../form/read-form.ts';
+import { SchemaForm } from '../form/schema-form.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+import { AnswerForm } from './answer-form.tsx';
+import { Changes } from './changes.tsx';
+import type { AnswerFormProps } from './form-props.ts';
+import type { DecisionState } from './use-decision.ts';
+
+/** A decision holds no longer arguments. */
+const longestJson = 400_000;
+
+/** Approves the call with other arguments: a form made of the schema, or their JSON. */
+export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormProps & { state: DecisionState }) {
+  const { arguments: before, schema, redacted = [] } = request;
+  const [form, setForm] = useState(() => formOf(before, schema ?? {}, schema ?? {}));
+  const [text, setText] = useState<string | undefined>(
+    schema === undefined ? JSON.stringify(before, null, 2) : undefined,
+  );
+  const [isTouched, setTouched] = useState(false);
+  if (JSON.stringify(before).length > longestJson) {
+    return (
+      <AnswerForm title="Edit the arguments" verb="Close" isBusy={isBusy} cancel={cancel} submit={cancel}>
+        <p>
+          They are too long to be edited here: a decision holds at most {longestJson.toLocaleString('en')} characters.
+        </p>
+      </AnswerForm>
+    );
+  }
+  const read = text === undefined ? readForm(form) : readText(text);
+  const after = 'value' in read && isObject(read.value) ? read.value : undefined;
+  const changes = after === undefined ? [] : changedValues(before, after);
+  const refusal = state.kind === 'refused' && !isTouched ? state.problem.message : '';
+  const problems = 'problems' in read ? read.problems : placedProblems(refusal);
+  const touch = (): void => setTouched(true);
+  return (
+    <AnswerForm
+      title="Edit the arguments"
+      verb="Approve with these arguments"
+      isBusy={isBusy}
+      isBlocked={after === undefined || changes.length === 0}
+      cancel={cancel}
+      submit={() => {
+        setTouched(false);
+        send({ approved: true, modifiedArguments: after! });
+      }}
+    >
+      {redacted.length > 0 && (
+        <p class="note">
+          Placeholders stand for values that you do not see. Where you leave one in its place, the tool gets the
+          original.
+        </p>
+      )}
+      {text === undefined ? (
+        <SchemaForm
+          node={form}
+          path={[]}
+          root={schema ?? {}}
+          problems={problems}
+          change={(node) => {
+            touch();
+            setForm(node);
+          }}
+        />
+      ) : (
+        <label>
+          All arguments as JSON
+          <textarea
+            class="mono"
+            rows={12}
+            spellcheck={false}
+            value={text}
+            aria-invalid={'problems' in read ? 'true' : undefined}
+            aria-describedby="edit-problem"
+            onInput={(event) => {
+              touch();
+              setText(event.currentTarget.value);
+            }}
+          />
+        </label>
+      )}
+      {schema !== undefined && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={text !== undefined}
+            disabled={after === undefined}
+            onChange={(event) => {
+              if (event.currentTarget.checked) setText(JSON.stringify(after, null, 2));
+              else {
+                setForm(formOf(after!, schema, schema));
+                setText(undefined);
+              }
+            }}
+          />{' '}
+          Edit as JSON
+        </label>
+      )}
+      <p id="edit-problem" class="problem" role="alert">
+        {text !== undefined && 'problems' in read && <Foreign text={Object.values(read.problems).join(' ')} />}
+        {refusal !== '' && <Foreign text={refusal} />}
+      </p>
+      <h3>What you change</h3>
+      <Changes changes={changes} isReadable={after !== undefined} />
+    </AnswerForm>
+  );
+}
+
+function readText(text: string): { value: Json } | { problems: Readonly<Record<string, string>> } {
+  const read = readJson(text, { root: formRoot });
+  if ('problem' in read) return { problems: { [formRoot]: `${read.problem}.` } };
+  return isObject(read.value)
+    ? read
+    : { problems: { [formRoot]: 'The arguments must be a JSON object with all of them.' } };
+}

@@ -1,0 +1,15 @@
+import type { ApprovalDetails } from '../../contract.ts';
+import type { Answer } from './use-decision.ts';
+
+/** What the forms of all answers get. */
+export interface FormProps {
+  request: ApprovalDetails;
+  /** Something is held back or under way. */
+  isBusy: boolean;
+  cancel: () => void;
+}
+
+/** What the forms get that end in a decision. */
+export interface AnswerFormProps extends FormProps {
+  send: (answer: Answer) => void;
+}

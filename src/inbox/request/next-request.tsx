@@ -1,0 +1,23 @@
+import { isSame } from '../list/open-rows.ts';
+import { navigate, requestHref } from '../state/location.ts';
+import { openRequests } from '../state/open-requests.ts';
+import { useShortcuts } from '../state/shortcuts.ts';
+import { useStore } from '../state/store.ts';
+
+/** Leads to the next open request that waits for this reviewer. */
+export function NextRequest(shown: { workflowId: string; requestId: string }) {
+  const rows = useStore(openRequests).open?.rows ?? [];
+  const at = rows.findIndex((row) => isSame(row, shown));
+  const next = [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))].find(({ waitsFor }) => waitsFor !== 'others');
+  useShortcuts({
+    n: () => {
+      if (next !== undefined) navigate(requestHref(next));
+    },
+  });
+  if (next === undefined) return null;
+  return (
+    <a class="next" href={requestHref(next)}>
+      Next request →
+    </a>
+  );
+}

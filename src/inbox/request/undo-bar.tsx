@@ -1,0 +1,24 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Held } from './use-undo.ts';
+
+/** Shows for how long an approval can still be undone. */
+export function UndoBar({ held, undo }: { held: Held; undo: () => void }) {
+  const [now, setNow] = useState(Date.now);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    button.current?.focus();
+    const timer = setInterval(() => setNow(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, []);
+  const leftMs = Math.max(0, held.untilMs - now);
+  return (
+    <div class="undo">
+      <p role="status">Approving. You can still undo it.</p>
+      <progress max={held.untilMs - held.fromMs} value={leftMs} aria-label="Time to undo" />
+      <span aria-hidden="true">{Math.ceil(leftMs / 1_000)} s</span>
+      <button type="button" class="primary" ref={button} onClick={() => undo()}>
+        Undo
+      </button>
+    </div>
+  );
+}

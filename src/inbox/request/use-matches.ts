@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Matches, MatchesBody } from '../../adapters/http/api.ts';
+import type { ApprovalDetails } from '../../contract.ts';
+import type { RequestedScope } from '../../core/messages/decision.ts';
+import { apiPath, sendJson } from '../api/fetch-json.ts';
+
+/** Somebody who types is not asked about at every letter. */
+const pauseMs = 300;
+
+/** What a scope would have covered so far. `problem`: why it would be refused. */
+export function useMatches(
+  { requestId, workflowId }: ApprovalDetails,
+  scope: RequestedScope,
+): { matches?: Matches; problem: string } {
+  const [state, setState] = useState<{ matches?: Matches; problem: string }>({ problem: '' });
+  const asked = JSON.stringify(scope);
+  useEffect(() => {
+    let isLatest = true;
+    const path = `${apiPath`/approvals/${requestId}/matches`}?workflowId=${encodeURIComponent(workflowId)}`;
+    const timer = setTimeout(() => {
+      sendJson<Matches>('POST', path, { scope: JSON.parse(asked) as RequestedScope } satisfies MatchesBody).then(
+        (matches) => isLatest && setState({ matches, problem: '' }),
+        (error: unknown) => isLatest && setState({ problem: error instanceof Error ? error.message : String(error) }),
+      );
+    }, pauseMs);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
+  }, [asked]);
+  return state;
+}

@@ -1,0 +1,37 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Receipt } from '../../contract.ts';
+import { sendJson } from '../api/fetch-json.ts';
+import { sendAgain } from '../api/send-again.ts';
+import { announce } from '../state/announcements.ts';
+import { newDecisionId } from './viewed.ts';
+
+interface Message {
+  isSending: boolean;
+  problem: string;
+  setProblem: (problem: string) => void;
+  send: (path: string, body: object) => Promise<void>;
+}
+
+/** Sends a message about a request that is no decision. `then` runs once it counts. */
+export function useMessage(then: () => void): Message {
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState('');
+  // A retry with the same content has the same id, so that it counts once.
+  const attempt = useRef<{ content: string; messageId: string } | undefined>(undefined);
+  const send = async (path: string, body: object): Promise<void> => {
+    const content = JSON.stringify(body);
+    if (attempt.current?.content !== content) attempt.current = { content, messageId: newDecisionId() };
+    const { messageId } = attempt.current;
+    setSending(true);
+    setProblem('');
+    try {
+      const receipt = await sendAgain(() => sendJson<Receipt>('POST', path, body, { 'idempotency-key': messageId }));
+      announce(receipt.message, 'good');
+      then();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setSending(false);
+  };
+  return { isSending, problem, setProblem, send };
+}

@@ -1,0 +1,87 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RequestView } from '../../adapters/http/api.ts';
+import { ApiProblem, apiPath, getJson } from '../api/fetch-json.ts';
+import { isSame } from '../list/open-rows.ts';
+import { onRequestChange } from '../state/open-requests.ts';
+import { decidingTexts } from './standing.ts';
+
+/** A request as it is shown. */
+export interface ShownRequest {
+  view: RequestView;
+  /** When this text of it came on the screen, by this computer's clock. */
+  shownAtMs: number;
+  /** True: its text is another than the one that was read before. */
+  hasChanged: boolean;
+  /** Why it could not be read again just now. */
+  lost?: ApiProblem;
+}
+
+export interface LiveRequest {
+  shown?: ShownRequest;
+  /** Why it could not be read at all. */
+  problem?: ApiProblem;
+  /** Reads it again. True if it still says what is on the screen, as far as that can be told. */
+  reload: () => Promise<boolean>;
+  /** The reviewer has looked at the changed text. */
+  lookAgain: () => void;
+}
+
+const [pollMs, pendingPollMs] = [10_000, 1_000];
+
+/** Keeps a request on the screen true: a change in the inbox, and the passing of time, make it read again. */
+export function useRequest(workflowId: string, requestId: string): LiveRequest {
+  const [state, setState] = useState<Pick<LiveRequest, 'shown' | 'problem'>>({});
+  const latest = useRef(state);
+  const set = (next: Pick<LiveRequest, 'shown' | 'problem'>): void => {
+    latest.current = next;
+    setState(next);
+  };
+  const reload = async (): Promise<boolean> => {
+    const path = `${apiPath`/approvals/${requestId}`}?workflowId=${encodeURIComponent(workflowId)}`;
+    try {
+      const view = await getJson<RequestView>(path);
+      const before = latest.current.shown;
+      const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
+      set({
+        shown: {
+          view,
+          shownAtMs: before === undefined || isOther ? Date.now() : before.shownAtMs,
+          hasChanged: isOther || (before?.hasChanged ?? false),
+        },
+      });
+      return !isOther;
+    } catch (error) {
+      const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', String(error));
+      const { shown } = latest.current;
+      set(shown === undefined ? { problem } : { shown: { ...shown, lost: problem } });
+      return true;
+    }
+  };
+  const isPending = state.shown?.view.card.preview?.state === 'pending';
+  const isOver = state.shown?.view.request.settled !== undefined;
+  useEffect(() => {
+    void reload();
+    const stop = onRequestChange((event) => {
+      const about = event.kind === 'gone' ? event.gone : event.row;
+      if (isSame(about, { workflowId, requestId })) void reload();
+    });
+    const look = (): void => {
+      if (document.visibilityState === 'visible') void reload();
+    };
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      stop();
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [workflowId, requestId]);
+  useEffect(() => {
+    if (isOver) return undefined;
+    const timer = setInterval(() => void reload(), isPending ? pendingPollMs : pollMs);
+    return () => clearInterval(timer);
+  }, [workflowId, requestId, isPending, isOver]);
+  const lookAgain = (): void => {
+    const { shown } = latest.current;
+    if (shown !== undefined) set({ shown: { ...shown, hasChanged: false, shownAtMs: Date.now() } });
+  };
+  return { ...state, reload, lookAgain };
+}

@@ -1,0 +1,29 @@
+import type { ApprovalDetails } from '../../contract.ts';
+import { Moment } from '../parts/moment.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+
+/** The votes of a quorum so far. */
+export function Votes({ request: { approvals, votes = [] } }: { request: ApprovalDetails }) {
+  if (votes.length === 0 && (approvals === undefined || approvals.need < 2)) return null;
+  return (
+    <section class="votes" aria-label="Votes">
+      <h2>Votes{approvals !== undefined && `: ${approvals.have} of ${approvals.need} approvals`}</h2>
+      {approvals !== undefined && (
+        <progress max={approvals.need} value={approvals.have} aria-label="Approvals so far" />
+      )}
+      <ul>
+        {votes.map(({ reviewerId, identity, approved, at, reason, decisionId }) => (
+          <li key={decisionId ?? `${reviewerId} ${at}`}>
+            <Foreign text={reviewerId ?? 'an unnamed reviewer'} most={200} /> {approved ? 'approves' : 'denies'} (
+            {identity}), <Moment at={at} />
+            {reason !== undefined && (
+              <>
+                : <Foreign text={reason} most={500} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,18 @@
+import type { ApprovalDetails } from '../../contract.ts';
+import type { Card } from '../../core/card/card.ts';
+
+/** A card on which nothing is cut, and its digest. */
+export interface WholeCard {
+  card: Card;
+  digest: string;
+}
+
+/** Makes the card of a request with all of its text. A worker makes it: a megabyte takes seconds. */
+export function makeWholeCard(request: ApprovalDetails): Promise<WholeCard> {
+  const worker = new Worker(new URL('./whole-card-worker.ts', import.meta.url), { type: 'module' });
+  const { promise, resolve, reject } = Promise.withResolvers<WholeCard>();
+  worker.addEventListener('message', ({ data }: MessageEvent<WholeCard>) => resolve(data));
+  worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+  worker.postMessage(request);
+  return promise.finally(() => worker.terminate());
+}

@@ -1,0 +1,43 @@
+import type { ComponentType } from 'preact';
+import type { Role } from '../adapters/http/principal.ts';
+import { matchPath, type PathParams } from './state/match-path.ts';
+import type { ViewProps } from './view-props.ts';
+import { InboxView } from './views/inbox.tsx';
+import { OperatorView } from './views/operator.tsx';
+import { NotFoundView } from './views/not-found.tsx';
+import { RequestView } from './views/request.tsx';
+import { RunView } from './views/run.tsx';
+import { RunsView } from './views/runs.tsx';
+import { StartRunView } from './views/start-run.tsx';
+
+interface Route {
+  /** Below `/inbox`; `:name` stands for one part. */
+  pattern: string;
+  title: string;
+  view: ComponentType<ViewProps>;
+  /** Present: the header links to it under this name. */
+  link?: string;
+  /** The header links to it only for people with this role. */
+  role?: Role;
+}
+
+/** Every view of the inbox. */
+export const routes: readonly Route[] = [
+  { pattern: '/', title: 'Inbox', view: InboxView, link: 'Inbox' },
+  { pattern: '/requests/:workflowId/:requestId', title: 'Request', view: RequestView },
+  { pattern: '/runs', title: 'Runs', view: RunsView, link: 'Runs' },
+  { pattern: '/runs/:workflowId', title: 'Run', view: RunView },
+  { pattern: '/start', title: 'Start a run', view: StartRunView },
+  { pattern: '/operator', title: 'Policy and statistics', view: OperatorView, link: 'Policy', role: 'operator' },
+];
+
+const notFound: Route = { pattern: '', title: 'Not found', view: NotFoundView };
+
+/** The route of a path below `/inbox`, with the parts that its pattern names. */
+export function findRoute(path: string): { route: Route; params: PathParams } {
+  for (const route of routes) {
+    const params = matchPath(route.pattern, path);
+    if (params !== undefined) return { route, params };
+  }
+  return { route: notFound, params: {} };
+}

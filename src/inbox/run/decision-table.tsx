@@ -1,0 +1,46 @@
+import { Moment } from '../parts/moment.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+import { requestHref } from '../state/location.ts';
+import { decisionText } from './decision-text.ts';
+import type { Decided } from './timeline.ts';
+
+/** What people were asked in a run, and what they decided. */
+export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) {
+  return (
+    <section aria-labelledby="decisions-title">
+      <h2 id="decisions-title">Decisions</h2>
+      {decisions.length === 0 ? (
+        <p class="soft">Nobody was asked.</p>
+      ) : (
+        <div class="scroll" role="region" aria-label="Table of decisions" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Asked</th>
+                <th scope="col">Tool</th>
+                <th scope="col">Decision</th>
+                <th scope="col">Ran</th>
+              </tr>
+            </thead>
+            <tbody>
+              {decisions.map(({ request, result, ran }) => (
+                <tr key={request.requestId}>
+                  <td>
+                    <Moment at={request.at} />
+                  </td>
+                  <td>
+                    <a href={requestHref(request)}>
+                      <Foreign text={request.toolName} most={100} />
+                    </a>
+                  </td>
+                  <td>{result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} />}</td>
+                  <td>{ran ?? ''}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,25 @@
+import type { ApprovalResultEvent } from '../../core/events/run-event.ts';
+
+type Result = Pick<ApprovalResultEvent, 'decision' | 'reviewerId' | 'reason' | 'identity'>;
+
+const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
+  approved: 'approved',
+  approved_always: 'approved',
+  denied: 'denied',
+  responded: 'answered in the place of the tool',
+  expired: 'expired: nobody decided in time',
+  cancelled: 'cancelled with the run',
+  superseded: 'settled by a change',
+};
+
+/** How a request was settled, by whom and why, in one line. */
+export function decisionText({ decision, reviewerId, reason, identity }: Result): string {
+  const who = reviewerId === null ? '' : ` by ${reviewerId}${identity === 'verified' ? '' : ' (claimed name)'}`;
+  const more = decision === 'approved_always' ? ', also for further calls' : '';
+  return `${words[decision] ?? decision}${who}${more}${reason === null || reason === '' ? '' : ` – ${reason}`}`;
+}
+
+export function decisionTone({ decision }: Pick<Result, 'decision'>): 'good' | 'bad' | 'plain' {
+  if (decision === 'approved' || decision === 'approved_always') return 'good';
+  return decision === 'denied' || decision === 'expired' ? 'bad' : 'plain';
+}

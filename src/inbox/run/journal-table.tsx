@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { JournalEntry } from '../../contract.ts';
+import type { RunJournal } from '../../adapters/http/api.ts';
+import { apiPath } from '../api/fetch-json.ts';
+import { useJson } from '../api/use-json.ts';
+import { Moment } from '../parts/moment.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+
+/** Everything that the run recorded about its calls: rulings, votes, grants, changes of policy. Read when it is opened. */
+export function JournalTable({ workflowId, version }: { workflowId: string; version: number }) {
+  const [isOpen, setOpen] = useState(false);
+  const path = isOpen ? apiPath`/runs/${workflowId}/journal` : undefined;
+  const { value, problem } = useJson<RunJournal>(path, version);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Everything that was recorded</summary>
+      {problem !== undefined && <p class="problem">{problem.message}</p>}
+      {isOpen && value === undefined && problem === undefined && <p class="soft">Loading …</p>}
+      {value !== undefined && (
+        <div class="scroll" role="region" aria-label="Table of entries" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">#</th>
+                <th scope="col">Time</th>
+                <th scope="col">What</th>
+                <th scope="col">Tool</th>
+                <th scope="col">Details</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.entries.map((entry) => (
+                <tr key={entry.seq}>
+                  <td>{entry.seq}</td>
+                  <td>
+                    <Moment at={entry.at} />
+                  </td>
+                  <td>{entry.kind}</td>
+                  <td>
+                    <Foreign text={entry.toolName ?? ''} most={100} />
+                  </td>
+                  <td>
+                    <Foreign text={detailsOf(entry)} most={300} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}
+
+function detailsOf(entry: JournalEntry): string {
+  const { outcome, approved, ran, rule, layer, reviewerId, identity, to, code, grantId, deadline, reason } = entry;
+  const parts = [
+    outcome?.replaceAll('_', ' '),
+    approved === undefined ? undefined : approved ? 'approves' : 'denies',
+    ran === undefined ? undefined : `ran: ${ran}`,
+    rule == null ? undefined : `rule ${rule} (${layer ?? ''})`,
+    reviewerId === undefined ? undefined : `by ${reviewerId}${identity === 'verified' ? '' : ' (claimed name)'}`,
+    to === undefined ? undefined : `to ${to.join(', ')}`,
+    grantId,
+    code,
+    deadline == null ? undefined : `until ${deadline}`,
+    reason,
+  ];
+  return parts.filter((part) => part !== undefined && part !== '').join(' · ');
+}

@@ -1,0 +1,108 @@
+import type { Ran } from '../../core/ledger/approval.ts';
+import type {
+  ApprovalRequestEvent,
+  ApprovalResultEvent,
+  RawResponseEvent,
+  RecordedEvent,
+  RunCompleteEvent,
+  RunEvent,
+} from '../../core/events/run-event.ts';
+
+/** What the page knows of a run: its events, each once and in order, and what the model is writing now. */
+export interface Timeline {
+  events: readonly RecordedEvent[];
+  /** The id after which a new stream goes on. */
+  lastId?: string;
+  /** Older events that are no longer kept here. */
+  dropped: number;
+  writing?: Writing;
+  end?: RunCompleteEvent;
+}
+
+/** The answer of the model that has not ended. */
+export interface Writing {
+  turn: number;
+  /** How much of the answer comes before `text`, in UTF-16 code units. */
+  before: number;
+  text: string;
+}
+
+/** One question to people, and how it was settled. */
+export interface Decided {
+  request: ApprovalRequestEvent;
+  result?: ApprovalResultEvent;
+  /** Whether its tool ran, as far as that is known. */
+  ran?: Ran;
+}
+
+export const emptyTimeline: Timeline = { events: [], dropped: 0 };
+
+/** A page that stays open for days must not grow without end. */
+const mostEvents = 3_000;
+const mostWriting = 100_000;
+
+/** Adds events in their order. One that is there already changes nothing: a stream may repeat events. */
+export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Timeline {
+  const known = new Set(timeline.events.map((event) => event.id));
+  const events = [...timeline.events];
+  let { lastId, writing, end } = timeline;
+  for (const event of arrived) {
+    if (event.type === 'RawResponseEvent') {
+      writing = written(writing, event);
+      continue;
+    }
+    if (known.has(event.id)) continue;
+    known.add(event.id);
+    events.push(event);
+    lastId = event.id;
+    if (event.type === 'RunCompleteEvent') end = event;
+    if (endsAnswer(event)) writing = undefined;
+  }
+  const over = Math.max(0, events.length - mostEvents);
+  return {
+    events: over === 0 ? events : events.slice(over),
+    dropped: timeline.dropped + over,
+    ...(lastId !== undefined && { lastId }),
+    ...(writing !== undefined && { writing }),
+    ...(end !== undefined && { end }),
+  };
+}
+
+/** A new stream tells nothing of what the model wrote while the old one was lost. */
+export function withoutWriting(timeline: Timeline): Timeline {
+  return { ...timeline, writing: undefined };
+}
+
+/** The questions of a run with their answers, in the order in which they were asked. */
+export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
+  const decisions = new Map<string, Decided>();
+  for (const event of events) {
+    if (event.type === 'ApprovalRequestEvent') decisions.set(event.requestId, { request: event });
+    if (event.type === 'ApprovalResultEvent') {
+      const asked = decisions.get(event.requestId);
+      if (asked !== undefined) Object.assign(asked, { result: event, ran: event.ran });
+    }
+    if (event.type !== 'RunItemEvent' || event.item.type !== 'tool_result') continue;
+    // A decision says only that the tool starts.
+    for (const each of decisions.values()) {
+      if (each.ran === 'pending' && each.request.callId === event.item.callId) each.ran = event.item.ran;
+    }
+  }
+  return [...decisions.values()];
+}
+
+function written(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
+  const end = writing === undefined ? -1 : writing.before + writing.text.length;
+  // Anything but the text that comes next starts over: a retry, another turn, or text that was missed.
+  if (writing === undefined || writing.turn !== turn || offset !== end) return { turn, before: offset, text: delta };
+  const text = writing.text + delta;
+  const over = Math.max(0, text.length - mostWriting);
+  return { turn, before: writing.before + over, text: text.slice(over) };
+}
+
+/** The whole answer follows as an event of its own. */
+function endsAnswer(event: RecordedEvent): boolean {
+  if (event.type === 'RunCompleteEvent') return true;
+  if (event.type !== 'RunItemEvent') return false;
+  return event.item.type === 'tool_call' || (event.item.type === 'message' && event.item.role === 'assistant');
+}

@@ -1,0 +1,51 @@
+import { createStore } from './store.ts';
+
+const base = '/inbox';
+
+/** Where the page is: the path below `/inbox`, and the query. */
+export interface PageLocation {
+  path: string;
+  query: string;
+}
+
+export const currentLocation = createStore<PageLocation>(read());
+
+/** The address of a path below `/inbox`, for links. */
+export function hrefOf(path: string): string {
+  return `${base}${path}`;
+}
+
+/** The address of the view of a request. */
+export function requestHref({ workflowId, requestId }: { workflowId: string; requestId: string }): string {
+  return hrefOf(`/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`);
+}
+
+/** The address of the view of a run. */
+export function runHref(workflowId: string): string {
+  return hrefOf(`/runs/${encodeURIComponent(workflowId)}`);
+}
+
+/** Goes to an address that `hrefOf` gave. `replace`: the present one is not kept in the history. */
+export function navigate(href: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', href);
+  else history.pushState(null, '', href);
+  currentLocation.set(read());
+}
+
+/** Makes links to views change the view instead of loading the page again. */
+export function followClicks(): void {
+  window.addEventListener('popstate', () => currentLocation.set(read()));
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.origin !== location.origin) return;
+    if (link.getAttribute('href')?.startsWith('#') || !link.pathname.startsWith(`${base}/`)) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}
+
+function read(): PageLocation {
+  return { path: location.pathname.slice(base.length) || '/', query: location.search };
+}

@@ -1,0 +1,80 @@
+import type { InboxRow } from '../../adapters/http/api.ts';
+import { rowKey } from '../list/selection.ts';
+import { announce } from './announcements.ts';
+import { hrefOf, navigate, requestHref } from './location.ts';
+import { type NotificationTexts, notificationsOf } from './notification-texts.ts';
+import { openRequests } from './open-requests.ts';
+import { createStore } from './store.ts';
+
+/** Whether this browser lets the page notify. `unsupported`: it cannot, or not from this address. */
+export const notificationState = createStore<NotificationPermission | 'unsupported'>(
+  'Notification' in globalThis ? Notification.permission : 'unsupported',
+);
+
+/** Asks the browser for the permission. Called only when somebody has pressed a button for it. */
+export async function askForNotifications(): Promise<void> {
+  if (notificationState.get() === 'unsupported') {
+    announce('This browser cannot notify you.', 'bad');
+    return;
+  }
+  const answer = await Notification.requestPermission();
+  notificationState.set(answer);
+  const texts = {
+    granted: 'You are notified of new requests while the inbox is open in a tab.',
+    denied: 'This browser does not let the inbox notify you. Its settings for this address can change that.',
+    default: 'Nothing was changed.',
+  } as const;
+  announce(texts[answer], answer === 'granted' ? 'good' : 'plain');
+}
+
+/** Requests that come within this time make one look. */
+const gatherMs = 1_000;
+
+/** Notifies of requests that are new while nobody looks at the page. Returns how to stop. */
+export function notifyOfRequests(): () => void {
+  let known: Set<string> | undefined;
+  let fresh: InboxRow[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const shown = new Map<string, Notification>();
+  const show = (): void => {
+    timer = undefined;
+    const rows = fresh;
+    fresh = [];
+    if (document.hasFocus() || notificationState.get() !== 'granted') return;
+    for (const texts of notificationsOf(rows)) shown.set(texts.tag, notify(texts));
+  };
+  const look = (): void => {
+    const { open } = openRequests.get();
+    if (open === undefined) return;
+    const now = new Set(open.rows.map(rowKey));
+    // What was there when the page was opened is not new.
+    if (known !== undefined) {
+      const before = known;
+      fresh.push(...open.rows.filter((row) => !before.has(rowKey(row))));
+      if (fresh.length > 0) timer ??= setTimeout(show, gatherMs);
+    }
+    known = now;
+    for (const [tag, notification] of shown) {
+      const isOpen = open.rows.some(({ requestId }) => tag === `countersign-${requestId}`);
+      if (isOpen || tag === 'countersign-many') continue;
+      notification.close();
+      shown.delete(tag);
+    }
+  };
+  look();
+  const stop = openRequests.subscribe(look);
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}
+
+function notify({ title, body, tag, row }: NotificationTexts): Notification {
+  const notification = new Notification(title, { body, tag, icon: hrefOf('/icon.svg') });
+  notification.addEventListener('click', () => {
+    window.focus();
+    navigate(row === undefined ? hrefOf('/') : requestHref(row));
+    notification.close();
+  });
+  return notification;
+}

@@ -1,0 +1,55 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { createStore } from './store.ts';
+
+const storageKey = 'countersign.shortcuts';
+
+/** Whether single keys do something. People who speak to their computer switch it off. */
+export const shortcutsOn = createStore(read());
+
+export function switchShortcuts(on: boolean): void {
+  shortcutsOn.set(on);
+  try {
+    localStorage.setItem(storageKey, on ? 'on' : 'off');
+  } catch {
+    // A browser that keeps nothing forgets it.
+  }
+}
+
+/** By key, as the browser names it: what it does. */
+export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+/** A key that is held down moves further, and does nothing else again. */
+const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
+
+/** Listens to single keys while the component is shown, unless somebody types, or a dialog is open. */
+export function useShortcuts(shortcuts: Shortcuts): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const { key, target } = event;
+      const action = Object.hasOwn(latest.current, key) ? latest.current[key] : undefined;
+      if (action === undefined || event.defaultPrevented || !shortcutsOn.get()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || (event.repeat && !repeating.includes(key))) return;
+      if (isTyping(target) || document.querySelector('dialog[open]') !== null) return;
+      event.preventDefault();
+      action(event);
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !['checkbox', 'radio', 'button'].includes(target.type);
+  return target.isContentEditable || target.matches('textarea, select');
+}
+
+function read(): boolean {
+  try {
+    return localStorage.getItem(storageKey) !== 'off';
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** A value that several parts of the page share. */
+export interface Store<T> {
+  get(): T;
+  set(value: T): void;
+  update(change: (value: T) => T): void;
+  /** Calls back after each change; returns how to stop that. */
+  subscribe(listener: () => void): () => void;
+}
+
+export function createStore<T>(first: T): Store<T> {
+  let value = first;
+  const listeners = new Set<() => void>();
+  const set = (next: T): void => {
+    if (Object.is(next, value)) return;
+    value = next;
+    for (const listener of listeners) listener();
+  };
+  return {
+    get: () => value,
+    set,
+    update: (change) => set(change(value)),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** The value of a store; the component is drawn again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [value, setValue] = useState(() => ({ of: store.get() }));
+  useEffect(() => {
+    const follow = (): void => setValue((before) => (Object.is(before.of, store.get()) ? before : { of: store.get() }));
+    // It may have changed since the component was drawn.
+    follow();
+    return store.subscribe(follow);
+  }, [store]);
+  return value.of;
+}

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import type { Covered, PresentPolicy, Statistics } from '../../adapters/http/api.ts';
+import { useJson } from '../api/use-json.ts';
+import { PolicySection } from '../operator/policy-section.tsx';
+import { StatisticsSection } from '../operator/statistics-section.tsx';
+import { Moment } from '../parts/moment.tsx';
+import { currentLocation, hrefOf, navigate } from '../state/location.ts';
+import { meOf, session } from '../state/me.ts';
+import { useStore } from '../state/store.ts';
+
+const hourMs = 3_600_000;
+const spans = [
+  ['day', '24 hours', 24 * hourMs],
+  ['week', '7 days', 7 * 24 * hourMs],
+  ['month', '30 days', 30 * 24 * hourMs],
+] as const;
+
+/** For operators: the policy in force, what its rules do, and how reviewers answer. */
+export function OperatorView() {
+  const me = meOf(useStore(session));
+  const { query } = useStore(currentLocation);
+  const asked = new URLSearchParams(query).get('last');
+  const [name, , spanMs] = spans.find(([each]) => each === asked) ?? spans[1];
+  // One instant for both answers, which come from one survey.
+  const [openedMs, setOpenedMs] = useState(Date.now);
+  const isOperator = me?.roles.includes('operator') ?? false;
+  const since = encodeURIComponent(new Date(openedMs - spanMs).toISOString());
+  const policy = useJson<PresentPolicy>(isOperator ? `/policy?since=${since}` : undefined);
+  const statistics = useJson<Statistics>(isOperator ? `/statistics?since=${since}` : undefined);
+  if (me !== undefined && !isOperator) {
+    return (
+      <>
+        <h1>Policy and statistics</h1>
+        <p>This needs the role operator. Ask whoever runs this gateway.</p>
+      </>
+    );
+  }
+  const problem = policy.problem ?? statistics.problem;
+  return (
+    <article class="operator">
+      <h1>Policy and statistics</h1>
+      <div class="filters">
+        <label>
+          Of the last
+          <select
+            value={name}
+            onChange={(event) => navigate(hrefOf(`/operator?last=${event.currentTarget.value}`), { replace: true })}
+          >
+            {spans.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={() => setOpenedMs(Date.now())}>
+          Count again
+        </button>
+      </div>
+      {problem !== undefined && (
+        <p class="problem" role="alert">
+          {problem.message}
+        </p>
+      )}
+      {statistics.value !== undefined && <CoveredNote covered={statistics.value.covered} />}
+      {(policy.isLoading || statistics.isLoading) && <p class="soft">Reading the histories of the newest runs …</p>}
+      {policy.value !== undefined && <PolicySection answer={policy.value} />}
+      {statistics.value !== undefined && (
+        <StatisticsSection answer={statistics.value} present={policy.value?.present?.digest} />
+      )}
+    </article>
+  );
+}
+
+function CoveredNote({ covered: { runs, unread, more, since, at } }: { covered: Covered }) {
+  return (
+    <p class="soft">
+      From the histories of {runs} {runs === 1 ? 'run' : 'runs'}, since <Moment at={since} />, counted{' '}
+      <Moment at={at} />.{more && ' There are more runs: open ones and those that ended last are counted.'}
+      {unread > 0 && ` ${unread} runs could not be read, or not in time.`}
+    </p>
+  );
+}

@@ -1,0 +1,135 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Foreign } from '../parts/shown-text.tsx';
+import { Answers } from '../request/answers.tsx';
+import { CardArticle } from '../request/card-article.tsx';
+import { DecisionNote } from '../request/decision-note.tsx';
+import { NextRequest } from '../request/next-request.tsx';
+import { RunContext } from '../request/run-context.tsx';
+import { Standing } from '../request/standing-note.tsx';
+import { standingOf } from '../request/standing.ts';
+import { useDecision } from '../request/use-decision.ts';
+import { useRequest } from '../request/use-request.ts';
+import { Votes } from '../request/votes.tsx';
+import { makeWholeCard, type WholeCard } from '../request/whole-card.ts';
+import { waitsWords } from '../list/waits-words.ts';
+import { TimeLeft } from '../parts/time-left.tsx';
+import { announce } from '../state/announcements.ts';
+import { currentLocation, hrefOf } from '../state/location.ts';
+import { useNow } from '../state/now.ts';
+import { useShortcuts } from '../state/shortcuts.ts';
+import { useStore } from '../state/store.ts';
+import type { ViewProps } from '../view-props.ts';
+
+/** One request: its card, its answers, and the run that asks. */
+export function RequestView({ params }: ViewProps) {
+  const { workflowId = '', requestId = '' } = params;
+  const { query } = useStore(currentLocation);
+  const live = useRequest(workflowId, requestId);
+  const decision = useDecision(workflowId, requestId, () => void live.reload());
+  const now = useNow();
+  const [unfolded, setUnfolded] = useState<WholeCard & { of: number }>();
+  const { shown, problem } = live;
+  // A card that was unfolded is that of the text at that time.
+  const whole = unfolded !== undefined && unfolded.of === shown?.shownAtMs ? unfolded : undefined;
+  const unfold = (): void => {
+    if (shown === undefined || whole !== undefined || shown.view.card.whole) return;
+    const of = shown.shownAtMs;
+    announce('Making the whole card …');
+    makeWholeCard(shown.view.request).then(
+      (made) => {
+        setUnfolded({ ...made, of });
+        announce('Everything is shown now.');
+      },
+      (error: unknown) => announce(String(error), 'bad'),
+    );
+  };
+  useShortcuts({ v: unfold });
+  const standing = shown === undefined ? undefined : standingOf(shown.view.request, now);
+  useEffect(() => {
+    if (standing === 'expired') announce('The deadline has passed: it can no longer be answered.', 'bad');
+  }, [standing]);
+  if (shown === undefined) {
+    return problem === undefined ? (
+      <p class="note plain">Loading the request …</p>
+    ) : (
+      <section class="narrow">
+        <h1>This request cannot be shown</h1>
+        <p class="note bad" role="alert">
+          <Foreign text={problem.message} />
+        </p>
+        <p class="buttons">
+          <button type="button" onClick={() => void live.reload()}>
+            Try again
+          </button>
+          <a class="button" href={hrefOf('/')}>
+            To the inbox
+          </a>
+        </p>
+      </section>
+    );
+  }
+  const { request, card, cardDigest, waitsFor } = shown.view;
+  const isOpen = standing === 'open';
+  return (
+    <div class="request">
+      <p class="crumbs">
+        <a href={hrefOf('/')}>← Inbox</a> <NextRequest workflowId={workflowId} requestId={requestId} />
+      </p>
+      <p class="facts state">
+        <span class={`severity ${request.assessment.severity}`}>{request.assessment.severity}</span>
+        {isOpen && <TimeLeft requestedAt={request.requestedAt} deadline={request.deadline} />}
+        {isOpen && <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>}
+      </p>
+      {shown.lost !== undefined && (
+        <p class="note bad" role="alert">
+          It could not be read again, so what you see may be old: <Foreign text={shown.lost.message} />
+        </p>
+      )}
+      {!isOpen && (
+        <Standing
+          request={request}
+          decisionId={decision.state.kind === 'done' ? decision.state.decisionId : undefined}
+        />
+      )}
+      {!isOpen && decision.state.kind !== 'done' && <DecisionNote state={decision.state} />}
+      {isOpen && shown.hasChanged && (
+        <div class="note bad" role="alert">
+          <p>The request has changed while you looked at it. Look at it again before you answer.</p>
+          <p class="buttons">
+            <button type="button" onClick={live.lookAgain}>
+              I have looked again
+            </button>
+          </p>
+        </div>
+      )}
+      <div class="columns">
+        <CardArticle
+          card={whole?.card ?? card}
+          unfold={
+            !card.whole && request.shown === 'all' && whole === undefined ? (
+              <div class="note">
+                <p>Not everything is shown: long texts are cut.</p>
+                <p class="buttons">
+                  <button type="button" onClick={unfold}>
+                    Show everything
+                  </button>
+                </p>
+              </div>
+            ) : null
+          }
+        />
+        <Votes request={request} />
+        {isOpen && (
+          <Answers
+            live={live}
+            shown={shown}
+            decision={decision}
+            card={{ isWhole: card.whole || whole !== undefined, digest: whole?.digest ?? cardDigest }}
+            prepared={new URLSearchParams(query).get('answer') ?? undefined}
+          />
+        )}
+        <RunContext request={request} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ShownRun } from '../../adapters/http/api.ts';
+import type { StreamState } from '../api/event-stream.ts';
+import { apiPath } from '../api/fetch-json.ts';
+import { useJson } from '../api/use-json.ts';
+import { Moment } from '../parts/moment.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+import { DecisionTable } from '../run/decision-table.tsx';
+import { followRun } from '../run/follow-run.ts';
+import { GrantList } from '../run/grant-list.tsx';
+import { JournalTable } from '../run/journal-table.tsx';
+import { RunActions } from '../run/run-actions.tsx';
+import { decisionsOf, emptyTimeline, type Timeline } from '../run/timeline.ts';
+import { TimelineList } from '../run/timeline-list.tsx';
+import { TemporalLink } from '../run/temporal-link.tsx';
+import { currentLocation } from '../state/location.ts';
+import { meOf, session } from '../state/me.ts';
+import { useStore } from '../state/store.ts';
+import type { ViewProps } from '../view-props.ts';
+
+/** One run, live: what happens, what was decided, and what may be done about it. */
+export function RunView({ params }: ViewProps) {
+  const workflowId = params['workflowId'] ?? '';
+  const me = meOf(useStore(session));
+  const { path } = useStore(currentLocation);
+  const [timeline, setTimeline] = useState<Timeline>(emptyTimeline);
+  const [state, setState] = useState<StreamState | 'ended'>('connecting');
+  const decisions = decisionsOf(timeline.events);
+  // What the gateway says of the run changes with what people decide and with its end.
+  const version = decisions.length + decisions.filter(({ result }) => result !== undefined).length;
+  const shown = useJson<ShownRun>(
+    apiPath`/runs/${workflowId}`,
+    `${version} ${timeline.end === undefined ? 'open' : 'ended'}`,
+  );
+  useEffect(() => followRun(workflowId, setTimeline, setState), [workflowId, path]);
+  const may = (...roles: readonly string[]): boolean => me?.roles.some((role) => roles.includes(role)) ?? false;
+  const run = shown.value;
+  const status = timeline.end?.status ?? run?.status;
+  const isOpen = status === 'running' || status === 'waiting';
+  return (
+    <article class="run-view">
+      <h1>
+        <Foreign text={workflowId} most={200} />
+      </h1>
+      {shown.problem !== undefined && (
+        <p class="problem" role="alert">
+          {shown.problem.message}
+        </p>
+      )}
+      {run !== undefined && (
+        <p class="soft">
+          <span class={`run-status ${status}`}>{status}</span> · started <Moment at={run.startedAt} />
+          {run.closedAt !== undefined && (
+            <>
+              {' '}
+              · ended <Moment at={run.closedAt} />
+            </>
+          )}{' '}
+          · task queue <Foreign text={run.taskQueue} /> <TemporalLink workflowId={workflowId} />
+        </p>
+      )}
+      {run?.note !== undefined && (
+        <p class="note">
+          <Foreign text={run.note} />
+        </p>
+      )}
+      {isOpen && may('starter', 'operator') && (
+        <div class="buttons">
+          <RunActions workflowId={workflowId} onDone={shown.reload} />
+        </div>
+      )}
+      <TimelineList timeline={timeline} state={state} />
+      <DecisionTable decisions={decisions} />
+      <GrantList workflowId={workflowId} version={version} mayRevoke={isOpen && may('reviewer', 'operator')} />
+      <JournalTable workflowId={workflowId} version={version} />
+    </article>
+  );
+}

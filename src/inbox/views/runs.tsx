@@ -1,0 +1,121 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { RunList } from '../../adapters/http/api.ts';
+import { useJson } from '../api/use-json.ts';
+import { Moment } from '../parts/moment.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
+import { readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-filters.ts';
+import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts';
+import { meOf, session } from '../state/me.ts';
+import { useStore } from '../state/store.ts';
+
+/** The list is read from visibility, which lags by some seconds anyway. */
+const againMs = 10_000;
+
+/** The runs of all agents, the newest first. */
+export function RunsView() {
+  const { query } = useStore(currentLocation);
+  const me = meOf(useStore(session));
+  const filters = readRunFilters(query);
+  const { value, problem, isLoading, reload } = useJson<RunList>(`/runs${writeRunFilters(filters)}`);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), againMs);
+    return () => clearInterval(timer);
+  }, [reload]);
+  return (
+    <>
+      <div class="view-head">
+        <h1>Runs</h1>
+        {me?.roles.includes('starter') === true && (
+          <a class="button primary" href={hrefOf('/start')}>
+            Start a run
+          </a>
+        )}
+      </div>
+      <RunFilterForm filters={filters} />
+      {problem !== undefined && (
+        <p class="problem" role="alert">
+          {problem.message}
+        </p>
+      )}
+      {value === undefined && isLoading && <p class="soft">Loading …</p>}
+      {value?.runs.length === 0 && (
+        <p class="note empty">
+          {query === '' ? 'No run was started yet.' : 'No run fits these filters.'}{' '}
+          {query !== '' && <a href={hrefOf('/runs')}>Show all runs</a>}
+        </p>
+      )}
+      <ul class="rows">
+        {value?.runs.map((run) => (
+          <RunRow key={run.workflowId} run={run} />
+        ))}
+      </ul>
+      {value?.more === true && <p class="soft">There are more runs than these {value.runs.length}.</p>}
+    </>
+  );
+}
+
+function RunRow({ run }: { run: RunList['runs'][number] }) {
+  const { workflowId, workflowType, status, agent, open, startedAt, closedAt } = run;
+  return (
+    <li>
+      <div>
+        <a class="row-link" href={runHref(workflowId)}>
+          <Foreign text={workflowId} most={120} />
+        </a>
+        <p class="soft">
+          <Foreign text={agent ?? workflowType} most={80} /> · started <Moment at={startedAt} />
+          {closedAt !== undefined && (
+            <>
+              {' '}
+              · ended <Moment at={closedAt} />
+            </>
+          )}
+        </p>
+      </div>
+      <span class={`run-status ${status}`}>
+        {status}
+        {open > 0 && ` · ${open} open`}
+      </span>
+    </li>
+  );
+}
+
+function RunFilterForm({ filters }: { filters: RunFilters }) {
+  const [agent, setAgent] = useState(filters.agent);
+  useEffect(() => setAgent(filters.agent), [filters.agent]);
+  const show = (change: Partial<RunFilters>): void =>
+    navigate(hrefOf(`/runs${writeRunFilters({ ...filters, ...change })}`), { replace: true });
+  return (
+    <form
+      class="filters"
+      aria-label="Filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        show({ agent: agent.trim() });
+      }}
+    >
+      <label>
+        Status
+        <select
+          value={filters.status}
+          onChange={(event) => show({ status: event.currentTarget.value as RunFilters['status'] })}
+        >
+          <option value="">all</option>
+          {statuses.map((status) => (
+            <option key={status}>{status}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Agent
+        <input
+          type="search"
+          maxLength={200}
+          value={agent}
+          onInput={(event) => setAgent(event.currentTarget.value)}
+          onBlur={() => agent.trim() !== filters.agent && show({ agent: agent.trim() })}
+        />
+      </label>
+    </form>
+  );
+}

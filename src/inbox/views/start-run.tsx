@@ -1,0 +1,130 @@
+import { useRef, useState } from 'preact/hooks';
+import { modes } from '../../core/policy/modes.ts';
+import { sendJson } from '../api/fetch-json.ts';
+import { problemText } from '../api/problem-text.ts';
+import { noStartFields, startBody, type StartFields } from '../run/start-body.ts';
+import { navigate, runHref } from '../state/location.ts';
+import { meOf, session } from '../state/me.ts';
+import { useStore } from '../state/store.ts';
+
+type Wrong = { field?: keyof StartFields; text: string };
+
+/** A form that starts a run of an agent. */
+export function StartRunView() {
+  const me = meOf(useStore(session));
+  const [fields, setFields] = useState(noStartFields);
+  const [wrong, setWrong] = useState<Wrong>();
+  const [isBusy, setBusy] = useState(false);
+  // Sent again, the same form starts nothing twice.
+  const key = useRef(crypto.randomUUID());
+  if (me !== undefined && !me.roles.includes('starter')) {
+    return (
+      <>
+        <h1>Start a run</h1>
+        <p>This needs the role starter. Ask whoever runs this gateway.</p>
+      </>
+    );
+  }
+  const set = (change: Partial<StartFields>): void => {
+    key.current = crypto.randomUUID();
+    setFields({ ...fields, ...change });
+    setWrong(undefined);
+  };
+  const start = async (): Promise<void> => {
+    if (isBusy) return;
+    const made = startBody(fields);
+    if ('problem' in made) {
+      setWrong({ field: made.field, text: made.problem });
+      document.getElementById(`start-${made.field}`)?.focus();
+      return;
+    }
+    setBusy(true);
+    try {
+      const headers = { 'idempotency-key': key.current };
+      const { workflowId } = await sendJson<{ workflowId: string }>('POST', '/runs', made.body, headers);
+      navigate(runHref(workflowId));
+    } catch (error) {
+      setWrong({ text: problemText(error) });
+      setBusy(false);
+    }
+  };
+  const common = (field: keyof StartFields) => ({
+    id: `start-${field}`,
+    value: fields[field],
+    'aria-invalid': wrong?.field === field,
+    'aria-describedby': wrong?.field === field ? 'start-problem' : undefined,
+  });
+  return (
+    <form
+      class="start-run"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void start();
+      }}
+    >
+      <h1>Start a run</h1>
+      <label>
+        Agent
+        <input
+          required
+          maxLength={200}
+          autocomplete="on"
+          name="agent"
+          {...common('agent')}
+          onInput={(event) => set({ agent: event.currentTarget.value })}
+        />
+      </label>
+      <label>
+        What it is to do
+        <textarea
+          required
+          rows={5}
+          {...common('input')}
+          onInput={(event) => set({ input: event.currentTarget.value })}
+        />
+      </label>
+      <details>
+        <summary>Policy, mode and caller</summary>
+        <label>
+          Mode
+          <select {...common('mode')} onChange={(event) => set({ mode: event.currentTarget.value })}>
+            <option value="">as the agent says</option>
+            {modes.map((mode) => (
+              <option key={mode}>{mode}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Policy of this run, as JSON; it can only tighten the operator’s
+          <textarea
+            rows={5}
+            spellcheck={false}
+            class="mono"
+            placeholder='{ "rules": [{ "pattern": "*", "action": "ask" }] }'
+            {...common('policy')}
+            onInput={(event) => set({ policy: event.currentTarget.value })}
+          />
+        </label>
+        {me?.via === 'local' && (
+          <label>
+            For whom it works: the user’s id
+            <input
+              maxLength={200}
+              {...common('caller')}
+              onInput={(event) => set({ caller: event.currentTarget.value })}
+            />
+          </label>
+        )}
+      </details>
+      <p id="start-problem" class="problem" role="alert">
+        {wrong?.text}
+      </p>
+      <div class="buttons">
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          Start
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,248 @@
+/** Tokens of an identity provider that somebody forged: JWTs of services, and ID tokens of sign-ins. */
+import { createPublicKey } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { base64url, type JWTPayload, SignJWT } from 'jose';
+import { freePort } from '../../../../src/dev-server/free-port.ts';
+import { type ForgingProvider, openForgingProvider, publicHalf } from '../../../support/forging-provider.ts';
+import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
+import { identityOf } from '../../../support/identity.ts';
+import { privateKey, SmallBrowser } from '../../../support/identity-provider.ts';
+
+const audience = 'https://approvals.example.com/api';
+const clientId = 'countersign';
+const secret = 'a client secret, long enough to be the key of an HMAC';
+const now = Math.floor(Date.now() / 1_000);
+
+let provider: ForgingProvider;
+let world: GatewayWorld;
+let url: string;
+beforeAll(async () => {
+  provider = await openForgingProvider();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const oidc = {
+    issuer: provider.issuer,
+    client_id: clientId,
+    client_secret_env: 'SECRET',
+    audience,
+    roles_claim: 'realm.roles',
+    roles: { reviewer: ['approver'] },
+  };
+  const identity = identityOf({ public_url: url, oidc }, { SECRET: secret });
+  world = await openGatewayWorld({ worker: false }, { port, identity });
+});
+afterAll(async () => {
+  await world.close();
+  await provider.stop();
+});
+
+const claims = (more: JWTPayload = {}): JWTPayload => ({
+  iss: provider.issuer,
+  aud: audience,
+  sub: 'robot',
+  iat: now,
+  exp: now + 600,
+  realm: { roles: ['approver'] },
+  ...more,
+});
+const without = (name: string): JWTPayload => {
+  const { [name]: _, ...rest } = claims();
+  return rest;
+};
+const encoded = (value: object): string => base64url.encode(JSON.stringify(value));
+const ask = (token: string): Promise<Response> =>
+  world.call('GET', '/me', undefined, { authorization: `Bearer ${token}` });
+
+describe('JWTs that hold', () => {
+  test.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('%s', async (alg) => {
+    const response = await ask(await provider.sign(claims(), { alg, typ: 'at+jwt' }));
+    expect(await response.json()).toMatchObject({ id: 'robot', roles: ['reviewer'], via: 'jwt' });
+  });
+
+  test('for several audiences, and with clocks that differ a little', async () => {
+    expect((await ask(await provider.sign(claims({ aud: ['x', audience], exp: now - 2 })))).status).toBe(200);
+  });
+
+  test('the form of a claim does not make a role', async () => {
+    for (const realm of [
+      { roles: 'approvers' },
+      { roles: { approver: true } },
+      { roles: [['approver']] },
+      'approver',
+      null,
+    ]) {
+      expect(await (await ask(await provider.sign(claims({ realm })))).json()).toMatchObject({ roles: [] });
+    }
+  });
+});
+
+describe('JWTs that do not', () => {
+  const refused = async (token: string, sentence = /./): Promise<void> => {
+    const response = await ask(token);
+    const { detail, code } = (await response.json()) as { detail: string; code: string };
+    expect([response.status, code]).toEqual([401, 'unauthenticated']);
+    expect(detail).toMatch(sentence);
+    expect(detail).not.toContain(token.slice(-20));
+  };
+
+  test.each<[string, () => Promise<string>, RegExp?]>([
+    ['expired', () => provider.sign(claims({ exp: now - 30 })), /has expired/],
+    ['that never expires', () => provider.sign(without('exp'))],
+    ['not valid yet', () => provider.sign(claims({ nbf: now + 600 }))],
+    ['for another audience', () => provider.sign(claims({ aud: 'https://other.example.com' })), /'aud'/],
+    ['for the gateway as a client: an ID token', () => provider.sign(claims({ aud: clientId })), /'aud'/],
+    ['for nobody', () => provider.sign(without('aud'))],
+    ['of another issuer', () => provider.sign(claims({ iss: 'https://evil.example.com' })), /'iss'/],
+    ['of an issuer that is called alike', () => provider.sign(claims({ iss: `${provider.issuer}/` })), /'iss'/],
+    ['of no issuer', () => provider.sign(without('iss'))],
+    ['of nobody', () => provider.sign(without('sub')), /'sub'/],
+    ['of a group', () => provider.sign(claims({ sub: 'group:finance' })), /'sub'/],
+    ['of a name that is not seen', () => provider.sign(claims({ sub: 'ann\u200b' })), /'sub'/],
+    ['with a nonce: an ID token', () => provider.sign(claims({ nonce: 'x' })), /ID token/],
+    ['of another type', () => provider.sign(claims(), { typ: 'logout+jwt' }), /no access token/],
+    ['bound to a key', () => provider.sign(claims({ cnf: { jkt: 'x' } })), /bound to a key/],
+    ['of an algorithm that is not allowed', () => provider.sign(claims(), { alg: 'ES384' }), /not signed/],
+    ['of an unknown key', async () => provider.sign(claims(), { kid: 'zz' }, await privateKey('RS256')), /not signed/],
+    [
+      'of another key by the same name',
+      async () => provider.sign(claims(), { kid: 'key-RS256' }, await privateKey('RS256')),
+      /not signed/,
+    ],
+    [
+      'of a key of another kind by the same name',
+      () => provider.sign(claims(), { alg: 'RS256', kid: 'key-ES256' }),
+      /not signed/,
+    ],
+    ['without a signature', async () => `${encoded({ alg: 'none' })}.${encoded(claims())}.`],
+    [
+      'without a signature, in other letters',
+      async () => `${encoded({ alg: 'nOnE', kid: 'key-RS256' })}.${encoded(claims())}.AA`,
+    ],
+    [
+      'with the signature of another',
+      async () => {
+        const [header, , signature] = (await provider.sign(claims())).split('.');
+        return `${header}.${encoded(claims({ sub: 'ann' }))}.${signature}`;
+      },
+    ],
+    [
+      'with its own key',
+      async () => {
+        const own = await privateKey('RS256');
+        const signed = await provider.sign(claims(), { kid: 'own' }, own);
+        const [, payload] = signed.split('.');
+        return `${encoded({ alg: 'RS256', jwk: publicHalf(own) })}.${payload}.${signed.split('.')[2]}`;
+      },
+    ],
+    [
+      'with the address of its keys',
+      () => provider.sign(claims(), { jku: `${provider.issuer}/keys`, kid: 'x' } as object),
+    ],
+    ['that is no JWT', async () => 'a.b.c'],
+  ])('%s', async (...[, make, sentence]) => refused(await make(), sentence));
+
+  test('HS256 with the public key as the secret', async () => {
+    const key = createPublicKey({ key: publicHalf(provider.keys['RS256']!), format: 'jwk' });
+    const texts = [
+      key.export({ type: 'spki', format: 'pem' }).toString(),
+      JSON.stringify(publicHalf(provider.keys['RS256']!)),
+      secret,
+    ];
+    for (const text of texts) {
+      const header = { alg: 'HS256', kid: 'key-RS256' };
+      await refused(await new SignJWT(claims()).setProtectedHeader(header).sign(Buffer.from(text)), /not signed/);
+    }
+  });
+
+  test('unknown keys do not make the gateway ask the provider each time', async () => {
+    const other = await privateKey('RS256');
+    const before = provider.keyFetches;
+    for (let index = 0; index < 20; index += 1)
+      await refused(await provider.sign(claims(), { kid: `k${index}` }, other));
+    expect(provider.keyFetches - before).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('ID tokens of a sign-in', () => {
+  beforeEach(() => {
+    provider.userInfo = { sub: 'ann' };
+  });
+  const idClaims = (nonce: string, more: JWTPayload = {}): JWTPayload => ({
+    ...claims(),
+    aud: clientId,
+    sub: 'ann',
+    nonce,
+    ...more,
+  });
+  async function signIn(make: (nonce: string) => Promise<string>): Promise<{ status: number; who: unknown }> {
+    provider.idToken = make;
+    const browser = new SmallBrowser();
+    const response = await browser.send(await browser.signInAtProvider(`${url}/login`, 'ann'));
+    return { status: response.status, who: await (await browser.send(`${url}/me`)).json() };
+  }
+
+  test('one that holds', async () => {
+    const { status, who } = await signIn((nonce) => provider.sign(idClaims(nonce)));
+    expect([status, who]).toMatchObject([303, { id: 'ann', roles: ['reviewer'], via: 'session' }]);
+  });
+
+  test.each<[string, (nonce: string) => Promise<string>]>([
+    ['with another nonce', () => provider.sign(idClaims('x'))],
+    ['without a nonce', () => provider.sign({ ...claims(), aud: clientId, sub: 'ann' })],
+    ['for another client', (nonce) => provider.sign(idClaims(nonce, { aud: 'other' }))],
+    [
+      'for several clients, made for another',
+      (nonce) => provider.sign(idClaims(nonce, { aud: [clientId, 'other'], azp: 'other' })),
+    ],
+    ['of another issuer', (nonce) => provider.sign(idClaims(nonce, { iss: 'https://evil.example.com' }))],
+    ['expired', (nonce) => provider.sign(idClaims(nonce, { exp: now - 30 }))],
+    [
+      'of another key',
+      async (nonce) => provider.sign(idClaims(nonce), { kid: 'key-RS256' }, await privateKey('RS256')),
+    ],
+    ['without a signature', async (nonce) => `${encoded({ alg: 'none' })}.${encoded(idClaims(nonce))}.`],
+    [
+      'signed with the client secret',
+      (nonce) => new SignJWT(idClaims(nonce)).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret)),
+    ],
+    ['of a group', (nonce) => provider.sign(idClaims(nonce, { sub: 'group:finance' }))],
+    ['that is none', async () => 'x'],
+  ])('refused: %s', async (_, make) => {
+    const { status, who } = await signIn(make);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(who).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('UserInfo of another person is not believed', async () => {
+    provider.userInfo = { sub: 'bob', realm: { roles: ['approver'] } };
+    const { status, who } = await signIn((nonce) => provider.sign(idClaims(nonce, { realm: {} })));
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(who).toMatchObject({ code: 'unauthenticated' });
+  });
+});
+
+test('while the provider is away nobody is believed, and it is not their fault', async () => {
+  const away = await openForgingProvider();
+  away.isDown = true;
+  const port = await freePort();
+  const oidc = { issuer: away.issuer, client_id: clientId, audience, roles: {} };
+  const lines: string[] = [];
+  const other = await openGatewayWorld(
+    { worker: false },
+    {
+      port,
+      identity: identityOf({ public_url: `http://127.0.0.1:${port}`, oidc }),
+      log: (line) => void lines.push(line),
+    },
+  );
+  const token = await away.sign(claims({ iss: away.issuer }));
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await other.call('GET', '/me', undefined, headers)).status).toBe(503);
+  expect((await other.call('GET', '/login')).status).toBe(503);
+  expect(lines.join('\n')).toContain(away.issuer);
+  expect(lines.join('\n')).not.toContain(token);
+  away.isDown = false;
+  expect((await other.call('GET', '/me', undefined, headers)).status).toBe(200);
+  await other.close();
+  await away.stop();
+});

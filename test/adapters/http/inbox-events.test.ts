@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Principal } from '../../../src/adapters/http/principal.ts';
+import { createClient } from '../../../src/client/client.ts';
+import { startGateway, type Gateway, type InboxEvents, type InboxPage, type InboxRow } from '../../../src/gateway.ts';
+import type { ApprovalSummary } from '../../../src/contract.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { openLink } from '../../support/link.ts';
+import { makeNamespace } from '../../support/make-namespace.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { openSse, type SseClient } from '../../support/sse-client.ts';
+import { once, pay, rule } from '../../support/team.ts';
+
+/** `GET /approvals/events`: the inbox as it changes, in a namespace of its own. */
+
+const namespace = `inbox-events-${randomUUID()}`;
+/** The test's people say in a header who they are. */
+const groups: Record<string, string[]> = { ann: ['finance'], bob: [] };
+const authenticator = {
+  authenticate: async (request: Request): Promise<Principal> => {
+    const id = request.headers.get('x-person') ?? 'ann';
+    return { id, roles: ['reviewer'], groups: groups[id] ?? [], via: 'token', key: id };
+  },
+};
+
+let world: GatewayWorld;
+beforeAll(async () => {
+  await makeNamespace(namespace);
+  const client = await createClient({ address: sharedAddress(), namespace });
+  await client.setUp();
+  await client.close();
+  world = await openGatewayWorld({ namespace }, { authenticator });
+});
+afterAll(() => world.close());
+
+const watch = (person = 'ann', gateway: Pick<Gateway, 'url'> = world.gateway): Promise<SseClient> =>
+  openSse(new URL('/approvals/events', gateway.url), { 'x-person': person });
+const ask = (settings: JsonObject = {}) =>
+  world.start(once(pay('bob')), { policy: rule('pay', 'ask', { ask: settings }) });
+
+/** The list that a page shows after all events so far; undefined before the first one. */
+function listOf({ events }: SseClient): Map<string, InboxRow> | undefined {
+  let rows: Map<string, InboxRow> | undefined;
+  for (const { event, data } of events) {
+    if (event === 'snapshot') rows = new Map((data as InboxPage).approvals.map((row) => [row.requestId, row]));
+    if (event === 'changed') rows!.set((data as InboxRow).requestId, data as InboxRow);
+    if (event === 'gone') rows!.delete((data as InboxEvents['gone']).requestId);
+  }
+  return rows;
+}
+
+test('first a snapshot, then what is opened, what its run says of it, and what is gone', async () => {
+  const before = await ask();
+  const [old] = await before.open();
+  const viewer = await watch();
+  await eventually('the snapshot', () => listOf(viewer)?.get(old!.requestId)?.sentence);
+  expect(viewer.events[0]!.event).toBe('snapshot');
+  const run = await ask();
+  const [request] = await run.open();
+  const row = await eventually('the new row', () => {
+    const found = listOf(viewer)!.get(request!.requestId);
+    return found?.sentence === undefined ? undefined : found;
+  });
+  expect(row).toMatchObject({ workflowId: run.workflowId, toolName: 'pay', reviewers: [], waitsFor: 'anyone' });
+  for (const each of [before, run]) await world.client.closeRun(each.workflowId);
+  await eventually('both are gone', () => listOf(viewer)!.size === 0);
+  const gone = viewer.events.filter(({ event }) => event === 'gone').map(({ data }) => data);
+  expect(gone).toContainEqual({ requestId: request!.requestId, workflowId: run.workflowId });
+  expect(viewer.events.filter(({ event }) => event === 'snapshot')).toHaveLength(1);
+  // A stream that is opened again begins with what is there now.
+  const again = await watch();
+  await eventually('the snapshot', () => listOf(again));
+  expect(again.events).toEqual([{ event: 'snapshot', data: { approvals: [], more: 0, unread: [] } }]);
+  await Promise.all([viewer.close(), again.close()]);
+});
+
+test('each viewer sees for whom a request waits: by name, by group, and after a delegation', async () => {
+  const viewers = { ann: await watch('ann'), bob: await watch('bob') };
+  const runs = {
+    named: await ask({ reviewers: ['bob'] }),
+    group: await ask({ reviewers: ['group:finance', 'bob'] }),
+    other: await ask({ reviewers: ['group:legal'] }),
+  };
+  const waits = (person: 'ann' | 'bob', requestId: string) => listOf(viewers[person])?.get(requestId)?.waitsFor;
+  const idOf = async (name: keyof typeof runs): Promise<string> => (await runs[name].open())[0]!.requestId;
+  const ids = { named: await idOf('named'), group: await idOf('group'), other: await idOf('other') };
+  const expected = { named: ['others', 'you'], group: ['you', 'you'], other: ['others', 'others'] } as const;
+  for (const name of ['named', 'group', 'other'] as const) {
+    for (const [index, person] of (['ann', 'bob'] as const).entries()) {
+      await eventually(`${name} waits for ${person}`, () => waits(person, ids[name]) === expected[name][index]);
+    }
+  }
+  const message = { requestId: ids.named, to: 'ann', by: 'bob' };
+  await world.client.delegate(message, { workflowId: runs.named.workflowId });
+  await eventually('the seat is ann’s', () => waits('ann', ids.named) === 'you');
+  expect(waits('bob', ids.named)).toBe('others');
+  for (const run of Object.values(runs)) await world.client.closeRun(run.workflowId);
+  await Promise.all(Object.values(viewers).map((viewer) => viewer.close()));
+});
+
+test('fifty viewers, one poller; nobody looks, no poller', async () => {
+  const { workflowService } = world.client.session.connection;
+  const list = workflowService.listWorkflowExecutions.bind(workflowService);
+  let calls = 0;
+  workflowService.listWorkflowExecutions = ((request: object) => {
+    calls += 1;
+    return list(request);
+  }) as never;
+  try {
+    const perSecond = async (): Promise<number> => {
+      const [from, fromMs] = [calls, performance.now()];
+      await eventually('some looks', () => calls >= from + 6);
+      return ((calls - from) / (performance.now() - fromMs)) * 1_000;
+    };
+    const first = await watch();
+    const alone = await perSecond();
+    const others = await Promise.all(Array.from({ length: 49 }, () => watch()));
+    await eventually('all have the snapshot', () => others.every((each) => listOf(each) !== undefined));
+    expect(await perSecond()).toBeLessThan(alone * 2);
+    await Promise.all([first, ...others].map((each) => each.close()));
+    // For longer than a pause between two looks.
+    let [before, sinceMs] = [calls, performance.now()];
+    await eventually('nobody looks', () => {
+      if (calls !== before) [before, sinceMs] = [calls, performance.now()];
+      return performance.now() - sinceMs > 3_000;
+    });
+  } finally {
+    workflowService.listWorkflowExecutions = list;
+  }
+});
+
+test('a server that is away is trouble; the stream goes on when it is back', async () => {
+  const link = await openLink(sharedAddress());
+  const client = await createClient({ address: link.address, namespace });
+  const gateway = await startGateway({ client, port: 0, log: () => undefined, authenticator });
+  try {
+    const viewer = await watch('ann', gateway);
+    await eventually('the snapshot', () => listOf(viewer));
+    await link.cut();
+    await eventually('trouble', () => viewer.events.some(({ event }) => event === 'trouble'));
+    expect(viewer.events.at(-1)).toMatchObject({ event: 'trouble', data: { code: 'server_unreachable' } });
+    const run = await ask();
+    const [request] = await run.open();
+    await link.mend();
+    await eventually('the row', () => listOf(viewer)!.has(request!.requestId));
+    await world.client.closeRun(run.workflowId);
+    await viewer.close();
+  } finally {
+    await gateway.stop();
+    await client.close();
+    await link.close();
+  }
+});
+
+test('without a worker a row is what the index says', async () => {
+  const run = await ask({ reviewers: ['bob'] });
+  const [request] = await run.open();
+  await world.stopWorker();
+  const viewer = await watch('bob');
+  await eventually('the row', () => listOf(viewer)?.has(request!.requestId));
+  expect(listOf(viewer)!.get(request!.requestId)).toMatchObject({ toolName: 'pay', waitsFor: 'unknown' });
+  await world.startWorker();
+  await eventually('its run answers', () => listOf(viewer)!.get(request!.requestId)!.waitsFor === 'you');
+  await world.client.closeRun(run.workflowId);
+  await viewer.close();
+});
+
+test('a stranger’s row neither hides nor changes another run’s request', async () => {
+  const run = await ask();
+  const [request] = await run.open();
+  const { requestId } = request!;
+  const viewer = await watch();
+  await eventually('the row', () => listOf(viewer)?.get(requestId)?.sentence);
+  const { approvals } = await world.client.approvals.list({ workflowId: run.workflowId });
+  const copied = await startStranger((workflowId) => ({ ...approvals[0]!, workflowId, toolName: 'harmless' }));
+  const rowsOf = (event: string) =>
+    viewer.events.filter((each) => each.event === event).map(({ data }) => data as InboxEvents['gone']);
+  const isStrangers = (row: InboxEvents['gone']): boolean => row.workflowId === copied.workflowId;
+  await eventually('the row of the stranger', () => rowsOf('changed').some(isStrangers));
+  expect(rowsOf('changed').find(isStrangers)).toMatchObject({ requestId, toolName: 'harmless', waitsFor: 'unknown' });
+  await copied.terminate();
+  await eventually('it is gone', () => rowsOf('gone').some(isStrangers));
+  expect(rowsOf('gone').every(isStrangers)).toBe(true);
+  // A row that no run of ours would write is counted, and not kept.
+  const huge = await startStranger((workflowId) => ({ ...approvals[0]!, workflowId, reason: 'x'.repeat(100_000) }));
+  const isCounted = ({ event, data }: SseClient['events'][number]): boolean =>
+    event === 'snapshot' && (data as InboxPage).more === 1;
+  await eventually('it is counted', () => viewer.events.some(isCounted));
+  expect(JSON.stringify(viewer.events)).not.toContain('x'.repeat(1_000));
+  await huge.terminate();
+  await world.client.closeRun(run.workflowId);
+  await viewer.close();
+});
+
+/** A run of a workflow that nobody serves; its starter wrote the row of its memo. */
+function startStranger(rowOf: (workflowId: string) => ApprovalSummary) {
+  const workflowId = `stranger-${randomUUID()}`;
+  const row = rowOf(workflowId);
+  const ids = defineSearchAttributeKey('ApprovalIds', 'KEYWORD_LIST');
+  return world.client.session.client.workflow.start('stranger', {
+    workflowId,
+    taskQueue: 'nobody-polls',
+    memo: { approvals: { open: [row], journal: [] } },
+    typedSearchAttributes: new TypedSearchAttributes([{ key: ids, value: [row.requestId] }]),
+  });
+}

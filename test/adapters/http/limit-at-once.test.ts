@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { Hono } from 'hono';
+import type { HttpEnv } from '../../../src/adapters/http/http-env.ts';
+import { limitAtOnce } from '../../../src/adapters/http/limit-at-once.ts';
+import type { Principal } from '../../../src/adapters/http/principal.ts';
+import { errorResponse } from '../../../src/adapters/http/problem-response.ts';
+
+test('one person has so many requests under way, and another is not held up', async () => {
+  const app = new Hono<HttpEnv>();
+  const limit = limitAtOnce(2);
+  const held = Promise.withResolvers<void>();
+  app.onError((error) => errorResponse(error));
+  app.use(async (context, next) => {
+    const [id, via = 'token'] = context.req.query('who')!.split(':') as [string, Principal['via']?];
+    context.set('principal', { id, key: id, via, roles: [], groups: [] });
+    return limit(context, next);
+  });
+  app.get('/', async (context) => {
+    await held.promise;
+    return context.text('done');
+  });
+  app.get('/now', (context) => context.text('done'));
+  const status = async (path: string): Promise<number> => (await app.request(path)).status;
+  const first = [status('/?who=eve'), status('/?who=eve')];
+  const local = [1, 2, 3].map(() => status('/?who=me:local'));
+  expect(await status('/now?who=eve')).toBe(429);
+  expect(await status('/now?who=ann')).toBe(200);
+  held.resolve();
+  expect(await Promise.all([...first, ...local])).toEqual([200, 200, 200, 200, 200]);
+  expect(await status('/now?who=eve')).toBe(200);
+});

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { httpProblem } from '../../support/http-problem.ts';
+import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
+
+let world: PeopleWorld;
+beforeAll(async () => {
+  const limits = { readsPerMinute: 5, writesPerMinute: 2 };
+  const readers = { ann: ['viewer'], bob: ['viewer'], eve: ['viewer'] } as const;
+  world = await openPeopleWorld(readers, { worker: false }, { limits });
+});
+afterAll(() => world.close());
+
+const statuses = async (count: number, send: () => Promise<Response>): Promise<number[]> => {
+  const all: number[] = [];
+  for (let index = 0; index < count; index += 1) all.push((await send()).status);
+  return all;
+};
+
+test('one person may ask so often, and another is not held up', async () => {
+  expect(await statuses(7, () => world.as('ann')('GET', '/me'))).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  const response = await world.as('ann')('GET', '/me');
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await httpProblem(response)).toMatchObject({ status: 429, code: 'rate_limited' });
+  expect((await world.as('bob')('GET', '/me')).status).toBe(200);
+});
+
+test('what changes something is counted by itself', async () => {
+  const send = () => world.as('bob')('POST', '/runs', {});
+  expect(await statuses(3, send)).toEqual([403, 403, 429]);
+});
+
+test('tokens that do not hold are counted by address', async () => {
+  const send = () => world.call('GET', '/me', undefined, { authorization: `Bearer ${'0'.repeat(64)}` });
+  expect(await statuses(6, send)).toEqual([401, 401, 401, 401, 401, 429]);
+  expect((await world.as('eve')('GET', '/me')).status).toBe(200);
+});
+
+test('health is not counted', async () => {
+  expect(await statuses(8, () => world.call('GET', '/healthz'))).toEqual(Array(8).fill(200));
+});

@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { readRowFacts } from '../../../src/adapters/http/row-facts.ts';
+
+/** Any workflow may answer the query of the inbox, and the gateway keeps what it says of thousands of rows. */
+const requestId = 'a'.repeat(32);
+const request = {
+  requestId,
+  workflowId: 'w',
+  toolName: 'pay',
+  arguments: { to: 'bob' },
+  riskLevel: 'write',
+  assessment: { severity: 'low', reasons: [], affectedResources: [], recommendations: [] },
+  agentName: 'clerk',
+  callerUserId: null,
+  contextSummary: '',
+  rule: null,
+  reason: 'asks',
+  requestedAt: '2030-01-01T00:00:00.000Z',
+  deadline: null,
+  digest: 'b'.repeat(64),
+  lineage: [],
+  metadata: {},
+  reviewers: ['ann'],
+  shown: 'all',
+};
+
+test('nothing large of a stranger is kept', () => {
+  const large = 'x'.repeat(1_000_000);
+  const delegations = [{ from: 'ann', to: 'bob', more: large }];
+  const facts = readRowFacts([{ ...request, delegations, sentence: large }], 'w');
+  expect(facts.get(requestId)).toMatchObject({ reviewers: ['ann'], delegations: [{ from: 'ann', to: 'bob' }] });
+  expect(JSON.stringify([...facts]).length).toBeLessThan(10_000);
+  expect(readRowFacts([{ ...request, reviewers: [large] }], 'w').size).toBe(0);
+  expect(readRowFacts([{ ...request, delegations: [{ from: 'ann', to: large }] }], 'w').size).toBe(0);
+});

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { PresentPolicy, Statistics } from '../../../src/gateway.ts';
+import { createClient } from '../../../src/client/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { makeNamespace } from '../../support/make-namespace.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { once, pay } from '../../support/team.ts';
+
+const namespace = `statistics-${randomUUID()}`;
+const folder = mkdtempSync(join(tmpdir(), 'countersign-statistics-'));
+const file = join(folder, 'ceiling.yaml');
+let world: GatewayWorld;
+let looks = 0;
+
+beforeAll(async () => {
+  await makeNamespace(namespace);
+  const client = await createClient({ address: sharedAddress(), namespace });
+  await client.setUp();
+  await client.close();
+  writeFileSync(
+    file,
+    ['rules:', "  - { pattern: '*', action: deny }", '  - { id: money, pattern: pay, action: ask }', ''].join('\n'),
+  );
+  world = await openGatewayWorld({ namespace, policy: file });
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function get<Answer>(path: string): Promise<Answer> {
+  const response = await world.call('GET', path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Answer;
+}
+
+test('the figures of the runs, and the policy in force with the places of its rules', async () => {
+  const sinceMs = Date.now();
+  const run = await world.start(once(pay('bob'), pay('ann'), { tool: 'look', args: { what: 'x' } }));
+  const open = await run.open(2);
+  const decide = (requestId: string, approved: boolean, durationMs: number) =>
+    world.client.decide({ requestId, approved, reviewerId: 'rita', viewed: { channel: 'inbox', durationMs } });
+  await decide(open[0]!.requestId, true, 900);
+  await decide(open[1]!.requestId, false, 9_000);
+  await run.result();
+  // Visibility lags, and answers are kept: each instant is asked about once.
+  const { figures, policy } = await eventually('visibility lists the run as ended', async () => {
+    const since = new Date(sinceMs - 60_000 * ++looks).toISOString();
+    const figures = await get<Statistics>(`/statistics?since=${since}`);
+    return (
+      figures.rules.some(({ asked }) => asked === 2) && {
+        figures,
+        policy: await get<PresentPolicy>(`/policy?since=${since}`),
+      }
+    );
+  });
+  expect(figures.covered).toMatchObject({ runs: 1, unread: 0, more: false });
+  expect(figures.rules).toMatchObject([
+    { rule: 'money', layer: 'ceiling', asked: 2, approved: 1, denied: 1, approvalRate: { count: 1, of: 2 } },
+    { rule: 'ceiling#1', layer: 'ceiling', asked: 0, deniedByPolicy: 1 },
+  ]);
+  expect(figures.reviewers).toMatchObject([{ reviewerId: 'rita', answers: 2, glanced: { count: 1, of: 2 } }]);
+  expect(policy.covered).toEqual(figures.covered);
+  expect(policy.present).toMatchObject({
+    runs: 1,
+    rules: [
+      { id: 'ceiling#1', place: 'ceiling.yaml:2', rule: { action: 'deny' }, statistics: { deniedByPolicy: 1 } },
+      {
+        id: 'money',
+        place: 'ceiling.yaml:3',
+        rule: { action: 'ask' },
+        statistics: { asked: 2, policy: policy.present!.digest },
+      },
+    ],
+  });
+});
+
+test('a workflow that only claims to have asked hides no policy and adds no figure', async () => {
+  const { workflow } = world.client.session.client;
+  const attributes = { ApprovalIds: ['0'.repeat(32)] };
+  const options = { workflowId: `stranger-${randomUUID()}`, taskQueue: 'nobody', searchAttributes: attributes };
+  const stranger = await workflow.start('anything', options);
+  const found = await eventually('visibility lists the stranger', async () => {
+    const since = new Date(Date.now() - 60_000 * ++looks).toISOString();
+    const policy = await get<PresentPolicy>(`/policy?since=${since}`);
+    return policy.covered.runs === 2 && policy;
+  });
+  await stranger.terminate();
+  expect(found).toMatchObject({ present: { runs: 1 }, withoutPolicy: 0 });
+});
+
+test.each(['since=yesterday', 'since=2030-01-01', 'until=2030-01-01T00:00:00Z'])('%s is refused', async (query) => {
+  for (const path of ['/statistics', '/policy']) {
+    const { status } = await world.call('GET', `${path}?${query}`);
+    expect([400, 422]).toContain(status);
+  }
+});

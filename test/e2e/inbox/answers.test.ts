@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../support/eventually.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { last } from '../../support/team.ts';
+
+/** People answer in a real browser. */
+
+if (chromium === undefined) process.stderr.write('inbox/answers.test.ts: skipped, because there is no Chromium here\n');
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+const undoMs = 1_500;
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+withChromium('the view of a request (needs Chromium)', () => {
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    const rules = [
+      { id: 'short', pattern: 'wipe', action: 'ask', ask: { timeout: '5s' } },
+      { id: 'money', pattern: 'pay', action: 'ask', reason: 'Money leaves' },
+    ];
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { undoMs });
+  }, 300_000);
+  afterAll(() => inbox?.close());
+
+  const settlement = async ({ requestId, workflowId }: AskedRun) =>
+    (await inbox.world.client.approvals.get(requestId, { workflowId })).settled;
+
+  test('an approval is held back, can be undone, and is sent when the time is over', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
+    await inbox.show(asked);
+    await button(page, 'Approve').click();
+    await page.getByRole('progressbar', { name: 'Time to undo' }).waitFor();
+    await button(page, 'Undo').click();
+    await page.getByText('Undone. Nothing was sent.').waitFor();
+    expect(await settlement(asked)).toBeUndefined();
+
+    await button(page, 'Approve').click();
+    await page.getByText('Your answer settled it').waitFor();
+    expect(await button(page, 'Approve').count()).toBe(0);
+    expect((await asked.run.result()).output).toBe('done');
+    expect(world.ran()).toContain('pay bob 20');
+    const settled = await settlement(asked);
+    expect(settled).toMatchObject({ outcome: 'approved', viewed: { channel: 'inbox' } });
+    expect(settled!.viewed!.card).toMatch(/^[0-9a-f]{64}$/);
+    expect(settled!.viewed!.durationMs).toBeGreaterThan(undoMs);
+  });
+
+  test('an undone approval, and one whose page is closed or left, is never sent', async () => {
+    const asked = await inbox.ask('pay', { to: 'eve', amount: 1 });
+    const other = await inbox.otherPage();
+    const sent: string[] = [];
+    inbox.browser.context.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().includes(asked.requestId)) sent.push(request.url());
+    });
+    const address = `${inbox.world.gateway.url}/inbox/requests/${asked.workflowId}/${asked.requestId}`;
+    await other.goto(address);
+    await button(other, 'Approve').click();
+    await button(other, 'Undo').waitFor();
+    await other.close();
+
+    const { page } = inbox;
+    const third = await inbox.ask('pay', { to: 'carl', amount: 2 });
+    await inbox.show(asked);
+    await button(page, 'Approve').click();
+    await button(page, 'Undo').click();
+    await button(page, 'Approve').click();
+    await button(page, 'Undo').waitFor();
+    await page.getByRole('link', { name: '← Inbox' }).click();
+    await page.getByText('Not sent: you left the request').waitFor();
+    // Another one is held back and sent, without a new page: by then, the others would have been sent.
+    const path = `/inbox/requests/${third.workflowId}/${third.requestId}`;
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('a'), { id: 'go', href: '${path}' }))`,
+    );
+    await page.evaluate(`document.getElementById('go').click()`);
+    await page.getByRole('heading', { name: 'Pay: to carl' }).waitFor();
+    await button(page, 'Approve').click();
+    await page.getByText('Your answer settled it').waitFor();
+    expect(sent).toEqual([]);
+    expect(await settlement(asked)).toBeUndefined();
+  });
+
+  test('a denial with its reason, with the keyboard only', async () => {
+    const { page } = inbox;
+    const asked = await inbox.ask('pay', { to: 'bob', amount: 21 }, [last]);
+    await inbox.show(asked);
+    // One accidental key decides nothing.
+    await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('Press Enter to approve.').waitFor();
+    await page.keyboard.press('d');
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.type('No receipt');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Your answer settled it').waitFor();
+    expect((await asked.run.result()).output).toBe('Denied: No receipt');
+  });
+
+  test('an edit with an invalid value is refused at its field, and a valid one runs', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'dora', amount: 20 });
+    await inbox.show(asked);
+    await button(page, 'Edit …').click();
+    const form = page.getByRole('form', { name: 'Edit the arguments' });
+    await form.getByLabel('amount').fill('much');
+    await form.getByText('Write a number').waitFor();
+    expect(await form.getByLabel('amount').getAttribute('aria-invalid')).toBe('true');
+    const send = form.getByRole('button', { name: 'Approve with these arguments' });
+    expect(await send.getAttribute('aria-disabled')).toBe('true');
+
+    // What only the tool's schema refuses, the gateway says, and the field shows it.
+    await form.getByLabel('amount').fill('30');
+    await form.getByLabel('Edit as JSON').check();
+    await form.getByLabel('All arguments as JSON').fill('{"to": 5, "amount": 30}');
+    await form.getByLabel('Edit as JSON').uncheck();
+    await send.click();
+    await form.locator('.field', { hasText: 'to' }).getByText('expected string').waitFor();
+    expect(await settlement(asked)).toBeUndefined();
+
+    await form.getByLabel('Edit as JSON').check();
+    await form.getByLabel('All arguments as JSON').fill('{"to": "dora", "amount": 30}');
+    const changes = form.locator('.changes');
+    expect(await changes.textContent()).toContain('20');
+    expect(await changes.textContent()).toContain('30');
+    await send.click();
+    await page.getByText('Your answer settled it').waitFor();
+    await asked.run.result();
+    expect(world.ran()).toContain('pay dora 30');
+  });
+
+  test('a request that expires while it is read says so, and its buttons go', async () => {
+    const { page } = inbox;
+    const asked = await inbox.ask('wipe', {});
+    await inbox.show(asked);
+    await button(page, 'Approve').waitFor();
+    await page
+      .getByText(/deadline has passed|Nobody answered in time/)
+      .first()
+      .waitFor();
+    await button(page, 'Approve').waitFor({ state: 'detached' });
+    await page.getByText('Nobody answered in time').waitFor();
+    expect(await settlement(asked)).toMatchObject({ outcome: 'expired' });
+  });
+
+  test('what another person decides meanwhile is told with their name, and drops an approval that is held back', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'fay', amount: 3 });
+    await inbox.show(asked);
+    await button(page, 'Approve').click();
+    await button(page, 'Undo').waitFor();
+    const { requestId, workflowId } = asked;
+    await world.client.decide(
+      { requestId, approved: false, reviewerId: 'rita', reason: 'I know this one' },
+      { workflowId },
+    );
+    await page.getByText('Settled elsewhere: denied by rita').waitFor();
+    expect(await button(page, 'Undo').count()).toBe(0);
+    await page.getByText('I know this one').first().waitFor();
+    expect(await button(page, 'Approve').count()).toBe(0);
+    expect(await button(page, 'Deny …').count()).toBe(0);
+  });
+
+  test('of two browsers that answer at the same time, one wins, and both say which', async () => {
+    const asked = await inbox.ask('pay', { to: 'gus', amount: 4 }, [last]);
+    const pages = [inbox.page, await inbox.otherPage()];
+    for (const page of pages) {
+      await page.goto(`${inbox.world.gateway.url}/inbox/requests/${asked.workflowId}/${asked.requestId}`);
+      await button(page, 'Deny …').click();
+      await page.getByLabel('Reason').fill(`page ${pages.indexOf(page)}`);
+    }
+    // Neither answer goes on before both were sent.
+    const bothSent = Promise.withResolvers<void>();
+    let sent = 0;
+    await inbox.browser.context.route('**/approve/**', async (route) => {
+      sent += 1;
+      if (sent === pages.length) bothSent.resolve();
+      await bothSent.promise;
+      await route.continue();
+    });
+    await Promise.all(pages.map((page) => button(page, 'Deny').click()));
+    const { output } = await asked.run.result();
+    const winner = pages.findIndex((_, index) => output === `Denied: page ${index}`);
+    expect([0, 1]).toContain(winner);
+    await pages[winner]!.getByText('Your answer settled it').waitFor();
+    await pages[1 - winner]!.getByText(`Settled elsewhere: denied`).waitFor();
+    await inbox.browser.context.unroute('**/approve/**');
+    await pages[1]!.close();
+  });
+
+  test('an answer whose receipt is lost is sent again, and counts once', async () => {
+    const { page } = inbox;
+    const asked = await inbox.ask('pay', { to: 'hal', amount: 5 }, [last]);
+    await inbox.show(asked);
+    const bodies: unknown[] = [];
+    await page.route('**/approve/**', async (route) => {
+      bodies.push(route.request().postDataJSON());
+      if (bodies.length > 1) return route.continue();
+      // The gateway gets it; the page does not get the answer.
+      await route.fetch();
+      return route.abort();
+    });
+    await button(page, 'Deny …').click();
+    await button(page, 'Deny').click();
+    await page.getByText('Your answer settled it').waitFor();
+    await page.unroute('**/approve/**');
+    expect(bodies).toHaveLength(2);
+    expect(bodies[1]).toEqual(bodies[0]);
+    const { entries } = await inbox.world.client.journal(asked.workflowId);
+    expect(entries.filter(({ kind }) => kind === 'settled')).toHaveLength(1);
+    inbox.complaints.splice(0);
+  });
+
+  test('an "always" proposes the narrowest rule, and tells what a wider one would have covered', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'bob', amount: 7 }, [
+      { calls: [{ tool: 'pay', args: { to: 'bobby', amount: 7 } }] },
+      { text: 'both paid' },
+    ]);
+    await inbox.show(asked);
+    await button(page, 'Always …').click();
+    const form = page.getByRole('form', { name: /always approve/ });
+    expect(await form.getByLabel('to', { exact: true }).inputValue()).toBe('bob');
+    expect(await form.getByLabel('amount', { exact: true }).inputValue()).toBe('7');
+    await form.getByText(/Of \d+ past calls?, it would have covered 0|no past calls/).waitFor();
+    await form.getByLabel('to', { exact: true }).fill('eve');
+    await form.getByText('This does not cover the call itself.').waitFor();
+    expect(await button(page, 'Approve always').getAttribute('aria-disabled')).toBe('true');
+    await form.getByLabel('to', { exact: true }).fill('bob*');
+    await form.getByLabel('any amount').check();
+    await form.getByText('Not limited: amount').waitFor();
+    // `bob` was paid in an earlier test.
+    await form.getByText(/it would have covered [1-9]/).waitFor();
+    await button(page, 'Approve always').click();
+    await page.getByText('Your answer settled it').waitFor();
+    expect((await asked.run.result()).output).toBe('both paid');
+    expect(world.ran()).toContain('pay bobby 7');
+  });
+
+  test('more time, a seat for somebody else, and an answer in the place of the tool', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'ida', amount: 8 }, [last]);
+    await inbox.show(asked);
+    const { deadline } = await world.client.approvals.get(asked.requestId);
+    await button(page, 'More time …').click();
+    await page.getByLabel('How much longer').fill('much');
+    await button(page, 'Extend').click();
+    await page.getByText('Write a whole number and a unit').waitFor();
+    await page.getByLabel('How much longer').fill('1m');
+    await button(page, 'Extend').click();
+    await eventually('the deadline moves', async () => {
+      const now = await world.client.approvals.get(asked.requestId);
+      return Date.parse(now.deadline!) === Date.parse(deadline!) + 60_000;
+    });
+    await button(page, 'Delegate …').click();
+    await page.getByLabel('Who answers').fill('zoe');
+    await button(page, 'Delegate').click();
+    // Nobody is named, so nobody has a seat to give away.
+    await page.locator('#delegate-problem:not(:empty)').waitFor();
+    await page.keyboard.press('Escape');
+    await button(page, 'Respond …').click();
+    await page.getByLabel('What the model gets').fill('The bank was told already');
+    await button(page, 'Send the answer').click();
+    await page.getByText('Your answer settled it').waitFor();
+    expect((await asked.run.result()).output).toBe('The bank was told already');
+  });
+
+  test('the browser complains of nothing, and asks no other server', () => {
+    expect(inbox.complaints.filter((text) => !/status of (409|422|403|410)/.test(text))).toEqual([]);
+    expect(inbox.foreign).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+
+/** A request is edited by somebody else while its page is open. */
+
+if (chromium === undefined) {
+  process.stderr.write('inbox/changed-request.test.ts: skipped, because there is no Chromium here\n');
+}
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+withChromium('a request that changes (needs Chromium)', () => {
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    const large = { id: 'large', pattern: 'pay', when: 'args.amount >= 100.0', action: 'ask', reason: 'A large sum' };
+    const small = { id: 'small', pattern: 'pay', action: 'ask', reason: 'A small sum' };
+    const rules = [small, { ...large, ask: { quorum: 2 } }];
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { undoMs: 4_000 });
+  });
+  afterAll(() => inbox?.close());
+
+  test('an edit that other rules ask about takes the place of the open request: nothing of it can be approved', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
+    await inbox.show(asked);
+    await page.getByText('A small sum').first().waitFor();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
+
+    // While the approval is held back, a colleague edits the call.
+    const { requestId, workflowId } = asked;
+    const modifiedArguments = { to: 'bob', amount: 500 };
+    await world.client.decide({ requestId, approved: true, modifiedArguments, reviewerId: 'ann' }, { workflowId });
+    await page.getByText(/Settled elsewhere: superseded by ann .*an edit of its arguments/).waitFor();
+    expect(await page.getByRole('button', { name: /^(Approve|Deny|Undo)/ }).count()).toBe(0);
+    const { settled } = await world.client.approvals.get(requestId, { workflowId });
+    expect(settled).toMatchObject({ outcome: 'superseded', by: 'edit', reviewerId: 'ann' });
+    expect(world.ran()).toEqual([]);
+
+    await page.getByRole('link', { name: 'Go to the request that continues it' }).click();
+    await page.waitForURL(new RegExp(String(settled!.byId)));
+    await page.getByText('A large sum').first().waitFor();
+    expect(await page.locator('article.card').innerText()).toContain('500');
+    expect(await page.locator('main').innerText()).toContain('ann');
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('Your answer settled it').waitFor();
+    await asked.run.result();
+    expect(world.ran()).toEqual(['pay bob 500']);
+  });
+});

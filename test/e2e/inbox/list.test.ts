@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+
+/** The list of open requests in a real browser. */
+
+if (chromium === undefined) process.stderr.write('inbox/list.test.ts: skipped, because there is no Chromium here\n');
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+withChromium('the list of open requests (needs Chromium)', () => {
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    const rules = [{ id: 'all', pattern: '*', action: 'ask' }];
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
+  }, 300_000);
+  afterAll(() => inbox?.close());
+
+  const row = (text: string) => inbox.page.locator('.requests li', { hasText: text });
+  const answer = ({ requestId, workflowId }: AskedRun, approved: boolean) =>
+    inbox.world.client.decide({ requestId, approved, reviewerId: 'rita' }, { workflowId });
+
+  test('an empty inbox says so, and a request appears and goes by itself', async () => {
+    const { page, world } = inbox;
+    await page.goto(world.gateway.url);
+    await page.getByText('Nothing waits for an answer').waitFor();
+    expect(page.url()).toBe(`${world.gateway.url}/inbox/`);
+    const asked = await inbox.ask('pay', { to: 'ann', amount: 1 });
+    await row('Pay: to ann, amount 1').waitFor();
+    for (const text of ['medium', 'left', 'asked', 'tool pay', 'agent tester', 'waits for anyone']) {
+      expect(await row('Pay: to ann').textContent()).toContain(text);
+    }
+    await answer(asked, false);
+    await row('Pay: to ann').waitFor({ state: 'detached' });
+    await page.getByText('Nothing waits for an answer').waitFor();
+  });
+
+  test('filters are in the address, and a link with them shows the same', async () => {
+    const { page, world } = inbox;
+    const pay = await inbox.ask('pay', { to: 'bea', amount: 2 });
+    const wipe = await inbox.ask('wipe', {});
+    await row('Pay: to bea').waitFor();
+    await row('Wipe').waitFor();
+    await page.getByLabel('Tool').selectOption('wipe');
+    await row('Pay: to bea').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?tool=wipe');
+    await page.reload();
+    await row('Wipe').waitFor();
+    expect(await row('Pay: to bea').count()).toBe(0);
+    await page.getByLabel('Search').fill('nothing like it');
+    await page.getByText('No open request fits the filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await row('Pay: to bea').waitFor();
+    expect(page.url()).toBe(`${world.gateway.url}/inbox/`);
+    await answer(pay, false);
+    await answer(wipe, false);
+    await row('Wipe').waitFor({ state: 'detached' });
+  });
+
+  test('with the keyboard only: move, open with an answer prepared, and answer', async () => {
+    const { page, world } = inbox;
+    const [first, second] = [
+      await inbox.ask('pay', { to: 'cas', amount: 3 }),
+      await inbox.ask('pay', { to: 'dan', amount: 4 }),
+    ];
+    await row('Pay: to dan').waitFor();
+    await row('Pay: to cas').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('j');
+    expect(await page.locator('a.open:focus').textContent()).toContain('Pay: to dan');
+    await page.keyboard.press('a');
+    await page.waitForURL(/answer=approve$/);
+    await page.getByText('Press Enter to approve.').waitFor();
+    // The key alone has sent nothing.
+    expect(await world.client.approvals.get(second.requestId)).not.toHaveProperty('settled');
+    await page.keyboard.press('Enter');
+    await page.getByText('Your answer settled it').waitFor();
+    await page.keyboard.press('n');
+    await page.getByRole('heading', { name: 'Pay: to cas, amount 3' }).waitFor();
+    await answer(first, false);
+    await page.getByText('Settled elsewhere: denied by rita').waitFor();
+    await page.goto(world.gateway.url);
+  });
+
+  test('one answer to a frozen set, with a result for each; one was settled elsewhere', async () => {
+    const { page, world } = inbox;
+    const asked = [
+      await inbox.ask('pay', { to: 'eli', amount: 5 }),
+      await inbox.ask('pay', { to: 'fin', amount: 6 }),
+      await inbox.ask('pay', { to: 'gil', amount: 7 }),
+    ];
+    for (const name of ['eli', 'fin', 'gil']) await row(`Pay: to ${name}`).getByRole('checkbox').check();
+    await page.getByText('3 selected').waitFor();
+    await page.keyboard.press('d');
+    const dialog = page.getByRole('dialog', { name: 'Deny 3 requests' });
+    await dialog.waitFor();
+    // What comes now does not join, and what goes stays in the set.
+    const late = await inbox.ask('pay', { to: 'late', amount: 8 });
+    await answer(asked[1]!, true);
+    await row('Pay: to late').waitFor();
+    await row('Pay: to fin').waitFor({ state: 'detached' });
+    expect(await dialog.locator('ol li').count()).toBe(3);
+    await dialog.getByLabel('Reason').fill('Closed today');
+    await dialog.getByRole('button', { name: 'Deny 3' }).click();
+    const results = page.getByRole('dialog', { name: 'Results' });
+    await results.waitFor();
+    const texts = await results.locator('li').allTextContents();
+    expect(texts[0]).toMatch(/eli.*denied/);
+    expect(texts[1]).toMatch(/fin.*settled elsewhere by rita/);
+    expect(texts[2]).toMatch(/gil.*denied/);
+    await results.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('3 selected').waitFor({ state: 'detached' });
+    expect(await world.client.approvals.get(late.requestId)).not.toHaveProperty('settled');
+    expect((await asked[1]!.run.result()).status).toBe('completed');
+    const { settled } = await world.client.approvals.get(asked[0]!.requestId);
+    expect(settled).toMatchObject({
+      outcome: 'denied',
+      reason: 'Closed today',
+      viewed: { channel: 'inbox', batch: 3 },
+    });
+    await answer(late, false);
+  });
+
+  test('the browser complained of nothing, and asked no other server', () => {
+    expect(inbox.complaints).toEqual([]);
+    expect(inbox.foreign).toEqual([]);
+  });
+
+  test('a gateway that is gone is told, and what was listed stays', async () => {
+    const { page, world } = inbox;
+    await inbox.ask('pay', { to: 'hum', amount: 9 });
+    await row('Pay: to hum').waitFor();
+    await world.gateway.stop();
+    await page.getByText('The gateway cannot be reached.').waitFor();
+    expect(await row('Pay: to hum').count()).toBe(1);
+  });
+});

@@ -1,0 +1,145 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { roles } from '../../../src/adapters/http/principal.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openLink } from '../../support/link.ts';
+import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import type { Calls } from '../../support/world.ts';
+
+/** A run in a real browser: started, followed live over broken connections, stopped, and its grants revoked. */
+
+if (chromium === undefined) process.stderr.write('inbox/runs.test.ts: skipped, because there is no Chromium here\n');
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+withChromium('the views of runs (need Chromium)', () => {
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    inbox = await openInboxPage(
+      {
+        agentPolicy: {
+          version: 1,
+          rules: [
+            { pattern: 'pay', action: 'ask', reason: 'Money leaves' },
+            { pattern: 'hold', action: 'allow' },
+          ],
+        },
+      },
+      {
+        // A gateway without authentication does not answer under the address of a link.
+        authenticator: {
+          authenticate: async () => ({ id: 'rita', roles, groups: [], via: 'session', key: 'rita' }),
+        },
+      },
+    );
+  });
+  afterAll(() => inbox?.close());
+
+  const pay = (amount: number): Calls[number] => ({ tool: 'pay', args: { to: 'bob', amount } });
+  const runUrl = (workflowId: string): string => `${inbox.world.gateway.url}/inbox/runs/${workflowId}`;
+
+  test('a run is started from the form, and its page follows it to the end', async () => {
+    const { page, world } = inbox;
+    await page.goto(`${world.gateway.url}/inbox/start`);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('Name the agent.').waitFor();
+    await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
+    const turns = [
+      { text: 'I look.', calls: [{ tool: 'look', args: { what: 'the moon' } }] },
+      { text: 'It is round.' },
+    ];
+    await page.getByRole('textbox', { name: 'What it is to do' }).fill(JSON.stringify(turns));
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('The run has ended').waitFor();
+    for (const text of ['I look.', 'saw the moon', 'Completed']) await page.getByText(text).first().waitFor();
+    expect(page.url()).toContain('/inbox/runs/');
+    expect(inbox.complaints).toEqual([]);
+  });
+
+  test('over broken connections, no event is lost and none is there twice', async () => {
+    const { page, world } = inbox;
+    const turns = Array.from({ length: 6 }, (_, index) => ({
+      text: `Step ${index}.`,
+      calls: [{ tool: 'hold', args: { name: `h${index}` } }],
+    }));
+    const run = await world.start([...turns, { text: 'All done.' }]);
+    const link = await openLink(new URL(world.gateway.url).host);
+    await page.goto(`http://${link.address}/inbox/runs/${run.workflowId}`);
+    for (const [index] of turns.entries()) {
+      await page.getByText(`Step ${index}.`, { exact: true }).waitFor();
+      // The connection breaks before each result, and is opened again by the page.
+      await link.cut();
+      await page.getByText('Not connected').waitFor();
+      appendFileSync(join(world.folder, `release-h${index}`), '');
+      await eventually('the tool has ended', () => world.ran().includes(`end h${index}`));
+      await link.mend();
+    }
+    await page.getByText('The run has ended').waitFor();
+    const shown = await page.locator('.run-events .event-body').allInnerTexts();
+    let events = 0;
+    for await (const _ of world.client.events(run.workflowId, { follow: false })) events += 1;
+    expect(shown).toHaveLength(events);
+    for (const [index] of turns.entries()) {
+      expect(shown.filter((text) => text === `Step ${index}.`)).toHaveLength(1);
+      expect(shown.filter((text) => text.includes(`held h${index}`))).toHaveLength(1);
+    }
+    await link.close();
+    // The browser tells of each broken connection.
+    inbox.complaints.length = 0;
+  });
+
+  test('a grant is revoked, after one more question', async () => {
+    const { page, world } = inbox;
+    const run = await world.start([
+      { calls: [pay(1)] },
+      { calls: [{ tool: 'hold', args: { name: 'g' } }] },
+      { text: 'x' },
+    ]);
+    const [request] = await run.open();
+    await world.client.decide({ requestId: request!.requestId, approved: true, always: true, reviewerId: 'rita' });
+    await page.goto(runUrl(run.workflowId));
+    await page.getByText('every call of pay').waitFor();
+    await page.getByRole('button', { name: 'Revoke grant-1' }).click();
+    const dialog = page.getByRole('dialog');
+    // Enter does nothing that cannot be taken back.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep it');
+    await dialog.getByLabel('Reason').fill('No longer needed');
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('No decision stands for further calls.').waitFor();
+    expect(await world.client.grants(run.workflowId)).toEqual([]);
+    appendFileSync(join(world.folder, 'release-g'), '');
+    await run.result();
+  });
+
+  test.each([
+    ['Cancel the run', 'cancelled'],
+    ['Close the run', 'closed'],
+  ])('%s', async (button, status) => {
+    const { page, world } = inbox;
+    const run = await world.start([{ calls: [pay(2)] }, { text: 'done' }]);
+    await run.open();
+    await page.goto(runUrl(run.workflowId));
+    await page.getByText('Asks people').waitFor();
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep it running' }).click();
+    expect((await run.status()).status).toBe('waiting');
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('dialog').getByRole('button', { name: button }).click();
+    await page.getByText(`Ended: ${status}`).waitFor();
+    expect((await world.client.show(run.workflowId)).status).toBe(status);
+  });
+
+  test('the list has the run under its filters, and the palette leads there', async () => {
+    const { page, world } = inbox;
+    const run = await world.start([{ calls: [pay(3)] }, { text: 'done' }]);
+    await run.open();
+    await page.goto(`${world.gateway.url}/inbox/runs?status=waiting&agent=tester`);
+    await page.getByRole('link', { name: run.workflowId }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Find or do' }).fill(run.workflowId);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: run.workflowId }).waitFor();
+    expect(await page.title()).toMatch(/^\(\d+\) Run · Countersign$/);
+    await world.client.cancel(run.workflowId);
+  });
+});

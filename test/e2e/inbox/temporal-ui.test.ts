@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type DevServer, startDevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { signalByForm } from '../../support/waiting-run-pages.ts';
+
+/** The inbox and Temporal's own UI beside each other in one browser. */
+
+if (chromium === undefined) {
+  process.stderr.write('inbox/temporal-ui.test.ts: skipped, because there is no Chromium here\n');
+}
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {
+  let server: DevServer;
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    server = await startDevServer();
+    inbox = await openInboxPage({ address: server.address }, { temporalUi: server.uiUrl! });
+  });
+  afterAll(async () => {
+    await inbox?.close();
+    await server?.stop();
+  });
+
+  test("a link leads to the run in Temporal's UI; what is approved there, the inbox shows as decided elsewhere", async () => {
+    const { page, world, browser } = inbox;
+    const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
+    const list = await inbox.otherPage();
+    await list.goto(`${world.gateway.url}/inbox/`);
+    const row = list.getByRole('list', { name: 'Open requests' }).getByRole('listitem');
+    await row.waitFor();
+    await inbox.show(asked);
+
+    const opening = browser.context.waitForEvent('page');
+    await page.getByRole('link', { name: "See it in Temporal's UI" }).click();
+    const temporal = await opening;
+    await temporal.getByRole('heading', { name: asked.workflowId }).waitFor();
+    expect(temporal.url()).toContain(`${server.uiUrl!}/namespaces/default/workflows/${asked.workflowId}`);
+
+    await signalByForm(temporal, JSON.stringify({ requestId: asked.requestId, approved: true }), async () => undefined);
+    await page.getByText('Settled elsewhere: approved').waitFor();
+    expect(await page.getByRole('button', { name: /^(Approve|Deny)/ }).count()).toBe(0);
+    await row.waitFor({ state: 'detached' });
+    expect((await asked.run.result()).output).toBe('done');
+    expect(world.ran()).toEqual(['pay bob 20']);
+
+    // The page of the run leads there, too.
+    await page.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
+    await page.getByText('The run has ended').waitFor();
+    const again = browser.context.waitForEvent('page');
+    await page.getByRole('link', { name: 'Temporal', exact: true }).click();
+    await (await again).getByRole('heading', { name: asked.workflowId }).waitFor();
+  });
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+
+/** A person starts a run in the inbox, watches it, answers what it asks, and reads its result. */
+
+if (chromium === undefined)
+  process.stderr.write('inbox/whole-way.test.ts: skipped, because there is no Chromium here\n');
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+const turns = [
+  { text: 'I look first.', calls: [{ tool: 'look', args: { what: 'the invoice' } }] },
+  { text: 'Now I pay it.', calls: [{ tool: 'pay', args: { to: 'bob', amount: 20 } }] },
+  { text: 'The invoice is paid.' },
+];
+
+withChromium('the whole way in the inbox (needs Chromium)', () => {
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    const rules = [{ id: 'money', pattern: 'pay', action: 'ask', reason: 'Money leaves' }];
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
+  });
+  afterAll(() => inbox?.close());
+
+  test.each([1_400, 380])('at a width of %i pixels: start, watch, approve, result', async (width) => {
+    const { page, world } = inbox;
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${world.gateway.url}/inbox/start`);
+    await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
+    await page.getByLabel('What it is to do').fill(JSON.stringify(turns));
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+
+    await page.waitForURL(/\/inbox\/runs\/[^/]+$/);
+    const workflowId = decodeURIComponent(page.url().split('/').at(-1)!);
+    const timeline = page.getByRole('region', { name: 'What happens' });
+    await timeline.getByText('I look first.', { exact: true }).waitFor();
+    await timeline.getByText('saw the invoice').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await timeline.getByRole('link', { name: 'pay', exact: true }).click();
+
+    await page.locator('article.card').waitFor();
+    expect(await page.locator('article.card').innerText()).toContain('Money leaves');
+    const before = world.ran().length;
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('Your answer settled it').waitFor();
+    await page.locator('section.run').getByRole('link', { name: workflowId }).click();
+
+    await page.getByText('The run has ended').waitFor();
+    const labels = await timeline.locator('.event-head b').allInnerTexts();
+    expect(labels.join(', ')).toBe(
+      'User, Model, Calls, Result, Model, Calls, Asks people, Decision, Result, Model, Completed',
+    );
+    for (const text of ['Now I pay it.', 'paid 20 to bob']) {
+      expect(await timeline.getByText(text, { exact: true }).count()).toBe(1);
+    }
+    expect(await page.locator('h1 + p').innerText()).toContain('completed');
+    expect(world.ran().slice(before)).toEqual(['pay bob 20']);
+    await page.goto(`${world.gateway.url}/inbox/runs`);
+    await page.getByRole('link', { name: workflowId }).waitFor();
+    // The page is as wide as the screen.
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+  });
+
+  test('nothing was loaded from elsewhere, and the browser complained of nothing', () => {
+    expect({ foreign: inbox.foreign, complaints: inbox.complaints }).toEqual({ foreign: [], complaints: [] });
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { killAll } from '../../support/ready-process.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { spawnWorker } from '../../support/worker-process.ts';
+
+/** The worker is killed while somebody looks at a request. */
+
+if (chromium === undefined) {
+  process.stderr.write('inbox/worker-lost.test.ts: skipped, because there is no Chromium here\n');
+}
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+withChromium('a worker that is lost (needs Chromium)', () => {
+  let inbox: InboxPage;
+  beforeAll(async () => {
+    inbox = await openInboxPage({ worker: false, namespace: 'default' });
+  });
+  afterAll(async () => {
+    await killAll();
+    await inbox?.close();
+  });
+
+  test('the page says so, the request stays, and a decision of that time counts with the next worker', async () => {
+    const { page, world } = inbox;
+    const { taskQueue, folder } = world;
+    const worker = await spawnWorker({ address: sharedAddress(), taskQueue, folder });
+    const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
+    const run = await inbox.otherPage();
+    await run.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
+    await run.getByText('Asks people').waitFor();
+    await inbox.show(asked);
+    const approve = page.getByRole('button', { name: 'Approve', exact: true });
+    await approve.waitFor();
+
+    await worker.kill();
+    await page.getByText('It could not be read again').waitFor();
+    expect(await page.locator('.note.bad').first().innerText()).toMatch(/worker/);
+    expect(await page.locator('article.card').innerText()).toContain('bob');
+    // The list and the run need no worker.
+    const list = await inbox.otherPage();
+    await list.goto(`${world.gateway.url}/inbox/`);
+    await list.locator(`a[href*="${asked.requestId}"]`).waitFor();
+    await run.reload();
+    await run.getByText('Asks people').waitFor();
+
+    await approve.click();
+    await page.getByText('Recorded: the next worker applies it.').waitFor();
+    expect(world.ran()).toEqual([]);
+
+    await spawnWorker({ address: sharedAddress(), taskQueue, folder });
+    await page.getByText('Your answer settled it').waitFor();
+    expect((await asked.run.result()).output).toBe('done');
+    expect(world.ran()).toEqual(['pay bob 20']);
+    await run.getByText('The run has ended').waitFor();
+    await list.locator(`a[href*="${asked.requestId}"]`).waitFor({ state: 'detached' });
+  });
+});

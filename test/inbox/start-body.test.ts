@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { noStartFields, startBody } from '../../src/inbox/run/start-body.ts';
+import { readRunFilters, writeRunFilters } from '../../src/inbox/run/run-filters.ts';
+
+const fields = { ...noStartFields, agent: ' clerk ', input: 'Where is order 7?' };
+
+test.each<[string, Partial<typeof fields>, object]>([
+  ['the two that are needed', {}, { agent: 'clerk', input: 'Where is order 7?' }],
+  ['a mode', { mode: 'plan' }, { mode: 'plan' }],
+  ['a policy', { policy: '{ "rules": [] }' }, { policy: { rules: [] } }],
+  ['a caller', { caller: ' carl ' }, { caller: { userId: 'carl' } }],
+])('the body of a start: %s', (_, change, body) => {
+  expect(startBody({ ...fields, ...change })).toEqual({ body: expect.objectContaining(body) });
+});
+
+test.each<[Partial<typeof fields>, string]>([
+  [{ agent: ' ' }, 'agent'],
+  [{ input: '' }, 'input'],
+  [{ policy: 'rules: []' }, 'policy'],
+  [{ policy: '[]' }, 'policy'],
+  [{ policy: 'null' }, 'policy'],
+])('what cannot be sent: %j', (change, field) => {
+  expect(startBody({ ...fields, ...change })).toMatchObject({ field });
+});
+
+test('what is not filled in is not sent', () => {
+  expect(Object.keys((startBody({ ...fields, mode: 'unknown' }) as { body: object }).body)).toEqual(['agent', 'input']);
+});
+
+test.each([
+  ['', { status: '', agent: '' }],
+  ['?status=waiting', { status: 'waiting', agent: '' }],
+  ['?status=failed&agent=a+b%26', { status: 'failed', agent: 'a b&' }],
+] as const)('the filters of runs are in the address: %s', (query, filters) => {
+  expect(readRunFilters(query)).toEqual(filters);
+  expect(writeRunFilters(filters)).toBe(query);
+});
+
+test('a status that does not exist filters nothing', () => {
+  expect(readRunFilters('?status=odd').status).toBe('');
+});

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { Readable } from 'node:stream';
+
+/** The website of a chat, as somebody would write it: its pages, and a proxy to the gateway that says who is signed in. */
+export interface FrontEndSite {
+  url: string;
+  close(): Promise<void>;
+}
+
+const kinds: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+
+export async function openFrontEndSite(gatewayUrl: string, headers: Record<string, string>): Promise<FrontEndSite> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-front-ends-'));
+  execFileSync(process.execPath, [join(import.meta.dirname, 'build-front-ends.ts'), folder]);
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site');
+    if (request.method === 'POST') {
+      const gone = new AbortController();
+      response.once('close', () => gone.abort());
+      fetch(new URL(pathname, gatewayUrl), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: Readable.toWeb(request) as ReadableStream,
+        duplex: 'half',
+        signal: gone.signal,
+      }).then(
+        (answer) => {
+          response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+          Readable.fromWeb(answer.body as never)
+            .on('error', () => response.destroy())
+            .pipe(response);
+        },
+        () => response.destroy(),
+      );
+      return;
+    }
+    try {
+      const body = readFileSync(join(folder, pathname));
+      response.writeHead(200, { 'content-type': kinds[extname(pathname)] ?? 'application/octet-stream' }).end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Page } from 'playwright-core';
+import type { GatewayOptions } from '../../src/gateway.ts';
+import { type Browser, findChromium, openBrowser } from './browser.ts';
+import { makeOwnInbox } from './own-inbox.ts';
+import { type GatewayWorld, openGatewayWorld } from './gateway-world.ts';
+import type { RunInTest, Turns, WorldOptions } from './world.ts';
+
+/** A gateway with a worker, and a browser that looks at its inbox. */
+export interface InboxPage {
+  world: GatewayWorld;
+  browser: Browser;
+  page: Page;
+  /** What the browser complained of: errors of scripts, violations of the content security policy, failed requests. */
+  complaints: string[];
+  /** The requests for other origins: there must be none. */
+  foreign: string[];
+  /** Starts a run whose script makes one call, and waits until it is asked about. */
+  ask(tool: string, args: object, more?: Turns): Promise<AskedRun>;
+  /** Opens the view of a request. */
+  show(asked: AskedRun, query?: string): Promise<void>;
+  /** Another page of the same browser. */
+  otherPage(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export interface AskedRun {
+  run: RunInTest;
+  workflowId: string;
+  requestId: string;
+}
+
+/** Undefined if there is no Chromium here. */
+export const chromium = findChromium();
+
+/** Opens a browser on the inbox of a namespace of its own, unless the options name a server. */
+export async function openInboxPage(
+  worldOptions: WorldOptions = {},
+  gatewayOptions: Partial<GatewayOptions> = {},
+): Promise<InboxPage> {
+  const namespace = worldOptions.namespace ?? (worldOptions.address === undefined ? await makeOwnInbox() : undefined);
+  const world = await openGatewayWorld({ ...worldOptions, namespace }, { undoMs: 1_500, ...gatewayOptions });
+  const browser = await openBrowser(chromium!);
+  const [complaints, foreign]: [string[], string[]] = [[], []];
+  const origin = new URL(world.gateway.url).origin;
+  const { context } = browser;
+  context.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) foreign.push(request.url());
+  });
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  context.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  context.setDefaultTimeout(60_000);
+  const page = context.pages()[0] ?? (await context.newPage());
+  return {
+    world,
+    browser,
+    page,
+    complaints,
+    foreign,
+    ask: async (tool, args, more = [{ text: 'done' }]) => {
+      const run = await world.start([{ calls: [{ tool, args }] }, ...more] as Turns);
+      const [request] = await run.open();
+      return { run, workflowId: run.workflowId, requestId: request!.requestId };
+    },
+    show: async ({ workflowId, requestId }, query = '') => {
+      await page.goto(`${world.gateway.url}/inbox/requests/${encodeURIComponent(workflowId)}/${requestId}${query}`);
+      await page.locator('article.card').waitFor();
+    },
+    otherPage: () => context.newPage(),
+    close: async () => {
+      await browser.close();
+      await world.close();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core';
+import type { InboxStage } from './inbox-stage.ts';
+
+/** A view of the inbox, and how to get there. */
+export interface StagedView {
+  name: string;
+  open(page: Page): Promise<void>;
+}
+
+/** Every view and every dialog of the inbox on its stage. */
+export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
+  const at = (name: string, path: string, shows: string, then?: (page: Page) => Promise<void>): StagedView => ({
+    name,
+    open: async (page) => {
+      await page.goto(`${gateway.url}/inbox${path}`);
+      await page.getByText(shows).first().waitFor();
+      await then?.(page);
+    },
+  });
+  const request = (workflowId: string): string => `/requests/${workflowId}/${open[workflowId]![0]!.requestId}`;
+  const press = (name: string | RegExp) => async (page: Page) => {
+    const more = page.getByRole('button', { name: 'More …' });
+    // On a phone, the further answers are folded.
+    if (await more.isVisible()) await more.click();
+    await page.getByRole('button', { name }).and(page.locator(':enabled')).first().click();
+    await page.locator('form h2, form legend, dialog[open]').first().waitFor();
+  };
+  const list = 'Refund: orderId o-17';
+  // Buttons count half a second after the card is there.
+  const armed = async (page: Page): Promise<void> =>
+    page.locator('[data-form="deny"][aria-disabled="false"]').waitFor();
+  return [
+    at('list', '/', list),
+    at('list without a match', '/?text=nothing+like+it', 'No open request fits'),
+    at('bulk', '/', list, async (page) => {
+      for (const box of [0, 2, 3]) await page.getByRole('checkbox').nth(box).check();
+      await page.getByRole('button', { name: /Approve/ }).click();
+      await page.locator('dialog[open]').waitFor();
+    }),
+    at('request', request('ticket-17'), list, armed),
+    at('request with a change', request('limits-4'), 'requests_per_minute', armed),
+    at('request with misleading text', request('invoice-9'), 'u{202E}', armed),
+    at('deny', request('ticket-17'), list, press(/^Deny/)),
+    at('edit', request('ticket-21'), 'Send mail', press(/^Edit/)),
+    at('always', request('ticket-21'), 'Send mail', async (page) => {
+      await press(/^Always/)(page);
+      await page
+        .getByText(/would have covered|There are no past calls/)
+        .first()
+        .waitFor();
+    }),
+    at('runs', '/runs', 'disk-web-2'),
+    at('run', '/runs/ticket-40', 'The run has ended', async (page) => {
+      for (const text of ['task queue', 'grant-1 ·']) await page.getByText(text).first().waitFor();
+    }),
+    at('open run', '/runs/ticket-17', 'Asks people'),
+    at('cancel', '/runs/ticket-17', 'Asks people', press('Cancel the run')),
+    at('start', '/start', 'What it is to do'),
+    at('operator', '/operator', 'answers in haste'),
+    at('not found', '/nowhere', 'There is no such page'),
+    at('palette', '/', list, async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Find or do' }).fill('refund');
+    }),
+    at('help', '/runs', 'disk-web-2', async (page) => {
+      await page.keyboard.press('?');
+      await page.locator('dialog[open]').waitFor();
+    }),
+  ];
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vite';
+
+/** Builds the web inbox. The gateway serves the result under /inbox/ (src/adapters/http/routes/inbox-files.ts). */
+export default defineConfig({
+  root: 'src/inbox',
+  base: '/inbox/',
+  build: {
+    // Another folder is given where several may build at the same time.
+    outDir: process.env['COUNTERSIGN_INBOX_FOLDER'] ?? '../../dist/inbox',
+    emptyOutDir: true,
+    // The strict content security policy admits no data: addresses.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+});
