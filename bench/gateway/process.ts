@@ -6,7 +6,7 @@ import { createClient } from '../../src/client/client.ts';
 import { repeatedCalls } from '../../src/client/repeated-calls.ts';
 import { startGateway } from '../../src/gateway.ts';
 
-/** What the gateway did since the last figures. */
+/** The gateway's work since it last sent figures. */
 export interface GatewayFigures {
   /** Calls to the Temporal server. */
   calls: number;

@@ -5,9 +5,9 @@ import { writtenIn } from './letters.ts';
 
 /** The ages of what one viewer got, in milliseconds. */
 export interface Ages {
-  /** Of recorded events: since the server wrote them. */
+  /** For each recorded event, the time since the Temporal server wrote it. */
   events: number[];
-  /** Of the newest token of each update. */
+  /** For each update, the time since the model wrote its newest token. */
   tokens: number[];
 }
 

@@ -4,6 +4,7 @@ import { TokenCursor } from '../core/events/token-cursor.ts';
 import { translateServerError } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import { type CatchUp, catchUp } from './catch-up.ts';
+import { changedOrAborted } from './changed-or-aborted.ts';
 import type { Session } from './connect.ts';
 import { readPatiently } from './read-patiently.ts';
 import { findPlace, type ResumePlace } from './resume-place.ts';
@@ -153,17 +154,6 @@ async function* followRun(
     unwatch();
     leave();
   }
-}
-
-function changedOrAborted(changed: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    signal.addEventListener('abort', done);
-    void changed.then(done);
-  });
 }
 
 interface OpenFeed {

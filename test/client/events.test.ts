@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RecordedEvent, RunEvent } from '../../src/core/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { RunFeed } from '../../src/client/run-feed.ts';
+import { countPolls } from '../support/count-polls.ts';
 import { eventually } from '../support/eventually.ts';
 import { resetTo } from '../support/reset-to.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
@@ -72,31 +73,20 @@ test('an open run: what has happened so far ends, what is followed does not', as
 test('one poller for any number of viewers, and none afterwards', async () => {
   const run = await world.start([pay(1), { text: 'done' }]);
   await run.open();
-  const { workflowService } = world.client.session.connection;
-  const poll = workflowService.getWorkflowExecutionHistory.bind(workflowService);
-  let [open, most] = [0, 0];
-  workflowService.getWorkflowExecutionHistory = (async (request: { waitNewEvent?: boolean }) => {
-    const waits = request.waitNewEvent === true;
-    if (waits) most = Math.max(most, ++open);
-    try {
-      return await poll(request);
-    } finally {
-      if (waits) open -= 1;
-    }
-  }) as never;
+  const polls = countPolls(world.client);
   try {
     const stop = new AbortController();
     const viewers = Array.from({ length: 30 }, () => all(world.client.events(run.workflowId, { signal: stop.signal })));
     const [request] = await run.open();
-    await eventually('the poller waits', () => open === 1);
+    await eventually('the poller waits', () => polls.open === 1);
     await sleep(100);
     stop.abort();
     for (const events of await Promise.all(viewers)) expect(events).toHaveLength(3);
-    await eventually('the poller is gone', () => open === 0);
-    expect(most).toBe(1);
+    await eventually('the poller is gone', () => polls.open === 0);
+    expect(polls.most).toBe(1);
     await world.client.decide({ requestId: request!.requestId, approved: false });
   } finally {
-    workflowService.getWorkflowExecutionHistory = poll;
+    polls.stop();
   }
   await run.result();
 });

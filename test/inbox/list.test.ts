@@ -5,7 +5,7 @@ import { withoutRow, withPage, withRow, withSnapshot } from '../../src/inbox/lis
 import { toggled } from '../../src/inbox/list/selection.ts';
 import { matchPath } from '../../src/inbox/state/match-path.ts';
 import { ageText, isUrgent, leftText } from '../../src/inbox/state/time-texts.ts';
-import { temporalHref } from '../../src/inbox/request/temporal-href.ts';
+import { temporalHref } from '../../src/inbox/parts/temporal-href.ts';
 
 /** The pure parts of the list. */
 

@@ -4,6 +4,6 @@ import type { Principal } from './principal.ts';
 export interface Authenticator {
   /** Undefined: the request has no credential. */
   authenticate(request: Request): Promise<Principal | undefined>;
-  /** Where a browser signs in; absent: with a token, or not at all. */
+  /** The page on which a browser signs in. Absent if there is no such page. */
   readonly loginUrl?: string;
 }

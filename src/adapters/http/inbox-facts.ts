@@ -1,9 +1,7 @@
 import type { CountersignClient } from '../../client/countersign-client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
-import { queryRun } from '../../client/query-run.ts';
-import { type ApprovalSummary, queryNames } from '../../contract.ts';
-import { isProblemError } from '../../core/base/problem.ts';
-import { type RowFacts, readRowFacts } from './row-facts.ts';
+import type { ApprovalSummary } from '../../contract.ts';
+import { type RowFacts, askRowFacts, rowKey } from './row-facts.ts';
 
 /** How long a run may take to answer, and after which time it is asked again, in milliseconds. */
 const answerMs = 2_000;
@@ -35,17 +33,17 @@ export class InboxFacts {
   }
 
   /** Undefined: no worker has answered for this request. */
-  of({ workflowId, requestId, digest }: ApprovalSummary): RowFacts | undefined {
-    const known = this.#known.get(keyOf(workflowId, requestId));
-    return known?.digest === digest ? known.facts : undefined;
+  of(row: ApprovalSummary): RowFacts | undefined {
+    const known = this.#known.get(rowKey(row));
+    return known?.digest === row.digest ? known.facts : undefined;
   }
 
   /** Keeps what belongs to these rows, and asks for what is missing; `changed` is called when a run has answered. */
   keep(rows: readonly ApprovalSummary[], changed: () => void): void {
     const kept = new Map<string, KnownRow>();
-    for (const { workflowId, requestId, digest } of rows) {
-      const known = this.#known.get(keyOf(workflowId, requestId));
-      if (known?.digest === digest) kept.set(keyOf(workflowId, requestId), known);
+    for (const row of rows) {
+      const known = this.#known.get(rowKey(row));
+      if (known?.digest === row.digest) kept.set(rowKey(row), known);
     }
     this.#known = kept;
     if (this.#asking !== undefined) return;
@@ -62,7 +60,7 @@ export class InboxFacts {
   #wanted(rows: readonly ApprovalSummary[]): string[] {
     const nowMs = performance.now();
     const ages = rows.map((row) => {
-      const known = this.#known.get(keyOf(row.workflowId, row.requestId));
+      const known = this.#known.get(rowKey(row));
       const ageMs = known === undefined ? Infinity : nowMs - known.askedMs;
       return { row, ageMs: ageMs < (known?.facts === undefined ? silentMs : oldMs) ? 0 : ageMs };
     });
@@ -75,22 +73,12 @@ export class InboxFacts {
 
   /** Never throws: a run that does not answer leaves its rows as the index has them. */
   async #ask(workflowId: string, rows: readonly ApprovalSummary[]): Promise<void> {
-    let facts = new Map<string, RowFacts>();
-    try {
-      const answer = await queryRun<unknown>(this.#client.session, workflowId, queryNames.approvals, [], answerMs);
-      facts = readRowFacts(answer, workflowId);
-    } catch (error) {
-      if (!isProblemError(error)) throw error;
-    }
+    const facts = await askRowFacts(this.#client.session, workflowId, answerMs);
     for (const { requestId, digest } of rows) {
-      const key = keyOf(workflowId, requestId);
+      const key = rowKey({ workflowId, requestId });
       const before = this.#known.get(key);
       const known = facts.get(requestId) ?? (before?.digest === digest ? before.facts : undefined);
       this.#known.set(key, { digest, ...(known !== undefined && { facts: known }), askedMs: performance.now() });
     }
   }
-}
-
-function keyOf(workflowId: string, requestId: string): string {
-  return `${requestId} ${workflowId}`;
 }

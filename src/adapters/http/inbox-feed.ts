@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { changedOrAborted } from '../../client/changed-or-aborted.ts';
 import type { UnreadRun } from '../../client/list-approvals.ts';
 import type { ApprovalSummary } from '../../contract.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -7,7 +8,7 @@ import type { GatewayContext } from './gateway-context.ts';
 import { InboxFacts } from './inbox-facts.ts';
 import type { Principal } from './principal.ts';
 import { problemOf } from './problem-response.ts';
-import { waitsFor } from './waits-for.ts';
+import { inboxRow, rowKey } from './row-facts.ts';
 
 /** Rows of a feed. Those with the earliest deadlines come first; the others are counted. */
 export const mostRows = 500;
@@ -83,7 +84,7 @@ export class InboxFeed {
           }
         }
         if (changed !== this.#change.promise) continue;
-        await changedOrOver(changed, signal, mayWaitMs);
+        await changedOrAborted(changed, signal, mayWaitMs);
       }
     } finally {
       this.#viewers -= 1;
@@ -107,10 +108,7 @@ export class InboxFeed {
   }
 
   #rowOf(row: ApprovalSummary, principal: Principal): InboxRow {
-    const facts = this.#facts.of(row);
-    if (facts === undefined) return { ...row, waitsFor: 'unknown' };
-    const { sentence, reviewers } = facts;
-    return { ...row, sentence, reviewers, waitsFor: waitsFor(principal, facts) };
+    return inboxRow(row, this.#facts.of(row), principal);
   }
 
   #enter(): void {
@@ -173,7 +171,7 @@ export class InboxFeed {
 
   #versions(rows: readonly ApprovalSummary[]): ReadonlyMap<string, KeptRow> {
     return new Map(
-      rows.map((row) => [keyOf(row), { row, version: JSON.stringify([row, this.#facts.of(row)]) }] as const),
+      rows.map((row) => [rowKey(row), { row, version: JSON.stringify([row, this.#facts.of(row)]) }] as const),
     );
   }
 
@@ -184,11 +182,6 @@ export class InboxFeed {
   }
 }
 
-/** Any workflow can show a row with the id of another one's request. */
-function keyOf({ workflowId, requestId }: ApprovalSummary): string {
-  return `${requestId} ${workflowId}`;
-}
-
 function isEqual(one: State, other: State): boolean {
   return (
     one.more === other.more &&
@@ -197,17 +190,4 @@ function isEqual(one: State, other: State): boolean {
     one.rows.size === other.rows.size &&
     [...one.rows].every(([key, { version }]) => other.rows.get(key)?.version === version)
   );
-}
-
-function changedOrOver(changed: Promise<void>, signal: AbortSignal, afterMs: number | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = afterMs === undefined ? undefined : setTimeout(() => done(), afterMs);
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    signal.addEventListener('abort', done);
-    void changed.then(done);
-  });
 }

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../../client/countersign-client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
-import { queryRun } from '../../client/query-run.ts';
-import { type ApprovalSummary, queryNames } from '../../contract.ts';
-import { isProblemError } from '../../core/base/problem.ts';
+import type { ApprovalSummary } from '../../contract.ts';
 import type { InboxRow } from './api.ts';
 import type { Principal } from './principal.ts';
-import { type RowFacts, readRowFacts } from './row-facts.ts';
-import { waitsFor } from './waits-for.ts';
+import { type RowFacts, askRowFacts, inboxRow } from './row-facts.ts';
 
 /** How long a page waits for the runs, how long one of them may take, and how long what it said counts, in milliseconds. */
 const pageMs = 1_000;
@@ -37,12 +34,7 @@ export class InboxRows {
       await Promise.race([asking, sleep(pageMs, undefined, { ref: false })]);
       over.abort();
     }
-    return rows.map((row) => {
-      const facts = this.#facts.get(row.workflowId)?.facts.get(row.requestId);
-      return facts === undefined
-        ? { ...row, waitsFor: 'unknown' }
-        : { ...row, sentence: facts.sentence, reviewers: facts.reviewers, waitsFor: waitsFor(principal, facts) };
-    });
+    return rows.map((row) => inboxRow(row, this.#facts.get(row.workflowId)?.facts.get(row.requestId), principal));
   }
 
   /** True if the run was asked a moment ago, and knew the request then or did not answer. */
@@ -62,13 +54,7 @@ export class InboxRows {
   }
 
   async #read(workflowId: string): Promise<void> {
-    let facts = new Map<string, RowFacts>();
-    try {
-      const answer = await queryRun<unknown>(this.#client.session, workflowId, queryNames.approvals, [], runMs);
-      facts = readRowFacts(answer, workflowId);
-    } catch (error) {
-      if (!isProblemError(error)) throw error;
-    }
+    const facts = await askRowFacts(this.#client.session, workflowId, runMs);
     this.#facts.delete(workflowId);
     this.#facts.set(workflowId, { untilMs: Date.now() + keptMs, facts });
     // The oldest first.

@@ -1,6 +1,12 @@
-import type { ApprovalDetails } from '../../contract.ts';
+import type { Session } from '../../client/connect.ts';
+import { queryRun } from '../../client/query-run.ts';
+import { type ApprovalDetails, type ApprovalSummary, queryNames } from '../../contract.ts';
+import { isProblemError } from '../../core/base/problem.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { cardOf } from '../../core/card/card-of.ts';
+import type { InboxRow } from './api.ts';
+import type { Principal } from './principal.ts';
+import { waitsFor } from './waits-for.ts';
 
 /** What a row of the inbox shows of a request beside its summary. */
 export interface RowFacts {
@@ -14,6 +20,32 @@ const mostNames = 200;
 /** A run's own names and sentences are far shorter; only a stranger's fill the memory of the gateway. */
 const longestName = 500;
 const longestSentence = 4_000;
+
+/** Asks a run about its open requests. A run that does not answer in time tells nothing. */
+export async function askRowFacts(
+  session: Session,
+  workflowId: string,
+  timeoutMs: number,
+): Promise<Map<string, RowFacts>> {
+  try {
+    return readRowFacts(await queryRun<unknown>(session, workflowId, queryNames.approvals, [], timeoutMs), workflowId);
+  } catch (error) {
+    if (isProblemError(error)) return new Map();
+    throw error;
+  }
+}
+
+/** The row as this person sees it; without facts, as the index has it. */
+export function inboxRow(row: ApprovalSummary, facts: RowFacts | undefined, principal: Principal): InboxRow {
+  if (facts === undefined) return { ...row, waitsFor: 'unknown' };
+  const { sentence, reviewers } = facts;
+  return { ...row, sentence, reviewers, waitsFor: waitsFor(principal, facts) };
+}
+
+/** Names a row. Any workflow can show a row with the id of another one's request. */
+export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflowId' | 'requestId'>): string {
+  return `${requestId} ${workflowId}`;
+}
 
 /** Reads the answer of query `approvals`, by request id. Any workflow may answer anything: what has no sense is left out. */
 export function readRowFacts(answer: unknown, workflowId: string): Map<string, RowFacts> {

@@ -23,8 +23,8 @@ export interface GatewayOptions {
   /** Default 7280; 0 takes a free one. */
   port?: number;
   /**
-   * Who may use the gateway, as `readIdentityFile` reads it. Default: everybody is the user who started the gateway,
-   * which is possible on loopback only.
+   * Says who may use the gateway; `readIdentityFile` reads one. Without it, the gateway takes everybody for the user who
+   * started it, and listens on loopback only.
    */
   identity?: Identity;
   /** Finds out who sends a request, in the place of `identity`. */

@@ -24,14 +24,14 @@ export type FieldFormat =
 export interface CardField {
   /** Such as `to` or `items[0].sku`. */
   name: string;
-  /** Of the schema. */
+  /** The title that the tool's schema gives the argument. */
   title?: string;
-  /** Of the schema. */
+  /** The description that the tool's schema gives the argument. */
   description?: string;
   format: FieldFormat;
   /** The exact value. Line feeds and tabs are the value's. */
   value: CardText;
-  /** What the value means, such as `1.5 MiB`. */
+  /** The same value in a form that people read more easily, such as `1.5 MiB` for 1572864 bytes. */
   reading?: string;
 }
 

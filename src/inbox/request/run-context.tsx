@@ -2,11 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ApprovalDetails } from '../../contract.ts';
 import { type EventsSoFar, readRunEvents } from '../api/read-run-events.ts';
 import { Foreign } from '../parts/shown-text.tsx';
+import { temporalHref } from '../parts/temporal-href.ts';
 import { TimelineEvents } from '../parts/timeline-events.tsx';
 import { runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
-import { temporalHref } from './temporal-href.ts';
 
 /** The run that asks: those above it, what happened in it so far, and where Temporal shows it. */
 export function RunContext({ request: { workflowId, lineage, settled } }: { request: ApprovalDetails }) {

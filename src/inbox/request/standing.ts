@@ -7,18 +7,3 @@ export function standingOf({ settled, deadline }: ApprovalDetails, nowMs: number
   if (settled !== undefined) return 'settled';
   return deadline !== null && Date.parse(deadline) <= nowMs ? 'expired' : 'open';
 }
-
-/** What a reviewer decides by, without what may change at any time: votes, seats, the deadline and its settlement. */
-export function decidingTexts(request: ApprovalDetails): string {
-  const {
-    votes: _,
-    approvals: __,
-    delegations: ___,
-    deadline: ____,
-    reviewers: _____,
-    settled: ______,
-    always: _______,
-    ...texts
-  } = request;
-  return JSON.stringify(texts);
-}

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RequestView } from '../../adapters/http/api.ts';
+import { decidingTexts } from '../../core/card/deciding-texts.ts';
 import { ApiProblem, apiPath, getJson } from '../api/fetch-json.ts';
 import { isSame } from '../list/open-rows.ts';
 import { onRequestChange } from '../state/open-requests.ts';
-import { decidingTexts } from './standing.ts';
 
 /** A request as it is shown. */
 export interface ShownRequest {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RunEvents } from '../../../src/gateway.ts';
 import { startGateway } from '../../../src/gateway.ts';
+import { countPolls } from '../../support/count-polls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { openSse, runEventsOf, type SseClient } from '../../support/sse-client.ts';
@@ -169,32 +170,20 @@ test('a nested run, whose id has a slash, is watched as any other', async () => 
 test('fifty viewers have one poller, and none is left afterwards', async () => {
   const run = await world.start(once(pay('bob')));
   await run.open();
-  const { workflowService } = world.client.session.connection;
-  const poll = workflowService.getWorkflowExecutionHistory.bind(workflowService);
-  let [open, most, calls] = [0, 0, 0];
-  workflowService.getWorkflowExecutionHistory = (async (request: { waitNewEvent?: boolean }) => {
-    calls += 1;
-    const waits = request.waitNewEvent === true;
-    if (waits) most = Math.max(most, ++open);
-    try {
-      return await poll(request);
-    } finally {
-      if (waits) open -= 1;
-    }
-  }) as never;
+  const polls = countPolls(world.client);
   try {
     const first = await watch(run);
-    await eventually('the poller waits', () => open === 1);
-    const forOne = calls;
+    await eventually('the poller waits', () => polls.open === 1);
+    const forOne = polls.calls;
     const others = await Promise.all(Array.from({ length: 49 }, () => watch(run)));
     const seen = (viewer: SseClient): boolean => viewer.events.some(({ event }) => event === 'ApprovalRequestEvent');
     await eventually('all have seen it', () => others.every(seen));
-    expect(most).toBe(1);
-    expect(calls).toBe(forOne);
+    expect(polls.most).toBe(1);
+    expect(polls.calls).toBe(forOne);
     await Promise.all([first, ...others].map((viewer) => viewer.close()));
-    await eventually('the poller is gone', () => open === 0);
+    await eventually('the poller is gone', () => polls.open === 0);
   } finally {
-    workflowService.getWorkflowExecutionHistory = poll;
+    polls.stop();
   }
   await world.client.closeRun(run.workflowId);
 });

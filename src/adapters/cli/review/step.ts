@@ -1,4 +1,5 @@
 import type { ApprovalDetails } from '../../../contract.ts';
+import { decidingTexts } from '../../../core/card/deciding-texts.ts';
 import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
 import { requiredLines, type Styling } from './card-lines.ts';
 import { standingOf, waitingRows } from './card-state.ts';
@@ -106,29 +107,15 @@ function read(state: ReviewState, request: ApprovalDetails): Step {
     return { state: { ...state, card: { ...card, unanswered: undefined } }, effects: [] };
   }
   const hasChanged =
-    before === undefined || textsOf(before) !== textsOf(request) || standingOf(card, state.nowMs) !== 'open';
+    before === undefined ||
+    decidingTexts(before) !== decidingTexts(request) ||
+    standingOf(card, state.nowMs) !== 'open';
   const effects: Effect[] =
     before === undefined && request.always !== undefined ? [{ kind: 'read-past', request }] : [];
   const next = { ...card, request, unanswered: undefined };
   if (!hasChanged && request.settled === undefined) return { state: { ...state, card: next }, effects };
-  const reset = textsOf(before) === textsOf(request) ? {} : { scroll: 0, seen: 0 };
+  const reset = before !== undefined && decidingTexts(before) === decidingTexts(request) ? {} : { scroll: 0, seen: 0 };
   return { state: changeView(state, { card: { ...next, ...reset }, dialog: undefined }), effects };
-}
-
-/** What a reviewer decides by, without what may change at any time: votes, seats and the deadline. */
-function textsOf(request: ApprovalDetails | undefined): string {
-  if (request === undefined) return '';
-  const {
-    votes: _,
-    approvals: __,
-    delegations: ___,
-    deadline: ____,
-    reviewers: _____,
-    settled: ______,
-    always: _______,
-    ...texts
-  } = request;
-  return JSON.stringify(texts);
 }
 
 /** A card that could be read stays as it is; one that could not shows what the list knows. */
