@@ -43,7 +43,8 @@ export interface DevServer {
 
 const stopTimeoutMs = 15_000;
 const freePortTries = 3;
-const keptOutput = 4_096;
+const keptOutput = 16_384;
+const panicLine = /^panic: .*$/m;
 
 /**
  * Starts a Temporal dev server on the loopback interface and waits until it answers, with this project's search
@@ -58,11 +59,19 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
     try {
       return await launch(binary, port, uiPort, options);
     } catch (error) {
-      // Another process may have taken a port that we chose; retry with new ones. A requested port is not replaced.
-      const chosenByUs = !options.port || !(options.uiPort ?? 1);
-      if (!chosenByUs || attempt === freePortTries || !String(error).includes('address already in use')) throw error;
+      if (attempt === freePortTries || !lostPort(error as Error)) throw error;
     }
   }
+}
+
+/**
+ * Another process may take a port, of ours or one that the server chooses for its own services, before the server
+ * listens on it. The server says so, or panics without a listener (temporalio/cli#667). Requested ports are not
+ * replaced.
+ */
+function lostPort({ cause }: Error): boolean {
+  const output = (cause as Error).message;
+  return output.includes('address already in use') || panicLine.test(output);
 }
 
 async function makeFolderOf(dbFile: string): Promise<void> {
@@ -109,8 +118,8 @@ async function launch(
     });
   } catch (error) {
     await stop(child, ended);
-    const lastLine = output.trim().split('\n').at(-1);
-    throw unreachable(lastLine || (error as Error).message, error);
+    const reason = panicLine.exec(output)?.[0] ?? output.trim().split('\n').at(-1);
+    throw unreachable(reason || (error as Error).message, new Error(output, { cause: error }));
   }
   return {
     address,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
+import { findTemporal } from '../../src/dev-server/find-temporal.ts';
 import { startDevServer, type DevServer, type DevServerOptions } from '../../src/dev-server/start-dev-server.ts';
 import { isRunning } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';
@@ -74,6 +75,18 @@ describe('a dev server', () => {
     });
   });
 
+  test.each([
+    ['that panics without its listener', 'panic: runtime error\n\ngoroutine 1 [running]:\n\tservice.go:277 +0x287'],
+    ['that finds its port taken', 'listen tcp 127.0.0.1:1: bind: address already in use\nshutting down'],
+  ])('starts another process in place of one %s', async (_case, trace) => {
+    const mark = await mkdtemp(join(folder, 'lost-port-'));
+    const binary = join(mark, 'temporal');
+    const first = `if mkdir "${mark}/tried" 2>/dev/null; then printf '%b\\n' '${trace}' >&2; exit 2; fi`;
+    await writeFile(binary, `#!/bin/sh\n${first}\nexec "${await findTemporal()}" "$@"\n`, { mode: 0o755 });
+    const server = await start({ uiPort: null, binary });
+    expect(await isRunning(server.pid)).toBe(true);
+  });
+
   test('leaves no process after stop, which can be called again', async () => {
     const server = await start({ uiPort: null });
     expect(await isRunning(server.pid)).toBe(true);
@@ -133,6 +146,11 @@ describe('a dev server that cannot start reports it in one sentence', () => {
       'ends at once, with a reason',
       'echo "first line" >&2\necho "the reason" >&2\nexit 1',
       /did not start: the reason$/,
+    ],
+    [
+      'panics each time',
+      "printf 'panic: no listener\\n\\ngoroutine 1:\\n\\tservice.go:277\\n' >&2\nexit 2",
+      /did not start: panic: no listener$/,
     ],
     ['ends at once, without one', 'exit 3', /did not start: the process ended before it answered$/],
   ])('binary that %s', async (_case, script, message) => {
