@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 import type { Session } from './connect.ts';
+import { untilAborted } from './until-aborted.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
@@ -36,7 +37,7 @@ export async function readPage(
         nextPageToken: after ?? new Uint8Array(),
       }),
     );
-  const answer = await (signal === undefined ? call() : connection.withAbortSignal(signal, call));
+  const answer = await (signal === undefined ? call() : untilAborted(session, signal, call));
   const { history, nextPageToken: next } = answer;
   return { events: history?.events ?? [], ...(next.length > 0 && { next }) };
 }

@@ -5,6 +5,7 @@ import { ProblemError, isProblemCode } from '../core/base/problem.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { Session } from './connect.ts';
 import { translateServerError, unreadAnswer } from '../connection/server-error.ts';
+import { untilAborted } from './until-aborted.ts';
 
 interface ResultOptions {
   timeoutMs?: number;
@@ -37,7 +38,7 @@ export async function endOfWorkflow(
     ...(signal === undefined ? [] : [signal]),
   ];
   try {
-    const returned: unknown = await session.connection.withAbortSignal(AbortSignal.any(limits), () =>
+    const returned: unknown = await untilAborted(session, AbortSignal.any(limits), () =>
       session.client.workflow.getHandle(workflowId).result(),
     );
     if (isUndecodable(returned))

@@ -18,6 +18,7 @@ import { inParallel } from './in-parallel.ts';
 import { entriesOf } from './journal-of.ts';
 import { gatedRunsQuery } from './list-runs.ts';
 import { listedExecutions } from './listed-executions.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** What a survey reads. */
 export interface SurveyOptions {
@@ -99,7 +100,7 @@ async function surveyedRun(
   signal: AbortSignal,
 ): Promise<SurveyedRun | undefined> {
   try {
-    return await session.connection.withAbortSignal(signal, async () => {
+    return await untilAborted(session, signal, async () => {
       const { executions } = await fetchHistoryChain(session, workflowId, runId);
       await decodeHistory(
         session,
