@@ -179,7 +179,8 @@ test('fifty viewers have one poller, and none is left afterwards', async () => {
     const seen = (viewer: SseClient): boolean => viewer.events.some(({ event }) => event === 'ApprovalRequestEvent');
     await eventually('all have seen it', () => others.every(seen));
     expect(polls.most).toBe(1);
-    expect(polls.calls).toBe(forOne);
+    // The poller itself may ask again, for an event that comes meanwhile; a poller for each viewer asks 49 times more.
+    expect(polls.calls - forOne).toBeLessThan(5);
     await Promise.all([first, ...others].map((viewer) => viewer.close()));
     await eventually('the poller is gone', () => polls.open === 0);
   } finally {
