@@ -8,8 +8,8 @@ import { lookAlikes } from './look-alikes.ts';
 /** Matches the escapes in a visible text; nothing else in it has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
 
-/** Matches the parts of a visible text that stay together: an escape, or a character with its combining marks. */
-export const visibleUnit = /\\u\{[0-9A-F]{4,6}\}|[^]\p{M}*/gu;
+/** Matches the parts of a visible text that stay together: an escape or a character, with its combining marks. */
+export const visibleUnit = /(?:\\u\{[0-9A-F]{4,6}\}|[^])\p{M}*/gu;
 
 const layout = new Set(['\n', '\t']);
 
