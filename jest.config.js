@@ -16,7 +16,7 @@ const shared = {
   },
 };
 
-const durableFolders = ['workflows', 'client', 'connection', 'adapters', 'dev-server', 'e2e'];
+const durableFolders = ['workflows', 'client', 'connection', 'adapters', 'dev-server', 'e2e', 'channels', 'examples'];
 
 export default {
   reporters: [

@@ -29,6 +29,7 @@ const workflowRooms = {
   gate: 'the gate: rulings, queries and the index of the inbox',
   guarded: 'the gate for workflows of other authors: guarded activities',
   agent: 'the agent run: turns, tool calls and nested runs',
+  channels: 'the workflow beside a run that carries its requests to channels and brings answers in',
 };
 
 /** The workflow files that may read the clock, and what for. */
@@ -36,6 +37,7 @@ const clockReaders = [
   // Decide by it, in an activation that writes a command.
   'src/workflows/messages/{handlers,pipeline,check-edit}.ts',
   'src/workflows/timing/{deadline-timer,escalation-steps}.ts',
+  'src/workflows/channels/{deliveries,answering}.ts',
   'src/workflows/gate/admit-call.ts',
   'src/workflows/state/reevaluate-open.ts',
   // Stamp journal entries with it.
@@ -110,9 +112,9 @@ function workflowImports(up: string, ...patterns: object[]) {
   const regex = up.replaceAll('.', '\\.');
   return restrictedImports(
     {
-      regex: `^${regex}/activities/`,
+      regex: `^${regex}/(activities|channels)/`,
       allowTypeImports: true,
-      message: 'workflow code takes activities as types only: their effects must not enter the bundle.',
+      message: 'workflow code takes activities and channels as types only: their effects must not enter the bundle.',
     },
     {
       regex: `^${regex}/core/shell/(options|split|unwrap|words|wrappers)\\.ts$`,
@@ -135,6 +137,8 @@ function workflowImports(up: string, ...patterns: object[]) {
         `${up}/contract.ts`,
         `${up}/activities`,
         `${up}/activities/*`,
+        `${up}/channels`,
+        `${up}/channels/**`,
         ...workflowLibraries,
       ],
       workflowSentence,
@@ -356,6 +360,32 @@ export default defineConfig({
       ),
     },
     {
+      files: ['src/channels/**/*.ts'],
+      excludeFiles: ['src/channels/activities/*.ts'],
+      rules: restrictedImports(
+        only(
+          [
+            ...['core', 'client', 'agents'].flatMap((room) => [`../${room}`, `../../${room}`]),
+            '../*',
+            './outgoing/*',
+            '../core/*/*',
+            '../client/*',
+            '../../core/*/*',
+            '../agents/definition-error.ts',
+            '../contract.ts',
+            'node:*',
+            'node:timers',
+            'node:timers/*',
+            'jose',
+            'request-filtering-agent',
+            'string-width',
+            'zod',
+          ],
+          'channels reach reviewers or answer for them: they import core, the contract and the client; what needs a server or a service of its own is an adapter.',
+        ),
+      ),
+    },
+    {
       files: ['src/dev-server/**/*.ts'],
       rules: restrictedImports({
         group: [
@@ -386,7 +416,10 @@ export default defineConfig({
         },
         {
           group: [
-            ...['cli', 'http', 'webhook', 'slack', 'mcp'].flatMap((name) => [`../${name}`, `../${name}/**`]),
+            ...['cli', 'http', 'webhook', 'slack', 'email', 'on-call', 'mcp'].flatMap((name) => [
+              `../${name}`,
+              `../${name}/**`,
+            ]),
             '**/adapters/**',
           ],
           message: 'an adapter never imports another adapter: what two of them need belongs in client or core.',

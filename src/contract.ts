@@ -162,7 +162,17 @@ export const activityNames = {
   loadGate: 'countersign.loadGate',
   verifyCarried: 'countersign.verifyCarried',
   preview: 'countersign.preview',
+  announce: 'countersign.announce',
+  lookAtRequests: 'countersign.lookAtRequests',
+  channelNotify: 'countersign.channelNotify',
+  channelResolve: 'countersign.channelResolve',
+  channelDecide: 'countersign.channelDecide',
+  channelSettled: 'countersign.channelSettled',
 } as const;
+/** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
+export const channelsWorkflowType = 'approvalChannels';
+/** Its one signal: which requests of the run to look at. */
+export const changedName = 'changed';
 
 /**
  * The search attributes that the cluster must have registered, with their types; `client.setUp` and `countersign setup`

@@ -41,7 +41,7 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
   [
     'src/workflows/gate/sample.ts',
     "import { a } from '../../activities/call-tool.ts';",
-    /^workflow code takes activities as types/,
+    /^workflow code takes activities and channels as types/,
   ],
   [
     'src/workflows/gate/sample.ts',
@@ -86,6 +86,10 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
   ['src/client/sample.ts', "import { a } from '@temporalio/worker';", /^the client runs where no worker does/],
   ['src/client/sample.ts', "import { a } from '../workflows/index.ts';", /^the client takes workflows as types/],
   ['src/client/sample.ts', "import type { a } from '../workflows/index.ts';", undefined],
+  ['src/channels/sample.ts', "import { a } from '../client/client.ts';", undefined],
+  ['src/channels/sample.ts', "import { a } from '../core/card/card-of.ts';", undefined],
+  ['src/channels/sample.ts', "import { a } from '../adapters/slack/client.ts';", /^channels reach reviewers/],
+  ['src/channels/sample.ts', "import { a } from '../workflows/index.ts';", /^channels reach reviewers/],
   ['src/dev-server/sample.ts', "import { a } from '../worker.ts';", /^the dev server stands alone/],
   ['src/adapters/cli/sample.ts', "import { a } from './other.ts';", undefined],
   ['src/adapters/cli/sample.ts', "import { a } from '../../client/client.ts';", undefined],

@@ -10,6 +10,7 @@ import { policyDigest } from '../core/policy/policy-digest.ts';
 import { parsePolicy } from '../core/policy-file/parse-policy.ts';
 import { modes } from '../core/policy/modes.ts';
 import { inheritedBeside } from '../core/policy/nesting.ts';
+import type { ChannelRoutes } from '../core/people/channel-routes.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ProblemCode } from '../core/base/problem.ts';
 import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/run-config.ts';
@@ -34,6 +35,8 @@ export interface LoadAgentOptions {
   attributes?: AttributeNames;
   /** Absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
+  /** Absent: the worker has no channels. */
+  routes?: ChannelRoutes;
 }
 
 const text = z.string().max(400_000);
@@ -82,6 +85,7 @@ export function createLoadAgent({
   continueAsNewAfter,
   attributes,
   sizeLimits,
+  routes,
 }: LoadAgentOptions): LoadAgent {
   return async (input) => {
     const { agent: name, policy: document, mode, parent } = checkInput(input);
@@ -119,6 +123,7 @@ export function createLoadAgent({
       attributes,
       redacts: true as const,
       sizeLimits,
+      routes,
     };
     const bytes = Buffer.byteLength(JSON.stringify(config));
     if (bytes > maxConfigBytes) {

@@ -13,7 +13,7 @@ export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
 
 export interface LoadGateOptions extends Pick<
   LoadAgentOptions,
-  'agentPolicies' | 'ceiling' | 'ceilingLines' | 'continueAsNewAfter' | 'attributes'
+  'agentPolicies' | 'ceiling' | 'ceilingLines' | 'continueAsNewAfter' | 'attributes' | 'routes'
 > {
   gated: ReadonlyMap<string, GatedDefinition>;
 }
@@ -41,6 +41,7 @@ export function createLoadGate({
   continueAsNewAfter,
   gated,
   attributes,
+  routes,
 }: LoadGateOptions): LoadGate {
   return async (requested) => {
     const parsed = requestedShape.safeParse(requested);
@@ -57,7 +58,7 @@ export function createLoadGate({
     );
     const digest = policyDigest({ ceiling, run });
     const policies = { ceiling, ceilingLines, run, policyDigest: digest, engine };
-    const limits = { continueAsNewAfter, gated: recorded, attributes };
+    const limits = { continueAsNewAfter, gated: recorded, attributes, routes };
     return { agent, ...policies, ...limits, auditSalt: newAuditSalt(), redacts: true };
   };
 }

@@ -1,4 +1,5 @@
 import { log } from '@temporalio/activity';
+import { announce } from './announce.ts';
 import type { DueStep } from '../core/ledger/escalation.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 
@@ -14,6 +15,8 @@ export interface NotifyInput {
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
   deadline: string | null;
+  /** When the step was due. */
+  dueAt: string;
   /** Puts journal entries into history; the activity does not read them. */
   journal?: JournalEntry[];
 }
@@ -26,10 +29,12 @@ const sentences = {
   escalated: 'An approval request asks more reviewers',
 } as const satisfies Record<DueStep['kind'], string>;
 
-/** The activity `countersign.notify`: reports a step of a waiting request. Its only channel is the worker's log. */
-export const notify: Notify = async (input) => {
-  const { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline } = input;
-  const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-  // The SDK's logger prints undefined fields.
-  log.info(sentences[kind], { step: kind, ...request, ...(to && { to }) });
-};
+/** The activity `countersign.notify`: reports a step of a waiting request in the worker's log, and to its channels. */
+export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
+  return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
+    const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
+    // The SDK's logger prints undefined fields.
+    log.info(sentences[kind], { step: kind, ...request, ...(to && { to }) });
+    if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
+  };
+}

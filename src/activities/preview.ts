@@ -9,7 +9,7 @@ import { fitChanges } from '../core/base/fit-changes.ts';
 import { readChanges } from '../core/base/read-changes.ts';
 import { shortened } from '../core/base/shortened.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { aborted } from './aborted.ts';
+import { aborted } from '../core/base/aborted.ts';
 
 export interface PreviewInput {
   /** For readers of the history. */

@@ -5,6 +5,7 @@ import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
+import { activityNames, channelsWorkflowType } from '../contract.ts';
 import { assessRecorded } from '../core/assess/recorded.ts';
 import { compileAssessRules } from '../core/assess/rule.ts';
 import { callDigest } from '../core/base/digest.ts';
@@ -26,6 +27,15 @@ import { permitOfCall } from './permit-of-call.ts';
 import { runGated } from './run-gated.ts';
 import { refuseSecondStart } from './second-start.ts';
 import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
+
+/** The workflow of a run's channels may use these and nothing else: no tool. */
+const channelActivities: readonly string[] = [
+  activityNames.lookAtRequests,
+  activityNames.channelNotify,
+  activityNames.channelResolve,
+  activityNames.channelDecide,
+  activityNames.channelSettled,
+];
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
@@ -110,7 +120,8 @@ export function secondGate({
       if (workflowExecution === undefined || workflowType === undefined) {
         throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
       }
-      if (!workflowTypes.includes(workflowType)) {
+      const isOfChannels = workflowType === channelsWorkflowType && channelActivities.includes(activityType);
+      if (!isOfChannels && !workflowTypes.includes(workflowType)) {
         throw refused(
           'forbidden',
           `workflow type '${workflowType}' may not use '${activityType}': name it in 'workflowTypes' of the worker`,

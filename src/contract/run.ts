@@ -87,6 +87,8 @@ export interface ApprovalDetails extends ApprovalRequest {
   votes?: ReviewerVote[];
   /** For an open request: the approvals that count so far, and how many are needed. */
   approvals?: { have: number; need: number };
+  /** For an open request: the names of the channels that carry it. Absent: none does. */
+  channels?: string[];
   /** Delegated seats, in the order of delegation. */
   delegations?: { from: string; to: string }[];
   /** For an open request that shows all of its arguments: what an "always" may cover. Absent: the rules admit none. */

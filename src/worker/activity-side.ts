@@ -6,7 +6,7 @@ import { callTool } from '../activities/call-tool.ts';
 import { createCheckEdit } from '../activities/check-edit.ts';
 import { createLoadAgent } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
-import { notify } from '../activities/notify.ts';
+import { createNotify } from '../activities/notify.ts';
 import { createPreview } from '../activities/preview.ts';
 import { readParents } from '../activities/read-parents.ts';
 import { readPolicy } from '../activities/read-policy.ts';
@@ -22,6 +22,8 @@ import { type AttributeNames, defaultAttributeNames } from '../core/base/attribu
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
+import { channelActivities } from '../channels/activities/channel-activities.ts';
+import { channelSetOf } from '../channels/channel-set.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { loadPolicy } from './load-policy.ts';
 import type { PluginOptions } from './plugin-options.ts';
@@ -60,7 +62,9 @@ export function activitySide(
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
   const checkEdit = createCheckEdit(registry, { gated, assessors });
-  const loading = { agentPolicies, ceiling, ceilingLines, continueAsNewAfter, attributes };
+  const channels = channelSetOf(options);
+  const { routes } = channels ?? {};
+  const loading = { agentPolicies, ceiling, ceilingLines, continueAsNewAfter, attributes, routes };
   const activities = {
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
@@ -72,7 +76,8 @@ export function activitySide(
     [activityNames.checkEdit]: checkEdit,
     [activityNames.readPolicy]: readPolicy,
     [activityNames.readParents]: readParents,
-    [activityNames.notify]: notify,
+    [activityNames.notify]: createNotify({ hasChannels: channels !== undefined }),
+    ...channelActivities(channels, names),
     [activityNames.verifyCarried]: verifyCarried,
     [activityNames.preview]: createPreview(registry),
   };

@@ -1,4 +1,5 @@
 import type { Assessor } from '../agents/assessor.ts';
+import type { ChannelOptions } from '../channels/channel-set.ts';
 import type { Agent, Tool } from '../agents/definitions.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { GatedActivities } from '../core/policy/gated-activity.ts';
@@ -6,7 +7,7 @@ import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 
 /** The agents, activities and policy of `CountersignPlugin` and `createWorker`. Every member is optional. */
-export interface PluginOptions {
+export interface PluginOptions extends ChannelOptions {
   /** Default: none. Agents that these call or hand over to are found by themselves. */
   agents?: readonly Agent[];
   /** Tools that no agent has. */
@@ -50,4 +51,8 @@ export const pluginOptionNames: readonly string[] = Object.keys({
   largePayloads: true,
   attributes: true,
   leanBundle: true,
+  channels: true,
+  routes: true,
+  quietHours: true,
+  batchMs: true,
 } satisfies Record<keyof PluginOptions, true>);

@@ -224,9 +224,9 @@ describe('errors are reported before anything is sent', () => {
     ['no grants', () => world.client.revoke(to.workflowId, { grants: [] }), { code: 'invalid_message' }],
     ['no policy', () => world.client.setPolicy(to.workflowId, {}), { code: 'policy_invalid' }],
     [
-      'channels',
+      'channels that are no list',
       () => world.client.setPolicy(to.workflowId, { channels: {} } as never),
-      { message: "'channels' is not supported by this version" },
+      { message: "'channels' must be a list of at most 20 names of channels" },
     ],
     ['a run that does not exist', () => world.client.closeRun(to.workflowId), { code: 'run_not_found' }],
     [

@@ -28,7 +28,7 @@ afterAll(async () => {
 test.each(ofKind('server').map((each) => [each.title, each] as const))(
   '%s prints what it says',
   async (_title, { file, code }) => {
-    if (/(?:approvals|workflow)\.list\(/.test(code)) await stage.openRequest();
+    if (/(?:approvals|workflow)\.list\(|approvalQueue\(/.test(code)) await stage.openRequest();
     const said = printedBy(code);
     expect(said).not.toEqual([]);
     expect(await printsOf(join(path, file))).toEqual(said);

@@ -118,7 +118,8 @@ test.each<[string, unknown, string]>([
   ['a policy that does not load', { policy: { rules: [{ pattern: 'pay', action: 'maybe' }] } }, 'policy_invalid'],
   ['neither policy nor mode', { by: 'ann' }, 'policy_invalid'],
   ['an unknown mode', { mode: 'yolo' }, 'policy_invalid'],
-  ['channels', { mode: 'plan', channels: [] }, 'policy_invalid'],
+  ['a channel that the run does not have', { mode: 'plan', channels: ['fax'] }, 'policy_invalid'],
+  ['channels that are no list', { mode: 'plan', channels: 'all' }, 'policy_invalid'],
   ['a text', 'plan', 'invalid_message'],
   ['an unknown field', { mode: 'plan', force: true }, 'invalid_message'],
 ])('%s: refused, and nothing changes', async (_, message, code) => {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ClientFlags, withClient, withClientFlags, wholeNumber } from './command-line.ts';
+import type { GatewayOptions } from '../../gateway.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
@@ -8,6 +9,7 @@ interface GatewayFlags extends ClientFlags, SignerOptions {
   port: number;
   identity?: string;
   undo: number;
+  channels?: string;
   temporalUi?: string;
   cors?: string[];
 }
@@ -22,6 +24,7 @@ export function addGateway(program: Command): void {
     .option('--host <address>', 'where to listen; other than loopback only with --identity', '127.0.0.1')
     .option('--port <n>', 'its port; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
     .option('--identity <file>', 'who may use it (default: everybody on this machine, as you)')
+    .option('--channels <file>', 'the channel file of the workers: for answers by Slack and webhooks')
     .option('--undo <seconds>', 'how long the inbox holds an approval back', wholeNumber(0, 60), defaultUndo)
     .option('--temporal-ui <url>', "the address of Temporal's UI, for links", webAddress)
     .option('--cors <origins...>', 'origins whose pages may use the API with a bearer token');
@@ -34,12 +37,14 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
   const interrupted = untilInterrupted();
   const { readIdentityFile, startGateway } = await import('../../gateway.ts');
   const identity = file === undefined ? undefined : readIdentityFile(file);
+  const listening = flags.channels === undefined ? {} : await listeningOf(flags.channels);
   await withClient(flags, async (client, output) => {
     const gateway = await startGateway({
       client,
       host,
       port,
       cors,
+      ...listening,
       undoMs: undo * 1_000,
       signer: signerOf(flags).sign,
       log: (line) => output.note(line),
@@ -53,6 +58,13 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
     await interrupted;
     await gateway.stop();
   });
+}
+
+/** The channels whose people answer by way of the gateway. */
+async function listeningOf(file: string): Promise<Pick<GatewayOptions, 'channels' | 'slack'>> {
+  const { readChannels, slackAppOf } = await import('../../channels.ts');
+  const { channels } = await readChannels(file);
+  return { channels, slack: slackAppOf(channels) };
 }
 
 function webAddress(text: string): string {

@@ -74,6 +74,7 @@ export const jsonFields = {
     votes: true,
     delegations: true,
     always: true,
+    channels: true,
     settled: true,
   }),
   grant: fields<Grant>({

@@ -9,7 +9,7 @@ const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
 
 /**
  * Loads the default export `{ agents, tools, policy, … }` of a module, by default of `countersign.config.ts` or `.js`
- * in the current folder. A policy given as a file name is resolved relative to the module. Throws `UsageError`.
+ * in the current folder. A policy and channels given as file names are resolved relative to the module. Throws `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
   const file = configFile(path);
@@ -20,9 +20,19 @@ export async function loadConfig(path: string | undefined): Promise<WorkerOption
   if (typeof config !== 'object' || config === null || !Array.isArray((config as { agents?: unknown }).agents)) {
     throw new UsageError(`${file} must export default { agents: […], tools?, policy? }.`);
   }
-  const options = config as WorkerOptions;
-  const { policy } = options;
-  return policy === undefined ? options : { ...options, policy: besideModule(file, policy) };
+  const { policy, channels, ...options } = config as
+    WorkerOptions | (Omit<WorkerOptions, 'channels'> & { channels: string });
+  return {
+    ...options,
+    ...(policy !== undefined && { policy: besideModule(file, policy) }),
+    ...(typeof channels === 'string' ? await channelsOf(besideModule(file, channels)) : channels && { channels }),
+  };
+}
+
+/** Loaded on demand: most modules have no channel file. */
+async function channelsOf(file: string): Promise<Partial<WorkerOptions>> {
+  const { readChannels } = await import('../../channels.ts');
+  return readChannels(file);
 }
 
 /** The operator's policy of such a module, as a document, a text or a file; undefined without a module or a policy. */
@@ -32,10 +42,10 @@ export async function loadPolicySource(path: string | undefined): Promise<string
   return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
 }
 
-/** A policy given as the name of a file that exists is that file. */
-function besideModule<Source>(file: string, policy: Source): Source | string {
-  const besideIt = typeof policy === 'string' && !policy.includes('\n') ? resolve(dirname(file), policy) : undefined;
-  return besideIt !== undefined && existsSync(besideIt) ? besideIt : policy;
+/** What is given as the name of a file that exists is that file. */
+function besideModule<Source>(file: string, source: Source): Source | string {
+  const besideIt = typeof source === 'string' && !source.includes('\n') ? resolve(dirname(file), source) : undefined;
+  return besideIt !== undefined && existsSync(besideIt) ? besideIt : source;
 }
 
 /** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */

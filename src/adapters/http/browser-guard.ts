@@ -50,6 +50,8 @@ function refusal(site: Site, request: Request, path: string): Problem | undefine
   if (!site.isLocal && /^bearer /i.test(headers.get('authorization') ?? '')) return undefined;
   // A link in the path is a credential that no other page has.
   if (!site.isLocal && path.startsWith('/links/')) return undefined;
+  // Slack signs what it sends, with a secret that no page has.
+  if (!site.isLocal && path === '/slack/interactions') return undefined;
   return isSameOrigin(site, request) ? undefined : otherOrigin;
 }
 

@@ -20,6 +20,7 @@ import { refuseInput } from './refuse-input.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';
 import { approvalRoutes } from './routes/approvals.ts';
+import { channelAnswerRoutes } from './routes/channel-answers.ts';
 import { controlRoutes } from './routes/control.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -31,6 +32,7 @@ import { openApiRoutes } from './routes/openapi.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { runEventRoutes } from './routes/run-events.ts';
 import { runRoutes } from './routes/runs.ts';
+import { slackRoutes } from './routes/slack.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -91,6 +93,8 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.route('/', aiSdkRoutes(gateway));
   app.route('/', inboxFiles(gateway));
   app.route('/', linkRoutes(gateway));
+  app.route('/', channelAnswerRoutes(gateway));
+  app.route('/', slackRoutes(gateway));
   app.route('/', openApiRoutes(app));
   app.notFound(({ req }) => noSuchRoute(app.routes, req.path));
   return app;

@@ -1,4 +1,6 @@
+import type { ChatApp } from '../../channels/chat-app.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
+import type { Channel } from '../../channels/channel.ts';
 import type { Signer } from '../../client/sign-message.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { IdentityService } from './identity/identity-service.ts';
@@ -17,6 +19,10 @@ export interface GatewayContext {
   readonly identity?: IdentityService;
   /** Signs the decisions of authenticated reviewers. Absent: their names are claimed, not verified. */
   readonly signer?: Signer;
+  /** Channels whose receivers post their answers here, by name. */
+  readonly channels: Readonly<Record<string, Channel>>;
+  /** Hears what people answer in Slack. */
+  readonly slack?: ChatApp;
   /** How long the inbox holds an approval back before it sends it, in milliseconds. */
   readonly undoMs: number;
   /** Temporal's UI, such as `http://127.0.0.1:8233`. */

@@ -76,6 +76,12 @@ export const decisionBody = z
   })
   .openapi('DecisionBody');
 
+/** The body of `POST /channels/{channel}/answers/{requestId}`. */
+export const channelAnswer = decisionBody
+  .omit({ decisionId: true, viewed: true })
+  .extend({ requestId, digest, reviewerId: z.string().max(200).optional() })
+  .openapi('ChannelAnswer');
+
 /** The body of `POST /approvals/decide`. */
 export const batchBody = z
   .strictObject({

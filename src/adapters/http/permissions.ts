@@ -17,6 +17,7 @@ export const permissions = {
   'POST /logout': 'signed-in',
   'GET /links/{link}': 'anyone',
   'POST /links/{link}': 'anyone',
+  'POST /channels/{channel}/answers/{requestId}': 'anyone',
   'POST /approvals/{requestId}/links': ['operator'],
   'GET /approvals': readers,
   'GET /approvals/events': readers,
@@ -40,6 +41,10 @@ export const permissions = {
   'GET /runs/{id}/audit': ['operator'],
   'GET /policy': ['operator'],
   'GET /statistics': ['operator'],
+  'POST /slack/interactions': 'anyone',
+  'GET /slack/link': 'anyone',
+  'POST /slack/link': ['reviewer'],
+  'POST /slack/unlink': 'signed-in',
   'POST /ag-ui/{agent}': ['starter'],
   'POST /ai-sdk/{agent}': ['starter'],
 } as const satisfies Record<string, Permission>;

@@ -1,6 +1,8 @@
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
+import type { ChatApp } from '../../channels/chat-app.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
+import type { Channel } from '../../channels/channel.ts';
 import type { Signer } from '../../client/sign-message.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
@@ -31,6 +33,13 @@ export interface GatewayOptions {
   authenticator?: Authenticator;
   /** Signs the decisions of authenticated reviewers; needs `identity` or `authenticator`. */
   signer?: Signer;
+  /** Channels whose receivers post their answers to `/channels/NAME/answers/`, by name. Default: none. */
+  channels?: Readonly<Record<string, Channel>>;
+  /**
+   * Hears what people answer in Slack (docs/slack.md). Needs an `identity` with `public_url` and a key of `sessions`, by
+   * which people link their Slack accounts to themselves.
+   */
+  slack?: ChatApp;
   /** Origins whose pages may use the API with a bearer token, such as `https://app.example.com`. Default: none. */
   cors?: readonly string[];
   /** How long the inbox holds an approval back before it sends it, in milliseconds. Default 5,000. */
@@ -88,12 +97,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const identity =
     options.identity &&
     createIdentityService(options.identity, { isLoopback, namespace: client.session.namespace, log });
+  if (options.slack !== undefined && (site.publicUrl === undefined || identity?.hasSessionKey !== true)) {
+    const message = `Slack needs an identity file with 'public_url' and a key of 'sessions': people link their accounts there.`;
+    throw new ProblemError({ code: 'arguments_invalid', message });
+  }
   const context: GatewayContext = {
     client,
     authenticator: options.authenticator ?? identity?.authenticator ?? localAuthenticator(),
     site,
     identity,
     signer,
+    channels: options.channels ?? {},
+    slack: options.slack,
     undoMs,
     temporalUi,
     limits: { ...defaultLimits, ...options.limits },

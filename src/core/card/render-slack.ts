@@ -19,6 +19,7 @@ import { tableText } from './change-table.ts';
 import { hiddenNote } from './cut-text.ts';
 import {
   type RichElement,
+  richText,
   section,
   preformatted,
   type SlackBlock,
@@ -53,6 +54,34 @@ export function renderSlack(card: Card): SlackMessage[] {
   return [...slackMessages(titleOf(card), groups, title), ...slackMessages(headings.raw, [raw])];
 }
 
+/**
+ * The card in one block of about `most` characters of JSON, for a message about several requests: what the call does,
+ * warnings and arguments, then why, as far as there is room. `whole`: sentence, warnings and arguments are all there.
+ */
+export function renderSlackSummary(card: Card, most: number): { block: SlackBlock; whole: boolean } {
+  const title = section([{ text: titleOf(card), bold: true }]);
+  const deciding = [
+    ...(titleOf(card) === card.sentence.text ? [] : [section(text(card.sentence))]),
+    ...card.warnings.map((each) => section([{ text: `⚠ ${each}` }])),
+    ...argumentRows(card),
+    ...headed(headings.changes, changeElements(card)),
+  ];
+  const all = richText([title], deciding, most);
+  if (card.whole && all.left === 0) {
+    const rest = [...card.why.map(rowElement), section([{ text: timeNote(card) }])];
+    return { block: { type: 'rich_text', elements: richText(all.elements, rest, most).elements }, whole: true };
+  }
+  const note = section([{ text: 'This is a part: the thread has the whole card.', italic: true }]);
+  const { elements } = richText([title, note], deciding, most);
+  return { block: { type: 'rich_text', elements }, whole: false };
+}
+
+/** Rows of a card in one block of about `most` characters of JSON. */
+export function renderSlackRows(rows: readonly CardRow[], most: number): SlackBlock {
+  const [first, ...others] = rows.map(rowElement);
+  return { type: 'rich_text', elements: richText(first === undefined ? [] : [first], others, most).elements };
+}
+
 /** Slack's limit of a header. */
 const longestTitle = 150;
 
@@ -67,12 +96,16 @@ function headed(heading: string, elements: RichElement[]): RichElement[] {
 }
 
 function argumentElements(card: Card): RichElement[] {
+  return headed(headings.arguments, argumentRows(card));
+}
+
+function argumentRows(card: Card): RichElement[] {
   const note = argumentsNote(card);
   const hidden = card.notShown.map((name) => ({ text: name }));
-  return headed(headings.arguments, [
+  return [
     ...(note === '' ? card.arguments.flatMap(fieldElements) : [section([{ text: note }])]),
     ...(hidden.length === 0 ? [] : [rowElement({ label: headings.notShown, texts: hidden })]),
-  ]);
+  ];
 }
 
 function fieldElements(field: CardField): RichElement[] {

@@ -76,6 +76,33 @@ export function slackMessages(
   return blocks.length === 0 ? messages : [...messages, { text: fallbackText(title), blocks }];
 }
 
+/**
+ * The elements of one block: those of `first`, and as many of the others as fit in `most` characters of JSON. `left`: how
+ * many do not.
+ */
+export function richText(
+  first: readonly RichElement[],
+  others: readonly RichElement[],
+  most: number,
+): { elements: RichElement[]; left: number } {
+  const fitting = others.flatMap(fittingElements);
+  let elements = joined(first);
+  for (const [index, element] of fitting.entries()) {
+    const longer = joined([...elements, element]);
+    if (JSON.stringify(longer).length > most || textLength(longer) > longestText) {
+      return { elements, left: fitting.length - index };
+    }
+    elements = longer;
+  }
+  return { elements, left: 0 };
+}
+
+function joined(elements: readonly RichElement[]): RichElement[] {
+  const block: RichElement[] = [];
+  for (const element of elements) append(block, element);
+  return block;
+}
+
 /** Lines that follow one another are one section. */
 function append(block: RichElement[], element: RichElement): void {
   const last = block.at(-1);
@@ -109,7 +136,7 @@ function slices(text: string, most: number): string[] {
   return parts;
 }
 
-/** Slack reads `&`, `<` and `>` of this text as markup. */
-function fallbackText(title: string): string {
+/** A text for a field in which Slack reads `&`, `<` and `>` as markup. */
+export function fallbackText(title: string): string {
   return title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

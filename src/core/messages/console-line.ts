@@ -1,6 +1,12 @@
 /** What one line, typed at a terminal, says about a request. */
 export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
 
+/**
+ * For how long a question has to stand, without an answer that does not count yet, before an answer counts. What is typed
+ * for the request before must never answer this one.
+ */
+export const armingMs = 500;
+
 const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {
   approve: ['a', 'approve', 'yes', 'y'],
   always: ['always'],

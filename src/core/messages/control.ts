@@ -39,11 +39,13 @@ export interface RevokeMessage extends ControlMessage {
   grants: string[] | 'all';
 }
 
-/** Message `setPolicy`: changes the run's side of the policy. `policy`, `mode` or both. */
+/** Message `setPolicy`: changes the run's side of the policy. At least one of them. */
 export interface SetPolicyMessage extends ControlMessage {
   /** A policy document: a policy file, as JSON. */
   policy?: JsonObject;
   mode?: Mode;
+  /** The names of the channels that carry the run's requests from now on; an empty list: none does. */
+  channels?: string[];
 }
 
 /** Message `close`: ends a run. Every member is optional. */
@@ -55,6 +57,8 @@ const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
 /** Prefix of ids that are made from signatures: no message may use it in an id of its own. */
 const bySignature = 'signature:';
 const maxRevoked = 100;
+const maxChannels = 20;
+const longestChannel = 64;
 const longestGrantId = 100;
 /** Characters of JSON: an activity reads it, the run keeps it, and continue-as-new carries it. */
 const longestPolicy = 400_000;
@@ -95,8 +99,12 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   const fields = readFields(value, 'a change of policy', ['policy', 'mode', 'channels']);
   if ('problem' in fields) return fields;
   const { policy, mode, channels, ...signed } = fields.message;
-  if (channels !== undefined) return unfit(`'channels' is not supported by this version`);
-  if (policy === undefined && mode === undefined) return unfit(`a change of policy needs 'policy' or 'mode'`);
+  if (policy === undefined && mode === undefined && channels === undefined) {
+    return unfit(`a change of policy needs 'policy', 'mode' or 'channels'`);
+  }
+  if (channels !== undefined && !isListOfNames(channels)) {
+    return unfit(`'channels' must be a list of at most ${maxChannels} names of channels`);
+  }
   if (policy !== undefined && !isObject(policy)) return unfit(`'policy' must be an object, not ${kindOf(policy)}`);
   if (policy !== undefined && JSON.stringify(policy).length > longestPolicy) {
     return { problem: { code: 'too_large', message: `'policy' is longer than ${longestPolicy} characters of JSON` } };
@@ -110,6 +118,11 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
 export function readClose(value: unknown): Read<CloseMessage> {
   if (value === undefined || value === null) return { message: {} };
   return readFields(value, 'a close', []);
+}
+
+function isListOfNames(value: unknown): value is string[] {
+  if (!Array.isArray(value) || value.length > maxChannels) return false;
+  return value.every((name) => typeof name === 'string' && name !== '' && name.length <= longestChannel);
 }
 
 function isListOfIds(value: unknown): value is string[] {

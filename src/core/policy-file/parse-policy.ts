@@ -3,6 +3,7 @@ import { formatDuration } from '../base/duration.ts';
 import { explainShape, type ShapeProblem } from './explain-shape.ts';
 import { peopleProblems } from './people-problems.ts';
 import { milliseconds, normalForm, placedRules } from './normal-form.ts';
+import { prototypeKeys } from './prototype-keys.ts';
 import { policyShape, type PolicyDocument } from './shape.ts';
 import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
 import { defaultMaxTimeoutMs, type Policy } from '../policy/policy.ts';
@@ -119,17 +120,6 @@ export function formatProblems(file: string, problems: readonly PolicyProblem[])
       return `${file}: ${message}${path === '' ? '' : ` (at ${path})`}`;
     })
     .join('\n');
-}
-
-/** Finds `__proto__`, which zod's maps drop silently. */
-function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): ShapeProblem[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.keys(value).flatMap((key): ShapeProblem[] => {
-    const place = [...path, Array.isArray(value) ? Number(key) : key];
-    if (key === '__proto__' && path.length > 0)
-      return [{ path: place, message: `'__proto__' cannot be a name`, part: 'key' }];
-    return prototypeKeys((value as Record<string, unknown>)[key], place);
-  });
 }
 
 function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): boolean {

@@ -1,6 +1,7 @@
 import type { AttributeNames } from '../base/attribute-names.ts';
 import type { GatedDefinition } from './gated-activity.ts';
 import type { Mode } from './modes.ts';
+import type { ChannelRoutes } from '../people/channel-routes.ts';
 import type { Policy } from './policy.ts';
 import type { RuleLines } from './rule-place.ts';
 import type { ContinueAsNewAfter } from './run-config.ts';
@@ -40,4 +41,6 @@ export interface GateConfig {
   attributes?: AttributeNames;
   /** True: the workflow redacts what reviewers see. Absent in runs of older versions, which do not. */
   redacts?: true;
+  /** Which channels carry its requests. Absent: it has none. */
+  routes?: ChannelRoutes;
 }

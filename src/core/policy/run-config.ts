@@ -1,4 +1,5 @@
 import type { AttributeNames } from '../base/attribute-names.ts';
+import type { ChannelRoutes } from '../people/channel-routes.ts';
 import type { Policy } from './policy.ts';
 import type { RuleLines } from './rule-place.ts';
 import type { SizeLimits } from '../base/size-limits.ts';
@@ -52,6 +53,8 @@ export interface RunConfig extends AgentConfig {
   attributes?: AttributeNames;
   /** True: the run redacts what reviewers see. Absent in runs of older versions, which do not. */
   redacts?: true;
+  /** Which channels carry its requests. Absent: it has none. */
+  routes?: ChannelRoutes;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }

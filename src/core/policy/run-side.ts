@@ -58,6 +58,15 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
 export interface PolicyChange {
   policy?: Policy;
   mode?: Mode;
+  /** The channels that carry the run's requests from now on, in place of its routes. */
+  channels?: readonly string[];
+}
+
+/** The change that counts after another one: channels and policy change apart, so each keeps what the other leaves alone. */
+export function laterChange(change: PolicyChange, earlier: PolicyChange = {}): PolicyChange {
+  const { policy, mode, channels = earlier.channels } = change;
+  const isOfPolicy = policy !== undefined || mode !== undefined;
+  return { ...(isOfPolicy ? { policy, mode } : earlier), channels };
 }
 
 /** The run's side after a change. It replaces any earlier change, so `base` is what the run began with. */

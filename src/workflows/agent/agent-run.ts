@@ -128,7 +128,7 @@ class AgentRun {
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
     const { ceiling, ceilingLines, parents, engine, auditSalt, redacts } = this.#state.config;
-    const { continueAsNewAfter, attributes } = this.#state.config;
+    const { continueAsNewAfter, attributes, routes } = this.#state.config;
     const { agent, run } = this.#agent;
     const { caller, metadata } = this.#input;
     this.#gate.setPolicies({
@@ -147,6 +147,7 @@ class AgentRun {
       continueAsNewAfter,
       attributes,
       redacts,
+      routes,
     });
   }
 
@@ -215,7 +216,7 @@ class AgentRun {
     await this.#gate.drain();
     this.#gate.cancelAll(reason);
     await this.#calls?.untilEnded();
-    await this.#gate.until(() => !this.#gate.busy);
+    await this.#gate.until(() => !this.#gate.busy && !this.#gate.isAnnouncing);
     this.#calls?.answerAll(reason);
     this.#gate.writeLast();
   }
@@ -258,6 +259,7 @@ class AgentRun {
   }
 
   async #end(status: RunStatusName, output: string): Promise<RunResult> {
+    if (this.#gate.isAnnouncing) await this.#gate.until(() => !this.#gate.isAnnouncing);
     this.#ended = status;
     this.#gate.cancelAll('the run ended');
     await this.#gate.drain();

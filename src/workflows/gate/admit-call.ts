@@ -90,7 +90,7 @@ export function admitCall(
   const ruled = { definition, subject, shell, beside, show, assessment: assessed };
   const { lineage = [] } = active.options;
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence, replaces };
-  const record = recordRequest(active.options, { ...asked, redaction, previewTimeoutMs, lineage, atMs });
+  const record = recordRequest(active, { ...asked, redaction, previewTimeoutMs, lineage, atMs });
   state.noteGrowth();
   state.apply({ kind: 'open', atMs, record, ruling });
   return { kind: 'asked', requestId: record.request.requestId };

@@ -14,13 +14,14 @@ import type { RequestRecord, Ledger, SettledRequest } from '../../core/ledger/le
 import { requestInPlaceOf } from '../../core/ledger/ledger-state.ts';
 import { limitsOf, type Limits } from '../../core/policy/limits.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
-import type { PolicyChange } from '../../core/policy/run-side.ts';
+import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import { editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation } from '../sandbox/activation.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 import { GateState } from '../state/gate-state.ts';
 import { receiveMessages, type Messages } from '../messages/receive-messages.ts';
+import { Announcements } from './announcements.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
 import { outputsOf } from './outputs.ts';
 import { Previews } from './previews.ts';
@@ -33,6 +34,7 @@ export class Gate {
   readonly #state: GateState;
   readonly #index: VisibilityIndex;
   readonly #previews: Previews;
+  readonly #announcements: Announcements;
   readonly #messages: Messages;
   readonly #scheduler: Scheduler;
   readonly #closeListeners: (() => void)[] = [];
@@ -51,13 +53,14 @@ export class Gate {
     this.#previews = new Previews(this.#state, () => this.#active?.options.caller);
     this.#messages = receiveMessages(this.#state, {
       policies: () => this.#activePolicies,
-      change: (change) => this.#enforce(this.#activePolicies.options, change),
+      change: (change) => this.#enforce(this.#activePolicies.options, laterChange(change, this.#change)),
       inherit: (parents) => this.#inherit(parents),
       close: () => this.#closeListeners.forEach((listener) => listener()),
       refuseUnknownSignals,
     });
     answerQueries(this.#state, this.#previews, () => this.#active);
-    const outputs = outputsOf(this.#state, this.#messages, this.#index, this.#previews);
+    this.#announcements = new Announcements(this.#state, this.#messages.inFlight, () => this.#active);
+    const outputs = outputsOf(this.#state, this.#messages, this.#index, [this.#previews, this.#announcements]);
     this.#scheduler = new Scheduler(this.#messages.pipeline, outputs);
   }
 
@@ -67,6 +70,7 @@ export class Gate {
     this.#change = snapshot.change;
     this.#index.restore();
     this.#previews.restore(snapshot.previews);
+    this.#announcements.restore(snapshot.announced);
   }
 
   /** Puts the gate under its policies; after a handoff, under those of the other agent. */
@@ -248,6 +252,11 @@ export class Gate {
     return this.#state.takeJournal();
   }
 
+  /** True while the run's channels do not know what has changed. */
+  get isAnnouncing(): boolean {
+    return this.#announcements.isPending;
+  }
+
   /** The rest of the journal, for the payload that ends the run, and the head over all of it. */
   takeLast(): { journal: JournalEntry[]; journalHead?: JournalHead } {
     return { journal: this.takeJournal(), ...this.#state.head };
@@ -263,7 +272,8 @@ export class Gate {
     this.#index.run();
     const { ledger, closing } = this;
     const [journal, previews] = [this.takeJournal(), this.#previews.carried()];
-    const gate = { ledger, journal, ...this.#state.tree, change: this.#change, closing, previews };
+    const announced = this.#announcements.carried();
+    const gate = { ledger, journal, ...this.#state.tree, change: this.#change, closing, previews, announced };
     return { gate, memo: this.#index.memo() };
   }
 

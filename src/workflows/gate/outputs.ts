@@ -3,14 +3,14 @@ import type { GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
 import type { VisibilityIndex } from './visibility-index.ts';
 
-/** Writes the gate's own commands, once no waiter can go on: timer, index and previews, else the journal. */
+/** Writes the gate's own commands, once no waiter can go on: timer, index, previews and announcements, else the journal. */
 export function outputsOf(
   state: GateState,
   { queue, deadlines }: Messages,
   index: VisibilityIndex,
-  previews: ScheduledTask,
+  others: readonly ScheduledTask[],
 ): ScheduledTask {
-  const outputs: ScheduledTask[] = [deadlines, index, previews];
+  const outputs: ScheduledTask[] = [deadlines, index, ...others];
   return {
     get isDue() {
       return queue.needsCommand || (queue.isOpen && outputs.some(({ isDue }) => isDue));

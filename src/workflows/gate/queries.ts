@@ -77,8 +77,9 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
       ...(delegations.length > 0 && { delegations }),
     };
     if (settled !== undefined) return { ...shown, settled };
+    const channels = active()?.channelsOf({ ...found, requestedAt: request.requestedAt }) ?? [];
     const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
-    return { ...shown, approvals: { have, need } };
+    return { ...shown, approvals: { have, need }, ...(channels.length > 0 && { channels }) };
   }
 }
 

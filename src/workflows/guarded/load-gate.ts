@@ -64,7 +64,7 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, ceilingLines, run, engine, auditSalt, continueAsNewAfter, attributes, redacts } = config;
+  const { ceiling, ceilingLines, run, engine, auditSalt, continueAsNewAfter, attributes, redacts, routes } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
@@ -74,6 +74,7 @@ export async function loadGate(
     continueAsNewAfter,
     attributes,
     redacts,
+    routes,
     ...(caller && { caller }),
     ...(metadata && { metadata }),
   });

@@ -87,7 +87,7 @@ export function checkEdit(
       ...(ruling.action === 'ask' && {
         asked: {
           ruling,
-          successor: recordRequest(policies().options, {
+          successor: recordRequest(policies(), {
             callId: found.callId,
             tool,
             args,

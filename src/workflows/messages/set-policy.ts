@@ -40,9 +40,13 @@ export function setPolicyMessages(
     apply: (message, sender, atMs) => {
       const loosened = loosen(message, sender);
       if ('code' in loosened) return refused('', loosened);
-      const { policy: document, mode } = message;
-      if (document === undefined) return follow({ mode });
-      return read(document, (policy) => follow({ policy, mode }));
+      const { policy: document, mode, channels } = message;
+      const unknown = channels?.find((name) => !Object.hasOwn(policies().options.routes?.channels ?? {}, name));
+      if (unknown !== undefined) {
+        return refused('', { code: 'policy_invalid', message: `this run has no channel '${unknown.slice(0, 64)}'` });
+      }
+      if (document === undefined) return follow({ mode, channels });
+      return read(document, (policy) => follow({ policy, mode, channels }));
 
       function follow(next: PolicyChange): Receipt {
         const { reason } = message;

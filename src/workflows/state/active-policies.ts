@@ -1,8 +1,11 @@
-import type { Directories, Ledger } from '../../core/ledger/ledger.ts';
+import type { Directories, Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
 import { compileRules, ruleCase, type Case, type CaseCall, type RunRules } from '../../core/ledger/rule-case.ts';
 import type { Caller } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
+import { type ChannelRoutes, channelTimeoutMs, channelsFor } from '../../core/people/channel-routes.ts';
+import { openedAtMs } from '../../core/ledger/escalation.ts';
+import { reviewersOf } from '../../core/ledger/why-asked.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
@@ -36,7 +39,12 @@ export interface GateOptions {
   attributes?: AttributeNames;
   /** True: the run redacts what reviewers see. Absent in runs of older versions. */
   redacts?: true;
+  /** Which channels carry the run's requests, as recorded in the run. Absent: it has none. */
+  routes?: ChannelRoutes;
 }
+
+/** What says who is asked about a request. */
+type Asked = Pick<RequestRecord, 'terms' | 'delegations' | 'stepsTakenUntilMs'> & { requestedAt: string };
 
 /** A call that the active policies rule on. */
 export interface CallToRule extends CaseCall {
@@ -62,15 +70,37 @@ export class ActivePolicies {
   /** What is redacted for reviewers; undefined: nothing is. */
   readonly redaction: RedactionSettings | undefined;
   readonly #rules: RunRules;
+  readonly #chosen: readonly string[] | undefined;
 
   constructor(options: GateOptions, change: PolicyChange | undefined) {
     const { ceiling, parents, run: base } = options.policies;
     const run = change === undefined ? base : changeRunSide(base, change);
     this.options = options;
+    this.#chosen = change?.channels;
     this.policies = { ceiling, parents, run };
     this.#rules = compileRules(this.policies);
     this.directories = this.#rules.directories;
     this.redaction = options.redacts === true ? redactionSettings(this.policies) : undefined;
+  }
+
+  /**
+   * The channels of a request, by everybody who is asked after the steps that were taken, and everybody to whom a seat was
+   * delegated. It reads no clock: the steps are in the ledger.
+   */
+  channelsOf({ terms, delegations, stepsTakenUntilMs, requestedAt }: Asked): string[] {
+    const { routes } = this.options;
+    if (routes === undefined) return [];
+    const waitedMs = Math.max(0, stepsTakenUntilMs - openedAtMs({ request: { requestedAt } }));
+    const asked = [...reviewersOf(terms, waitedMs), ...delegations.map(({ to }) => to)];
+    const { ceiling, parents = [], run } = this.directories;
+    const directories = [ceiling, ...parents, run].filter((directory) => directory !== undefined);
+    return channelsFor(routes, { asked, directories, chosen: this.#chosen });
+  }
+
+  /** How long the channels of a new request leave it open at most. */
+  channelTimeoutMs(asked: Asked): number {
+    const { routes } = this.options;
+    return (routes && channelTimeoutMs(routes, this.channelsOf(asked))) ?? Infinity;
   }
 
   /** Rules on one call at `atMs`. */

@@ -37,6 +37,8 @@ export interface GateSnapshot {
   closing?: string;
   /** Finished previews of open requests, by request id; the others are asked for again. */
   previews?: Record<string, CallPreview>;
+  /** The channels of each open request, by request id, as the workflow of the channels knows them. */
+  announced?: Record<string, string>;
 }
 
 /** The ledger, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */

@@ -6,7 +6,7 @@ import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
-import type { GateOptions, RuledCase } from './active-policies.ts';
+import type { ActivePolicies, RuledCase } from './active-policies.ts';
 import { redactionFor, redactSummary } from './redact-request.ts';
 
 /** A call to ask about, and everything that is known of it. */
@@ -33,14 +33,19 @@ export interface CallToAsk {
 }
 
 /** Creates the request for a call, without opening it. Its id is new, so nobody can have answered it (I4). */
-export function recordRequest(options: GateOptions, call: CallToAsk): RequestRecord {
+export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestRecord {
   const { tool, args, risk, ruledCase, digest, atMs, latestMs, replaces } = call;
   const { ruling, terms, assessment, redact, limits } = ruledCase;
   // What was found for a policy that no longer redacts stays hidden.
   const redaction = redact === undefined ? call.redaction : redactionFor(call, redact);
   const isHidden = !limits.includeArguments || (redact !== undefined && redaction === undefined);
-  const { agent, caller, metadata } = options;
-  const endMs = Math.min(atMs + (terms.timeoutMs ?? Infinity), latestMs ?? Infinity);
+  const { agent, caller, metadata } = active.options;
+  const waiting = { terms, delegations: [], stepsTakenUntilMs: atMs - 1 };
+  const timeoutMs = Math.min(
+    terms.timeoutMs ?? Infinity,
+    active.channelTimeoutMs({ ...waiting, requestedAt: iso(atMs) }),
+  );
+  const endMs = Math.min(atMs + timeoutMs, latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
   return {
     callId: call.callId,
@@ -72,13 +77,11 @@ export function recordRequest(options: GateOptions, call: CallToAsk): RequestRec
       shown: 'all',
       ...(!isHidden && shownArguments(args, ruledCase.show, redaction?.values)),
     },
-    terms,
+    ...waiting,
     votes: [],
-    delegations: [],
     hidden: isHidden ? true : undefined,
     redaction,
     previewTimeoutMs: call.previewTimeoutMs,
-    stepsTakenUntilMs: atMs - 1,
     ruled: call.ruled,
   };
 }

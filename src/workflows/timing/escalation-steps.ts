@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Notify } from '../../activities/notify.ts';
 import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
-import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { iso, type RequestRecord } from '../../core/ledger/ledger.ts';
 import { reviewersOf } from '../../core/ledger/why-asked.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
@@ -35,9 +35,9 @@ export class EscalationSteps {
   }
 
   /** A failed notification neither fails the run nor holds it up: the inbox shows the request anyway. */
-  async #tell({ request }: RequestRecord, { kind, to }: DueStep, reviewers: string[]): Promise<void> {
+  async #tell({ request }: RequestRecord, { kind, to, dueMs }: DueStep, reviewers: string[]): Promise<void> {
     const { workflowId, requestId, toolName, agentName, deadline } = request;
-    const input = { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline };
+    const input = { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt: iso(dueMs) };
     try {
       const journal = this.#state.takeJournal();
       await notify.executeWithOptions({ summary: `${kind}: approval of ${toolName}` }, [{ ...input, journal }]);

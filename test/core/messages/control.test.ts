@@ -71,7 +71,7 @@ describe('invalid ones are refused in one sentence', () => {
     ['readRevoke', { grants: [] }, noGrants],
     ['readRevoke', { grants: [7] }, noGrants],
     ['readRevoke', { grants: Array.from({ length: 101 }, String) }, noGrants],
-    ['readSetPolicy', {}, "a change of policy needs 'policy' or 'mode'", 'policy_invalid'],
+    ['readSetPolicy', {}, "a change of policy needs 'policy', 'mode' or 'channels'", 'policy_invalid'],
     [
       'readSetPolicy',
       { mode: 'lax' },
@@ -79,7 +79,14 @@ describe('invalid ones are refused in one sentence', () => {
       'policy_invalid',
     ],
     ['readSetPolicy', { policy: 'x' }, "'policy' must be an object, not a string", 'policy_invalid'],
-    ['readSetPolicy', { mode: 'plan', channels: {} }, "'channels' is not supported by this version", 'policy_invalid'],
+    ...[{}, [''], [7], Array.from({ length: 21 }, String), ['x'.repeat(65)]].map(
+      (channels): [keyof typeof readers, unknown, string, string] => [
+        'readSetPolicy',
+        { channels },
+        "'channels' must be a list of at most 20 names of channels",
+        'policy_invalid',
+      ],
+    ),
     ['readClose', 'now', 'a close is an object, not a string'],
     ['readClose', { grants: 'all' }, "unknown field 'grants'"],
   ])('%s %j', (reader, value, message, code = 'invalid_message') => {

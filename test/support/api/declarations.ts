@@ -10,6 +10,7 @@ export const entries = {
   'countersign/worker': 'worker',
   'countersign/client': 'client',
   'countersign/gateway': 'gateway',
+  'countersign/channels': 'channels',
   'countersign/codec': 'codec',
 } as const;
 

@@ -1,8 +1,7 @@
 /** When a key counts. A key that is meant for the request before must never answer this one. */
+import { armingMs } from '../../../core/messages/console-line.ts';
 import type { ReviewState } from './review-state.ts';
 
-/** For how long a view has to be on the screen, without a key that does not count yet, before its keys count. */
-export const armingMs = 500;
 /**
  * The same for the key that gave the last answer. A key that is held down begins to repeat after up to a second, and
  * stays without effect as long as it repeats.

@@ -4,9 +4,9 @@ import { basename, dirname, resolve } from 'node:path';
 import { ProblemError } from '../../../core/base/problem.ts';
 import { parseDuration } from '../../../core/base/parse-duration.ts';
 import { instantMs } from '../../../core/messages/control.ts';
+import { explainWithoutValues } from '../../../core/policy-file/explain-without-values.ts';
 import { readPolicyText } from '../../../core/policy-file/text.ts';
 import type { Identity, OpenIdSettings } from './identity.ts';
-import { identityProblems } from './identity-problems.ts';
 import { type IdentityDocument, identityShape } from './identity-shape.ts';
 import { personName } from './person-name.ts';
 import { shortestToken, type TokenEntry } from './token-list.ts';
@@ -39,7 +39,11 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   const shaped = identityShape.safeParse(read.value);
   if (!shaped.success) {
     throw invalid(
-      identityProblems(shaped.error, read.value).map(({ path: place, message, part }) => {
+      explainWithoutValues(shaped.error, {
+        document: read.value,
+        shape: identityShape,
+        what: 'an identity file',
+      }).map(({ path: place, message, part }) => {
         const { line, column } = read.placeOf(place, part);
         return `${file}:${line}:${column} ${message}`;
       }),
@@ -76,7 +80,8 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     publicUrl: document.public_url === undefined ? undefined : new URL(document.public_url).origin,
     tokens,
     oidc: document.oidc && settingsOf(document.oidc, (name) => secretOf(name, ['oidc', 'client_secret_env'], 1)),
-    sessionKey: sessionKeyOf(document.sessions, path, (name) => secretOf(name, ['sessions', 'key_env'], shortestKey)),
+    sessionKey: keyOf(document.sessions, path, (name) => secretOf(name, ['sessions', 'key_env'], shortestKey)),
+    linkKey: keyOf(document.links, path, (name) => secretOf(name, ['links', 'key_env'], shortestKey)),
     sessionMs: lifetimeOf(document.sessions?.lifetime),
   };
 }
@@ -96,12 +101,12 @@ function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name
   };
 }
 
-function sessionKeyOf(
-  sessions: IdentityDocument['sessions'],
+function keyOf(
+  place: IdentityDocument['sessions'] | IdentityDocument['links'],
   path: string,
   secretOf: (name: string) => string,
 ): KeyObject | undefined {
-  const { key_env: name, key_file: keyFile } = sessions ?? {};
+  const { key_env: name, key_file: keyFile } = place ?? {};
   if (name !== undefined) return secretKey(secretOf(name));
   if (keyFile === undefined) return undefined;
   const text = textOf(resolve(dirname(path), keyFile), keyFile).trim();

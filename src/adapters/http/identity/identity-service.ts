@@ -1,10 +1,10 @@
+import { createSeals, type Seals } from '../../../channels/sealed-text.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import type { Authenticator } from '../authenticator.ts';
 import type { Principal } from '../principal.ts';
 import { createCookies, type Cookies } from './cookies.ts';
 import type { Identity } from './identity.ts';
 import { openId, type OpenId } from './open-id.ts';
-import { createSeals, type Seals } from './sealed-text.ts';
 import { createSessions, principalOf, type Sessions } from './sessions.ts';
 import { findToken, type TokenEntry } from './token-list.ts';
 
@@ -18,8 +18,10 @@ export interface IdentityService {
   readonly openId?: OpenId;
   /** True: browsers can sign in here. */
   readonly canSignIn: boolean;
-  /** True: sessions and links outlive this process. */
-  readonly hasKey: boolean;
+  /** True: links outlive this process. */
+  readonly hasLinkKey: boolean;
+  /** True: sessions, and the accounts that people link to themselves, outlive this process. */
+  readonly hasSessionKey: boolean;
   /** The entry of a token. Throws `unauthenticated`. */
   readonly tokenOf: (token: string) => TokenEntry;
 }
@@ -32,8 +34,8 @@ interface Place {
 }
 
 export function createIdentityService(identity: Identity, { isLoopback, namespace, log }: Place): IdentityService {
-  const { publicUrl, tokens, oidc, sessionKey, sessionMs } = identity;
-  const seals = createSeals(sessionKey, JSON.stringify([publicUrl ?? '', namespace]));
+  const { publicUrl, tokens, oidc, sessionKey, linkKey = sessionKey, sessionMs } = identity;
+  const seals = createSeals({ secret: sessionKey, linkSecret: linkKey, publicUrl, namespace });
   const cookies = createCookies(publicUrl?.startsWith('https:') ?? false);
   const sessions = createSessions({ seals, cookies, tokens, lifetimeMs: sessionMs });
   const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, log) : undefined;
@@ -66,7 +68,8 @@ export function createIdentityService(identity: Identity, { isLoopback, namespac
     seals,
     openId: provider,
     canSignIn,
-    hasKey: sessionKey !== undefined,
+    hasLinkKey: linkKey !== undefined,
+    hasSessionKey: sessionKey !== undefined,
     tokenOf,
     authenticator: {
       // A credential that was sent on purpose must hold, on every route. A browser sends its cookie by itself: one that

@@ -76,11 +76,18 @@ const sessions = z
     error: 'must have one of key_env and key_file',
   });
 
+const links = z
+  .strictObject({ key_env: variable.optional(), key_file: text.optional() })
+  .refine(({ key_env: env, key_file: file }) => (env === undefined) !== (file === undefined), {
+    error: 'must have one of key_env and key_file',
+  });
+
 /** The document of an identity file. */
 export const identityShape = z
   .strictObject({
     public_url: origin.optional(),
     sessions: sessions.optional(),
+    links: links.optional(),
     tokens: z.array(token).max(1_000, 'must have at most 1000 items').optional(),
     oidc: oidc.optional(),
   })

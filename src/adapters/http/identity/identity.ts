@@ -10,6 +10,8 @@ export interface Identity {
   readonly oidc?: OpenIdSettings;
   /** Absent: a key of this process, with which sessions end when the gateway does. */
   readonly sessionKey?: KeyObject;
+  /** Absent: links have the key of sessions. */
+  readonly linkKey?: KeyObject;
   readonly sessionMs: number;
 }
 

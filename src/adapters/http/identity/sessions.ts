@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose';
 import { isRole, type Principal } from '../principal.ts';
 import type { Person } from './claims.ts';
 import type { Cookies } from './cookies.ts';
-import type { Seals } from './sealed-text.ts';
+import type { Seals } from '../../../channels/sealed-text.ts';
 import { findHash, type TokenEntry } from './token-list.ts';
 
 /** Sessions of browsers. A gateway keeps none: what a session says is sealed in its cookie. */
@@ -13,9 +13,16 @@ export interface Sessions {
   ofToken(token: TokenEntry): Promise<string>;
   /** Undefined if the request has no session that holds. */
   principalOf(request: Request): Promise<Principal | undefined>;
+  /** What the request's session says, to be sealed for another purpose; undefined if it has none that holds. */
+  credentialOf(request: Request): Promise<Credential | undefined>;
+  /** Who that is now; undefined if its token is gone. */
+  holderOf(credential: JWTPayload): Principal | undefined;
   /** The `Set-Cookie` that ends the session in this browser. */
   end(): string;
 }
+
+/** How somebody signed in: as a person of the identity provider, or with a token, of which this is the SHA-256. */
+export type Credential = { person: Person } | { token: string };
 
 interface SessionOptions {
   seals: Seals;
@@ -29,19 +36,30 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);
     return cookies.set('session', await seals.seal('session', content, expiresMs), expiresMs);
   };
+  const contentOf = async (request: Request): Promise<JWTPayload | undefined> => {
+    const cookie = cookies.read(request, 'session');
+    return cookie === undefined ? undefined : seals.open('session', cookie);
+  };
+  // What a token may is read from the file again: a token that is removed ends its sessions.
+  const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
+    const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
+    const person = entry ?? (token === undefined ? (named as Person | undefined) : undefined);
+    return person && principalOf(person, 'session');
+  };
   return {
     ofPerson: ({ id, roles, groups }) => begin({ person: { id, roles, groups } }),
     ofToken: ({ hash, expiresMs }) => begin({ token: hash.toString('base64url') }, expiresMs),
     principalOf: async (request) => {
-      const cookie = cookies.read(request, 'session');
-      const content = cookie === undefined ? undefined : await seals.open('session', cookie);
-      if (content === undefined) return undefined;
-      // What a token may is read from the file again: a token that is removed ends its sessions.
-      const { token } = content;
-      const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
-      const person = entry ?? (token === undefined ? (content['person'] as Person | undefined) : undefined);
-      return person && principalOf(person, 'session');
+      const content = await contentOf(request);
+      return content && holderOf(content);
     },
+    credentialOf: async (request) => {
+      const content = await contentOf(request);
+      if (content === undefined || holderOf(content) === undefined) return undefined;
+      const { person, token } = content;
+      return (token === undefined ? { person } : { token }) as Credential;
+    },
+    holderOf,
     end: () => cookies.remove('session'),
   };
 }

@@ -44,8 +44,8 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
 }
 
 /** Why a link leads nowhere. */
-export function linkProblemPage({ code, message }: Problem): Response {
-  return htmlResponse('No answer was given', notice('No answer was given', message, 'alert'), problemStatus[code]);
+export function linkProblemPage({ code, message }: Problem, heading = 'No answer was given'): Response {
+  return htmlResponse(heading, notice(heading, message, 'alert'), problemStatus[code]);
 }
 
 function notice(heading: string, sentence: string, role: 'status' | 'alert'): string {

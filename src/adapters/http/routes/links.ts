@@ -1,5 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from '../../../client/require-gated.ts';
+import { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from '../../../channels/answer-link.ts';
 import type { ApprovalDetails } from '../../../contract.ts';
 import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
 import { json } from '../answer-shapes.ts';
@@ -11,7 +12,6 @@ import { wantsHtml } from '../html-response.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import { personName } from '../identity/person-name.ts';
 import { body, inRun, requestParams } from '../input-shapes.ts';
-import { decisionIdOf, linkExpiry, openLink, sealLink, type Link } from '../links/link.ts';
 import { answeredPage, earlierPage, linkProblemPage, questionPage } from '../links/link-page.ts';
 import type { Principal } from '../principal.ts';
 import { principalOf } from '../principal-of.ts';
@@ -63,8 +63,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { requestId } = context.req.valid('param');
       const { workflowId: knownRun } = context.req.valid('query');
       const { reviewer, digest: seen, expiresAt } = context.req.valid('json');
-      const origin = ownOrigin(site, context.req.raw);
-      const { seals } = linksOf(identity, origin);
+      const { seals, origin } = linksOf(identity, ownOrigin(site, context.req.raw));
       const { name, problem } = personName(reviewer);
       if (name === undefined) throw new ProblemError({ code: 'arguments_invalid', message: `'reviewer' ${problem}.` });
       if (knownRun !== undefined) await requireGated(client.session, knownRun);
@@ -78,7 +77,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { workflowId } = request;
       const link = await sealLink(seals, { requestId, workflowId, digest: request.digest, reviewer: name }, expiresMs);
       log(`${maker.id} made a link for ${name} to request ${requestId}.`);
-      const made = { url: `${origin}/links/${link}`, expiresAt: new Date(expiresMs).toISOString() };
+      const made = { url: linkUrl(origin, link), expiresAt: new Date(expiresMs).toISOString() };
       return context.json(made satisfies MadeLink, 201);
     })
     .openapi(show, (context) =>
@@ -114,9 +113,12 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     );
 }
 
-function linksOf(identity: IdentityService | undefined, origin: string | undefined): IdentityService {
-  if (identity?.hasKey && origin !== undefined) return identity;
-  const message = `This gateway makes no links: its identity file needs 'public_url' and a key of 'sessions'.`;
+function linksOf(
+  identity: IdentityService | undefined,
+  origin: string | undefined,
+): Pick<IdentityService, 'seals'> & { origin: string } {
+  if (identity?.hasLinkKey && origin !== undefined) return { seals: identity.seals, origin };
+  const message = `This gateway makes no links: its identity file needs 'public_url' and a key of 'links' or 'sessions'.`;
   throw new ProblemError({ code: 'forbidden', message });
 }
 

@@ -1,7 +1,8 @@
 /** What keys do in `countersign review`, without a terminal: each test plays events at given times. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { armingAgainMs, armingMs } from '../../../../src/adapters/cli/review/arming.ts';
+import { armingAgainMs } from '../../../../src/adapters/cli/review/arming.ts';
+import { armingMs } from '../../../../src/core/messages/console-line.ts';
 import type { KeyPress } from '../../../../src/adapters/cli/review/key-press.ts';
 import { frameOf } from '../../../../src/adapters/cli/review/layout.ts';
 import {

@@ -19,7 +19,7 @@ describe('refused, with line and column', () => {
   test.each<[string, string]>([
     ['{}', `identity.yaml:1:1 an identity file must have tokens or oidc: without them nobody can use the gateway`],
     ['tokens: []', `must have tokens or oidc`],
-    ['tokns: []', `identity.yaml:1:1 unknown key 'tokns'; known here are public_url, sessions, tokens, oidc`],
+    ['tokns: []', `identity.yaml:1:1 unknown key 'tokns'; known here are public_url, sessions, links, tokens, oidc`],
     [`tokens:\n  - { id: ann, roles: [viewer] }`, `identity.yaml:2:5 'tokens' item 1 must have one of sha256 and env`],
     [`tokens: [{ id: ann, sha256: ${hash}, env: X, roles: [] }]`, `must have one of sha256 and env`],
     [
@@ -51,6 +51,8 @@ describe('refused, with line and column', () => {
     [`sessions: { lifetime: 60d }\ntokens: [${token}]`, `'lifetime' must be a duration from 1m to 30d`],
     [`sessions: { key_env: K }\ntokens: [${token}]`, `identity.yaml:1:22 the environment variable K is not set`],
     [`sessions: { key_file: none.key }\ntokens: [${token}]`, `none.key cannot be read: there is no such file`],
+    [`links: {}\ntokens: [${token}]`, 'must have one of key_env and key_file'],
+    [`links: { key_env: K }\ntokens: [${token}]`, `identity.yaml:1:19 the environment variable K is not set`],
     [`tokens: &x [${token}]`, `anchors and aliases are not part of an identity file`],
     [`tokens: [`, `the text is not YAML 1.2`],
   ])('%s', (source, expected) => expect(refusal(source)).toContain(expected));

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createSeals } from '../../../../src/adapters/http/identity/sealed-text.ts';
-import { type Link, sealLink } from '../../../../src/adapters/http/links/link.ts';
+import { type Link, sealLink } from '../../../../src/channels/answer-link.ts';
+import { createSeals } from '../../../../src/channels/sealed-text.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
@@ -58,7 +58,11 @@ async function linkFor(reviewer: string, { run, requestId }: Asked, more: object
 
 /** The path of a link that somebody with the gateway's key makes. */
 async function sealed(link: Link, expiresMs = Date.now() + 60_000, of = { secret, url: publicUrl }): Promise<string> {
-  const seals = createSeals(createSecretKey(Buffer.from(of.secret)), JSON.stringify([of.url, 'default']));
+  const seals = createSeals({
+    secret: createSecretKey(Buffer.from(of.secret)),
+    publicUrl: of.url,
+    namespace: 'default',
+  });
   return `/links/${await sealLink(seals, link, expiresMs)}`;
 }
 
@@ -174,7 +178,7 @@ describe('refused', () => {
   test('expired, of another key, of another gateway, made for a session; a link is no session either', async () => {
     const asked = await ask();
     const link = { ...asked, workflowId: asked.run.workflowId, reviewer: 'ann', run: undefined };
-    const seals = createSeals(createSecretKey(Buffer.from(secret)), JSON.stringify([publicUrl, 'default']));
+    const seals = createSeals({ secret: createSecretKey(Buffer.from(secret)), publicUrl, namespace: 'default' });
     const person = { id: 'ann', roles: ['reviewer'], groups: [] };
     for (const path of [
       await sealed(link, Date.now() - 5_000),

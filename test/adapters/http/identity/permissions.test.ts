@@ -13,6 +13,7 @@ const values: Record<string, string> = {
   grantId: 'grant-1',
   agent: 'none',
   link: 'none',
+  channel: 'none',
 };
 
 let world: GatewayWorld;
@@ -111,5 +112,8 @@ test('the table, as it is meant', () => {
     'POST /login/token',
     'GET /links/{link}',
     'POST /links/{link}',
+    'POST /channels/{channel}/answers/{requestId}',
+    'POST /slack/interactions',
+    'GET /slack/link',
   ]);
 });

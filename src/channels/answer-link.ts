@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { ApprovalDetails } from '../../../contract.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
-import { instantMs } from '../../../core/messages/control.ts';
-import type { Seals } from '../identity/sealed-text.ts';
+import type { ApprovalDetails } from '../contract.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import { instantMs } from '../core/messages/control.ts';
+import type { Seals } from './sealed-text.ts';
 
 /** What a link is good for: one answer of one person to one request, as it was when the link was made. */
 export interface Link {
@@ -30,6 +30,11 @@ export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, want
 
 export function sealLink(seals: Seals, link: Link, expiresMs: number): Promise<string> {
   return seals.seal('link', { ...link }, expiresMs);
+}
+
+/** Where a link leads. The page there decides nothing: only its form does. */
+export function linkUrl(origin: string, link: string): string {
+  return `${origin}/links/${link}`;
 }
 
 /** Throws a `ProblemError` (`forbidden`) for a link that is not valid, or not any more. */

@@ -1,0 +1,27 @@
+/**
+ * A run that becomes stricter, and another channel, while it runs. What is open is ruled on again at once.
+ *
+ *   countersign worker examples/channels/development.ts
+ *   node examples/channels/switching.ts WORKFLOW_ID
+ *
+ * In your own project, import from 'countersign/client'.
+ */
+import { type CountersignClient, createClient } from '../../src/client.ts';
+
+/** Before a delicate phase: ask about everything of medium severity or more. */
+export async function tighten(client: CountersignClient, workflowId: string) {
+  return client.setPolicy(workflowId, { mode: 'confirm_medium_and_up', by: 'rita', reason: 'A delicate phase' });
+}
+
+/** The night: nobody is asked any more. What is open is denied, and so is what would ask. */
+export async function closeShop(client: CountersignClient, workflowId: string) {
+  return client.setPolicy(workflowId, { mode: 'headless', by: 'rita', reason: 'The shop is closed' });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const client = await createClient();
+  const [, , workflowId = '', what] = process.argv;
+  const { message, settled = [] } = await (what === 'close' ? closeShop : tighten)(client, workflowId);
+  console.log(message, settled);
+  await client.close();
+}

@@ -1,0 +1,17 @@
+/**
+ * Whoever sits at the terminal of the worker is asked: [a]pprove, [A]lways, [d]eny or [s]kip, and Enter.
+ *
+ *   countersign worker examples/channels/terminal.ts
+ *   countersign run shop --input 'My lamp came broken'
+ *
+ * The second command needs a terminal of its own. In your own project, import from 'countersign/channels'.
+ */
+import { consoleChannel } from '../../src/channels.ts';
+import { policy, shop } from './shop.ts';
+
+export default {
+  agents: [shop],
+  policy,
+  // A request that nobody answers within two minutes expires.
+  channels: { terminal: consoleChannel({ timeoutMs: 120_000 }) },
+};

@@ -1,0 +1,165 @@
+import { createSecretKey } from 'node:crypto';
+import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
+import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
+import { gatewayOrigin } from '../../channels/gateway-origin.ts';
+import { inboxUrl } from '../../channels/inbox-url.ts';
+import { createSeals, type Seals } from '../../channels/sealed-text.ts';
+import { connectionSettings } from '../../connection/connection-settings.ts';
+import type { Settlement } from '../../contract.ts';
+import { severityRank } from '../../core/assess/assessment.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { Json, Severity } from '../../core/base/tool-call.ts';
+import { addressOf, peopleOf, senderOf } from './mail-addresses.ts';
+import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
+import { type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
+import { continued, firstMessage, markOf, messageId, messageOf, readThread } from './mail-thread.ts';
+import { recentIds } from './recent-ids.ts';
+import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
+
+/** Options of `emailChannel`. */
+export interface EmailOptions {
+  transport: MailTransport;
+  /** `approvals@example.com`, or `Approvals <approvals@example.com>`. */
+  from: string;
+  /** The gateway's `public_url`. */
+  gatewayUrl: string;
+  /** Reviewers by name, with an address or with `{ address, groups }`. Each gets a mail of their own. */
+  people?: Readonly<Record<string, string | MailedPerson>>;
+  /** Addresses that several people read. They get every mail, with a link to the inbox and none that answers. */
+  to?: readonly string[];
+  /**
+   * The gateway's key for links, of at least 32 characters: `links` or `sessions` of its identity file. Default: mails
+   * have a link to the inbox only.
+   */
+  linkKey?: string;
+  /** The namespace of the runs, which is part of the key. Default: as for a client. */
+  namespace?: string;
+  /** Of requests that are more severe, mails say only that they wait in the inbox. Default `critical`. */
+  highestSeverity?: Severity;
+}
+
+const shortestKey = 32;
+
+/**
+ * Sends a request by mail (docs/email.md): to each reviewer the card and a link that answers once, by a form on the
+ * gateway's page. SMTP has no idempotency key, so a mail whose worker is lost may come twice, with the same `Message-ID`.
+ * Throws `policy_invalid` for options that cannot work. Needs the package `nodemailer`.
+ *
+ * @example See {@link readChannels}, which makes it from a file.
+ */
+export function emailChannel(options: EmailOptions): Channel {
+  const { linkKey, namespace, highestSeverity = 'critical' } = options;
+  const origin = gatewayOrigin(options.gatewayUrl);
+  const from = senderOf(options.from);
+  const [, domain] = from.address.split('@') as [string, string];
+  const people = peopleOf(options.people ?? {});
+  const shared = (options.to ?? []).map((address) => addressOf(address));
+  if (people.size + shared.length === 0) throw refused(`A mail channel needs 'people' or 'to'.`);
+  const server = openMailServer(options.transport);
+  const seals = linkKey === undefined ? undefined : sealsOf(linkKey, origin, namespace);
+  const handedIn = recentIds();
+
+  async function linkFor(request: ChannelRequest, reviewer: string): Promise<AnswerLink | undefined> {
+    if (seals === undefined) return undefined;
+    const { requestId, workflowId, digest } = request;
+    const expiresMs = linkExpiry(request, undefined);
+    const link = await sealLink(seals, { requestId, workflowId, digest, reviewer }, expiresMs);
+    return { url: linkUrl(origin, link), reviewer, expiresMs };
+  }
+
+  /** Sends to each recipient what `contentFor` gives. Returns the marks of those whom it reached. */
+  async function sendAll(
+    recipients: readonly Recipient[],
+    { key, sent, signal }: Pick<NotifyContext, 'key' | 'sent' | 'signal'>,
+    contentFor: (recipient: Recipient, isReply: boolean) => Promise<MailContent>,
+  ): Promise<{ reached: string[]; refused: number }> {
+    const thread = readThread(sent);
+    const message = messageOf(key);
+    const reached: string[] = [];
+    const refusals: RecipientRefused[] = [];
+    for (const recipient of recipients) {
+      signal.throwIfAborted();
+      const mark = markOf(recipient);
+      const id = messageId(message, mark, domain);
+      const first = firstMessage(thread, mark);
+      const inReplyTo = first === undefined ? undefined : messageId(first, mark, domain);
+      try {
+        if (!handedIn.has(id)) {
+          const content = await contentFor(recipient, inReplyTo !== undefined);
+          await server.send({ to: recipient.address, from, ...content, messageId: id, inReplyTo });
+          handedIn.add(id);
+        }
+        reached.push(mark);
+      } catch (error) {
+        if (!(error instanceof RecipientRefused)) throw error;
+        refusals.push(error);
+      }
+    }
+    // Refused for now, such as by greylisting, or nobody was reached: another attempt is worth it.
+    const refusal = refusals.find(({ forGood }) => !forGood) ?? (reached.length === 0 ? refusals[0] : undefined);
+    if (refusal !== undefined) throw refusal;
+    return { reached, refused: refusals.length };
+  }
+
+  function isShown({ assessment }: ChannelRequest): boolean {
+    return severityRank(assessment.severity) <= severityRank(highestSeverity);
+  }
+
+  return {
+    notify: async (request, context) => {
+      const { step, key, sent } = context;
+      // An attempt may be late.
+      if (request.settled !== undefined) return sent;
+      const recipients = recipientsOf(request, step, people, shared);
+      const { reached, refused: refusedCount } = await sendAll(recipients, context, async ({ reviewer }, isReply) => {
+        const mayAnswer = reviewer !== undefined && isShown(request);
+        const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
+        const notice = stepNotice(step.kind, request);
+        return mailContent({
+          request,
+          notice,
+          inbox: inboxUrl(origin, request),
+          link,
+          isShown: isShown(request),
+          isReply,
+        });
+      });
+      return continued(readThread(sent), messageOf(key), reached, refusedCount) as unknown as Json;
+    },
+    // Also to the reviewer who is said to have decided: nobody may have done so in their name without their knowledge.
+    settled: async (request, settlement, context) => settleMails(request, settlement, context),
+  };
+
+  async function settleMails(
+    request: ChannelRequest,
+    settlement: Settlement,
+    context: SettledContext,
+  ): Promise<undefined> {
+    const thread = readThread(context.sent);
+    const everybody = [
+      ...[...people].map(([reviewer, { address }]) => ({ reviewer, address })),
+      ...shared.map((address): Recipient => ({ address })),
+    ];
+    const reached = everybody.filter((recipient) => firstMessage(thread, markOf(recipient)) !== undefined);
+    const answered = { ...request, settled: settlement };
+    await sendAll(reached, context, async (_, isReply) =>
+      mailContent({
+        request: answered,
+        notice: settledNotice(settlement),
+        inbox: inboxUrl(origin, request),
+        isShown: isShown(request),
+        isReply,
+      }),
+    );
+    return undefined;
+  }
+}
+
+function sealsOf(key: string, publicUrl: string, namespace = connectionSettings().namespace): Seals {
+  if (key.length < shortestKey) throw refused(`The key for links has less than ${shortestKey} characters.`);
+  return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message });
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import { severities } from '../../core/base/tool-call.ts';
+import { emailChannel } from './email-channel.ts';
+
+const smtp = z.strictObject({
+  host: z.string().min(1),
+  port: z.int().min(1).max(65_535).optional(),
+  tls: z.enum(['starttls', 'implicit', 'none']).optional(),
+  user: z.string().min(1).optional(),
+  password: secretShape.optional(),
+  /** A PEM file. */
+  ca_file: z.string().min(1).optional(),
+});
+
+const person = z.union([z.string(), z.strictObject({ address: z.string(), groups: z.array(z.string()).optional() })]);
+
+const shape = z.strictObject({
+  smtp,
+  from: z.string(),
+  gateway_url: z.string(),
+  people: z.record(z.string().min(1), person).optional(),
+  to: z.array(z.string()).optional(),
+  link_key: secretShape.optional(),
+  namespace: z.string().min(1).optional(),
+  highest_severity: z.enum(severities).optional(),
+});
+
+/** `kind: email` of a channel file (docs/email.md). */
+export const emailKind: ChannelKind<z.infer<typeof shape>> = {
+  shape,
+  make: ({ smtp: { ca_file: caFile, password, ...server }, from, to, people, namespace, ...others }) =>
+    emailChannel({
+      transport: {
+        ...server,
+        password: password && readSecret(password),
+        ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
+      },
+      from,
+      to,
+      people,
+      namespace,
+      gatewayUrl: others.gateway_url,
+      linkKey: others.link_key && readSecret(others.link_key),
+      highestSeverity: others.highest_severity,
+    }),
+};

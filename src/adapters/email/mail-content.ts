@@ -1,0 +1,100 @@
+import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import type { Settlement } from '../../contract.ts';
+import { escapeHtml, htmlPage } from '../../core/base/html-page.ts';
+import { visibleText, visibleUnit } from '../../core/base/visible-text.ts';
+import type { Card } from '../../core/card/card.ts';
+import { cardOf } from '../../core/card/card-of.ts';
+import { cardStyle } from '../../core/card/html-style.ts';
+import { renderHtml } from '../../core/card/render-html.ts';
+import { renderTerminal } from '../../core/card/render-terminal.ts';
+
+export interface MailContent {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** A link by which one person answers. */
+export interface AnswerLink {
+  url: string;
+  reviewer: string;
+  expiresMs: number;
+}
+
+interface MailParts {
+  request: ChannelRequest;
+  /** Why the mail is sent. */
+  notice: string;
+  /** The request in the inbox. */
+  inbox: string;
+  link?: AnswerLink;
+  /** False: neither the sentence nor the card is in the mail. */
+  isShown: boolean;
+  /** True: the mail continues an earlier one. */
+  isReply: boolean;
+}
+
+const longestSubject = 160;
+const linkStyle = '.card .go a { font-weight: 600; }';
+
+/** The links come first: nothing that the request says can stand before them. */
+export function mailContent({ request, notice, inbox, link, isShown, isReply }: MailParts): MailContent {
+  const card = cardOf(request, { nowMs: Date.now() });
+  const lines = [
+    notice,
+    ...(link === undefined ? [] : [`Read it and answer as ${visibleText(link.reviewer)}:`, link.url, linkNote(link)]),
+    link === undefined ? 'Read it and answer in the inbox:' : 'Or answer in the inbox:',
+    inbox,
+    ...(isShown ? [] : ['What is asked is not in this mail, because its severity is above what this channel shows.']),
+  ];
+  const subject = subjectOf(card, isShown, isReply);
+  const head = lines.map((line) => `<p>${isUrl(line) ? anchor(line) : escapeHtml(line)}</p>`).join('\n');
+  const body = `<main class="card go">\n${head}\n</main>${isShown ? `\n${renderHtml(card)}` : ''}`;
+  return {
+    subject,
+    text: `${lines.join('\n\n')}\n${isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true })}\n` : ''}`,
+    html: htmlPage({ title: subject, style: `${cardStyle}${linkStyle}`, body }),
+  };
+}
+
+/** Why a step sends a mail. */
+export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest): string {
+  const agent = `The agent ${visibleText(request.agentName)} asks whether it may do something.`;
+  switch (step) {
+    case 'asked':
+      return agent;
+    case 'reminded':
+      return `${agent} It still waits for an answer.`;
+    case 'warned':
+      return `${agent} Its time ends at ${visibleText(request.deadline ?? 'an unknown instant')}.`;
+    case 'escalated':
+      return `${agent} Nobody has answered, so you are asked as well.`;
+  }
+}
+
+/** How a request was settled, in one sentence. */
+export function settledNotice({ outcome, settledAt, reviewerId }: Settlement): string {
+  const who = reviewerId === undefined ? '' : ` by ${visibleText(reviewerId)}`;
+  return `The request was settled at ${visibleText(settledAt)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
+}
+
+/** One line, in which nothing is invisible, and no escape is cut in two. */
+function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
+  const what = isShown ? card.sentence.text : `a call of ${card.toolName}`;
+  const units = what.match(visibleUnit) ?? [];
+  const isLong = units.length > longestSubject || card.sentence.hidden !== undefined;
+  const shown = `${units.slice(0, longestSubject).join('')}${isShown && isLong ? '…' : ''}`;
+  return `${isReply ? 'Re: ' : ''}Approval: ${shown}`;
+}
+
+function linkNote({ expiresMs }: AnswerLink): string {
+  return `The link works once, until ${new Date(expiresMs).toISOString()}. Do not pass this mail on: whoever has the link answers in your name.`;
+}
+
+function isUrl(line: string): boolean {
+  return /^https?:\/\/\S+$/.test(line);
+}
+
+function anchor(url: string): string {
+  return `<a href="${escapeHtml(url)}">${escapeHtml(url)}</a>`;
+}

@@ -1,0 +1,129 @@
+import type { createTransport } from 'nodemailer';
+import { ProblemError } from '../../core/base/problem.ts';
+import { shortened } from '../../core/base/shortened.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+
+/** Where mails are handed in. */
+export interface MailTransport {
+  host: string;
+  /** Default 465 with `tls: implicit`, else 587. */
+  port?: number;
+  /**
+   * `starttls`: the connection is encrypted after its greeting, or no mail is sent. `implicit`: from the start. `none`:
+   * never, so everybody on the way reads the links. Default `starttls`.
+   */
+  tls?: 'starttls' | 'implicit' | 'none';
+  /** Default: the server asks for no password. */
+  user?: string;
+  password?: string;
+  /** Certificates (PEM) of the authorities that may have signed the server's. Default: those of Node. */
+  ca?: string;
+  /** The longest silence of the server, in milliseconds. Default 20,000. */
+  timeoutMs?: number;
+}
+
+/** One mail to one address. */
+export interface Mail {
+  to: string;
+  from: { name: string; address: string };
+  subject: string;
+  text: string;
+  html: string;
+  messageId: string;
+  /** The message that this one continues. */
+  inReplyTo?: string;
+}
+
+/** The server took no mail to this one address. */
+export class RecipientRefused extends Error {
+  override readonly name = 'RecipientRefused';
+  /** True: nor will it later. */
+  readonly forGood: boolean;
+
+  constructor(message: string, forGood: boolean) {
+    super(message);
+    this.forGood = forGood;
+  }
+}
+
+export interface MailServer {
+  /** Throws `RecipientRefused`; any other error concerns all mails. */
+  send(mail: Mail): Promise<void>;
+}
+
+/** The members of nodemailer's errors that say what happened. */
+interface SmtpError {
+  code?: string;
+  command?: string;
+  response?: string;
+  responseCode?: number;
+}
+
+/** Throws `policy_invalid` for a password that would be sent in clear. */
+export function openMailServer(transport: MailTransport): MailServer {
+  const { host, tls = 'starttls', port = tls === 'implicit' ? 465 : 587, user, password, ca } = transport;
+  const { timeoutMs = 20_000 } = transport;
+  if (tls === 'none' && password !== undefined && !/^(?:127\.[\d.]+|localhost|::1)$/.test(host)) {
+    const message = `The password for ${host} would be sent in clear: use 'tls: starttls' or 'tls: implicit'.`;
+    throw new ProblemError({ code: 'policy_invalid', message });
+  }
+  return {
+    send: async (mail) => {
+      const { createTransport } = await nodemailer();
+      const server = createTransport({
+        host,
+        port,
+        secure: tls === 'implicit',
+        requireTLS: tls === 'starttls',
+        ignoreTLS: tls === 'none',
+        ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
+        ...(ca !== undefined && { tls: { ca } }),
+        connectionTimeout: timeoutMs,
+        greetingTimeout: timeoutMs,
+        socketTimeout: timeoutMs,
+        // What a mail says comes from elsewhere: none of it is a place to read from.
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
+      const { to, from, subject, text, html, messageId, inReplyTo } = mail;
+      try {
+        await server.sendMail({
+          // As an object: in a text a comma would begin another address.
+          to: { name: '', address: to },
+          from,
+          envelope: { from: from.address, to: [to] },
+          subject,
+          text,
+          html,
+          messageId,
+          ...(inReplyTo !== undefined && { inReplyTo, references: [inReplyTo] }),
+          headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+          xMailer: false,
+        });
+      } catch (error) {
+        throw asMailError(error, `${host}:${port}`);
+      }
+    },
+  };
+}
+
+function asMailError(error: unknown, server: string): Error {
+  const { code = 'an error', command, response, responseCode = 0 } = error as SmtpError;
+  const answer = response === undefined ? '' : `: ${shortened(visibleText(response), 200)}`;
+  if (command === 'RCPT TO') {
+    return new RecipientRefused(`The mail server ${server} refused a recipient${answer}`, responseCode >= 500);
+  }
+  // Not the error itself: it may have the password in it.
+  return new Error(
+    `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}`,
+  );
+}
+
+async function nodemailer(): Promise<{ createTransport: typeof createTransport }> {
+  try {
+    return await import('nodemailer');
+  } catch (cause) {
+    const message = `Mail needs the package 'nodemailer': install it beside countersign (npm install nodemailer).`;
+    throw new ProblemError({ code: 'internal', message }, { cause });
+  }
+}

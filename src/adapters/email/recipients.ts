@@ -1,0 +1,53 @@
+import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { type Directory, isOneOf } from '../../core/people/directory.ts';
+
+/** A person who reviews, and where mail reaches them. */
+export interface MailedPerson {
+  address: string;
+  /** Without the prefix `group:`. Default: none. */
+  groups?: readonly string[];
+}
+
+/** Who gets a mail. Without `reviewer`: an address that several people read. */
+export interface Recipient {
+  address: string;
+  reviewer?: string;
+}
+
+/** The most mails of one step: with more, nobody in particular is asked. */
+const mostMails = 50;
+
+/** Those whom a step asks. Throws `policy_invalid` if there are none, or too many. */
+export function recipientsOf(
+  request: ChannelRequest,
+  step: ChannelStep,
+  people: ReadonlyMap<string, MailedPerson>,
+  shared: readonly string[],
+): Recipient[] {
+  const { reviewers, delegations = [], votes = [] } = request;
+  const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
+  const names = step.kind === 'escalated' ? (step.to ?? []) : [...reviewers, ...delegations.map(({ to }) => to)];
+  const directory = directoryOf(people);
+  const asked = [...people].filter(([name]) => names.length === 0 || isOneOf(directory, name, names));
+  const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [reviewerId])));
+  const waitedFor = isRepeated ? asked.filter(([name]) => !voted.has(name)) : asked;
+  const all = [
+    ...waitedFor.map(([reviewer, { address }]) => ({ reviewer, address })),
+    ...shared.map((address) => ({ address })),
+  ];
+  if (asked.length + shared.length === 0) {
+    throw refused(`No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`);
+  }
+  if (all.length <= mostMails) return all;
+  throw refused(`No mail was sent: ${all.length} people would get it, and ${mostMails} may. Name fewer reviewers.`);
+}
+
+function directoryOf(people: ReadonlyMap<string, MailedPerson>): Directory {
+  const entries = [...people].map(([name, { groups = [] }]) => [name, { groups, keys: [] }] as const);
+  return { people: Object.fromEntries(entries) };
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message });
+}

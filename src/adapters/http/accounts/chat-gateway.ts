@@ -1,0 +1,45 @@
+import type { ChatGateway } from '../../../channels/chat-app.ts';
+import { requireGated } from '../../../client/require-gated.ts';
+import type { Decision } from '../../../contract.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { ownKey } from '../own-key.ts';
+import { isPermitted, permissions } from '../permissions.ts';
+import type { Principal } from '../principal.ts';
+import { sendAs } from '../signing.ts';
+import type { LinkedAccounts } from './linked-accounts.ts';
+
+/** The gateway for a chat app: its users answer as the people to whom their accounts are linked. */
+export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
+  const { client, log } = gateway;
+  return {
+    log,
+    personOf: async (account) => {
+      const person = await accounts.personOf(account);
+      return (
+        person && { id: person.id, decide: (workflowId, decision) => decideAs(gateway, person, workflowId, decision) }
+      );
+    },
+    linkUrl: async (account) => `${linkPage}?state=${await accounts.invite(account)}`,
+    request: async (workflowId, requestId) => {
+      await requireGated(client.session, workflowId);
+      return client.approvals.get(requestId, { workflowId });
+    },
+  };
+}
+
+/** As `POST /approve/{requestId}` does for a person who is signed in. */
+async function decideAs(
+  gateway: GatewayContext,
+  person: Principal,
+  workflowId: string,
+  { decisionId, ...answer }: Omit<Decision, 'reviewerId'>,
+) {
+  const { client } = gateway;
+  if (!isPermitted(permissions['POST /approve/{requestId}'], person.roles)) {
+    throw new ProblemError({ code: 'forbidden', message: `${person.id} has not the role reviewer.` });
+  }
+  await requireGated(client.session, workflowId);
+  const decision = { ...answer, reviewerId: person.id, decisionId: ownKey(person, undefined, decisionId) };
+  return sendAs(gateway, person, (sign) => client.decide(decision, { workflowId, sign }));
+}

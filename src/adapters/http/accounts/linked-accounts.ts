@@ -1,0 +1,100 @@
+import type { ChatAccount } from '../../../channels/chat-app.ts';
+import type { Session } from '../../../client/connect.ts';
+import { getRecord, listRecords, putRecord, removeRecord } from '../../../client/records.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import type { JsonObject } from '../../../core/base/tool-call.ts';
+import type { IdentityService } from '../identity/identity-service.ts';
+import type { Credential } from '../identity/sessions.ts';
+import type { Principal } from '../principal.ts';
+
+/** Which account of a chat service belongs to whom, as the people themselves have said. */
+export interface LinkedAccounts {
+  /** Names an account in the address of the page that links it. Good for ten minutes. */
+  invite(account: ChatAccount): Promise<string>;
+  /** Throws a `ProblemError` (`forbidden`) for a text that this gateway did not make, or too long ago. */
+  invited(text: string): Promise<ChatAccount>;
+  /** Links an account to whoever signed in with the credential, in the place of an earlier link. */
+  link(account: ChatAccount, credential: Credential): Promise<void>;
+  /** The person of an account, as of now: roles of a token are those of the identity file. Undefined: it has none. */
+  personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined>;
+  /** The accounts of a person. One that was just linked may be missing. */
+  of(person: Principal): Promise<ChatAccount[]>;
+  /** True if the account was this person's and is no longer. */
+  unlink(account: Pick<ChatAccount, 'team' | 'user'>, person: Principal): Promise<boolean>;
+}
+
+const inviteMs = 10 * 60_000;
+/** What an identity provider says of people changes, and the gateway hears of it only when they sign in. */
+export const linkDays = 30;
+
+/**
+ * Anybody who can start workflows can write a record, so what a record says is sealed with the gateway's key and names
+ * the account: neither a record of somebody else's making nor a copy under another account is believed.
+ */
+export function linkedAccounts(
+  { client, identity }: { client: { session: Session }; identity: Pick<IdentityService, 'seals' | 'sessions'> },
+  service: string,
+): LinkedAccounts {
+  const { session } = client;
+  const { seals, sessions } = identity;
+  const nameOf = ({ team, user }: Pick<ChatAccount, 'team' | 'user'>) => ({
+    kind: `${service}-user`,
+    owner: `${team}:${user}`,
+  });
+  const kindOfList = `${service}-accounts`;
+
+  async function opened(
+    record: JsonObject | undefined,
+  ): Promise<{ account: ChatAccount; person: Principal } | undefined> {
+    const sealed = record?.['sealed'];
+    const content = typeof sealed === 'string' ? await seals.open('account', sealed) : undefined;
+    const person = content?.['service'] === service ? sessions.holderOf(content) : undefined;
+    return content && person && { account: content['account'] as ChatAccount, person };
+  }
+
+  async function personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined> {
+    const link = await opened(await getRecord(session, nameOf(account)));
+    return link !== undefined && isSame(link.account, account) ? link.person : undefined;
+  }
+
+  return {
+    personOf,
+    invite: (account) => seals.seal('account-link', { service, account }, Date.now() + inviteMs),
+    invited: async (text) => {
+      const content = await seals.open('account-link', text);
+      if (content?.['service'] === service) return content['account'] as ChatAccount;
+      const message =
+        'This link is not valid here, or it has expired: press a button in the chat again for another one.';
+      throw new ProblemError({ code: 'forbidden', message });
+    },
+    link: async ({ team, user, name }, credential) => {
+      const account = { team, user, name };
+      const content = { service, account, ...credential };
+      const person = sessions.holderOf(content);
+      if (person === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'Sign in again.' });
+      const sealed = await seals.seal('account', content, Date.now() + linkDays * 24 * 3_600_000);
+      // For the person's list first: a link that counts is never missing there.
+      await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
+      await putRecord(session, nameOf(account), { sealed });
+    },
+    of: async (person) => {
+      const records = await listRecords(session, { kind: kindOfList, owner: person.id });
+      const links = await Promise.all(records.map(opened));
+      const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
+      // Somebody else may have linked one of them since.
+      const holders = await Promise.all(accounts.map(personOf));
+      return accounts.filter((_, index) => holders[index]?.id === person.id);
+    },
+    unlink: async (account, person) => {
+      const holder = await personOf(account);
+      if (holder?.id !== person.id) return false;
+      await removeRecord(session, nameOf(account));
+      await removeRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner });
+      return true;
+    },
+  };
+}
+
+function isSame(one: ChatAccount, other: Pick<ChatAccount, 'team' | 'user'>): boolean {
+  return one.team === other.team && one.user === other.user;
+}

@@ -1,0 +1,39 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { requireGated } from '../../../client/require-gated.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { json, receipt } from '../answer-shapes.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { body, channelAnswer, inRun } from '../input-shapes.ts';
+import { refuseInput } from '../refuse-input.ts';
+
+const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
+  summary: 'The answer of a channel’s receiver, signed with the secret of the channel',
+  request: {
+    params: z.strictObject({ channel: z.string().max(200), requestId: z.string() }),
+    query: inRun,
+    ...body(channelAnswer),
+  },
+  responses: { 200: json(receipt, 'The answer counts.') },
+});
+
+/** Answers of channels whose receivers post them. Nobody signs in: the channel checks each answer itself. */
+export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenAPIHono<HttpEnv> {
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') }).openapi(answer, async (context) => {
+    const { channel: name, requestId } = context.req.valid('param');
+    const { workflowId } = context.req.valid('query');
+    const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+    if (channel?.receive === undefined) {
+      throw new ProblemError({ code: 'forbidden', message: 'No channel of this gateway takes answers here.' });
+    }
+    const text = new TextDecoder().decode(await context.req.arrayBuffer());
+    const decision = await channel.receive({ channel: name, requestId, headers: context.req.header(), body: text });
+    if (decision.requestId !== requestId) {
+      throw new ProblemError({ code: 'forbidden', message: 'The answer is about another request than its address.' });
+    }
+    // The address is not signed: it leads to a run, and the run knows its own requests.
+    if (workflowId !== undefined) await requireGated(client.session, workflowId);
+    return context.json(await client.decide(decision, { workflowId }));
+  });
+}

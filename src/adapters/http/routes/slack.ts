@@ -1,0 +1,121 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ChatGateway, ChatApp } from '../../../channels/chat-app.ts';
+import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
+import { accountsPage, confirmPage, linkedPage, unlinkedPage } from '../accounts/account-pages.ts';
+import { chatGateway } from '../accounts/chat-gateway.ts';
+import { type LinkedAccounts, linkedAccounts } from '../accounts/linked-accounts.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { wantsHtml } from '../html-response.ts';
+import type { HttpEnv } from '../http-env.ts';
+import type { IdentityService } from '../identity/identity-service.ts';
+import { linkProblemPage } from '../links/link-page.ts';
+import { principalOf } from '../principal-of.ts';
+import { problemOf } from '../problem-response.ts';
+import { refuseInput } from '../refuse-input.ts';
+
+const page = { 'text/html': { schema: z.string() } };
+const state = z.string().max(4_000);
+const accountForm = z.strictObject({ team: z.string().max(100), user: z.string().max(100) });
+const form = <Schema extends z.ZodType>(schema: Schema) => ({
+  body: { required: true, content: { 'application/x-www-form-urlencoded': { schema } } },
+});
+
+const interactions = defineRoute('POST /slack/interactions', {
+  summary: 'What Slack sends when somebody presses a button; Slack signs it',
+  responses: { 200: { description: 'Taken' } },
+});
+const show = defineRoute('GET /slack/link', {
+  summary: 'The page on which you link a Slack account to yourself; without `state`, your accounts',
+  request: { query: z.strictObject({ state: state.optional() }) },
+  responses: { 200: { description: 'A page', content: page }, 303: { description: 'On to the page that signs in' } },
+});
+const link = defineRoute('POST /slack/link', {
+  summary: 'Link a Slack account to yourself',
+  request: form(z.strictObject({ state })),
+  responses: { 200: { description: 'A page', content: page } },
+});
+const unlink = defineRoute('POST /slack/unlink', {
+  summary: 'Unlink one of your Slack accounts',
+  request: form(accountForm),
+  responses: { 200: { description: 'A page', content: page } },
+});
+
+/** Slack: what its users answer, and which of its accounts belong to whom. */
+export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const slack = slackOf(gateway);
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
+    .openapi(interactions, async ({ req }) => {
+      const { app, chat } = required(slack);
+      return app.receive({ headers: req.raw.headers, body: new Uint8Array(await req.arrayBuffer()) }, chat);
+    })
+    .openapi(show, (context) =>
+      asPage(context.req.raw, async () => {
+        const { accounts, identity } = required(slack);
+        const { state: invitation } = context.req.valid('query');
+        const principal = context.get('principal');
+        if (principal === undefined && identity.canSignIn && wantsHtml(context.req.raw)) {
+          const { pathname, search } = new URL(context.req.url);
+          return context.redirect(`/login?to=${encodeURIComponent(pathname + search)}`, 303);
+        }
+        const person = principalOf(context.var);
+        if (invitation === undefined) return accountsPage(await accounts.of(person), person);
+        const account = await accounts.invited(invitation);
+        return confirmPage(account, person, invitation, await accounts.personOf(account));
+      }),
+    )
+    .openapi(link, (context) =>
+      asPage(context.req.raw, async () => {
+        const { accounts, identity } = required(slack);
+        const person = principalOf(context.var);
+        const account = await accounts.invited(context.req.valid('form').state);
+        const credential = await identity.sessions.credentialOf(context.req.raw);
+        if (credential === undefined || person.via !== 'session') {
+          const message = 'A Slack account is linked in a browser: sign in there.';
+          throw new ProblemError({ code: 'forbidden', message });
+        }
+        await accounts.link(account, credential);
+        gateway.log(`${person.id} linked Slack account ${account.user} of workspace ${account.team}.`);
+        return linkedPage(account, person);
+      }),
+    )
+    .openapi(unlink, (context) =>
+      asPage(context.req.raw, async () => {
+        const { accounts } = required(slack);
+        const person = principalOf(context.var);
+        const account = context.req.valid('form');
+        const wasLinked = await accounts.unlink(account, person);
+        if (wasLinked) gateway.log(`${person.id} unlinked Slack account ${account.user} of workspace ${account.team}.`);
+        return unlinkedPage(wasLinked);
+      }),
+    );
+}
+
+interface Slack {
+  app: ChatApp;
+  accounts: LinkedAccounts;
+  chat: ChatGateway;
+  identity: IdentityService;
+}
+
+function slackOf(gateway: GatewayContext): Slack | undefined {
+  const { slack: app, identity, site, client } = gateway;
+  if (app === undefined || identity === undefined) return undefined;
+  const accounts = linkedAccounts({ client, identity }, 'slack');
+  return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
+}
+
+function required(slack: Slack | undefined): Slack {
+  if (slack !== undefined) return slack;
+  throw new ProblemError({ code: 'forbidden', message: 'This gateway has no Slack app: see docs/slack.md.' });
+}
+
+/** A browser sees a refusal as a page. */
+async function asPage(request: Request, answerWith: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answerWith();
+  } catch (error) {
+    if (!isProblemError(error) || !wantsHtml(request)) throw error;
+    return linkProblemPage(problemOf(error), 'Nothing was changed');
+  }
+}

@@ -1,0 +1,130 @@
+import type { Channel, ChannelStep } from '../../channels/channel.ts';
+import { gatewayOrigin } from '../../channels/gateway-origin.ts';
+import { inboxUrl } from '../../channels/inbox-url.ts';
+import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { serviceUrl } from './service-url.ts';
+import { checkTemplate, fillTemplate, fillText, valueAt } from './template.ts';
+import { knownInBody, knownOutside, type TemplateFacts, templateValues } from './template-values.ts';
+
+/** One request to a service, with placeholders such as `{{request.toolName}}`. */
+export interface HttpTemplate {
+  /** Default `POST`. */
+  method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Placeholders stand after the host, and are encoded. */
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Default: none. */
+  body?: Json;
+  /** The place of an id in the service's answer, such as `data.id`: `{{sent.id}}` in later requests. Default: none. */
+  keep?: string;
+}
+
+/** Options of `httpTemplateChannel`. */
+export interface HttpTemplateOptions extends HttpSettings {
+  notify: HttpTemplate;
+  /** Default: the service does not hear how a request was settled. */
+  settled?: HttpTemplate;
+  /** Texts that `{{secrets.NAME}}` stands for, by name. */
+  secrets?: Readonly<Record<string, string>>;
+  /** The gateway's `public_url`, for `{{inboxUrl}}`. */
+  gatewayUrl?: string;
+  /** Steps that are sent. Default: all. */
+  steps?: readonly ChannelStep['kind'][];
+}
+
+const longestId = 500;
+
+/**
+ * Tells a service of requests and their settlements by HTTP requests of your own making (docs/on-call.md). Throws
+ * `policy_invalid` for templates that cannot be filled.
+ *
+ * @example See {@link readChannels}, which makes it from a file.
+ */
+export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
+  const { notify, settled, secrets = {}, steps } = options;
+  const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
+  const sendHttp = httpSender(options);
+  checkMessage('notify', notify, Object.keys(secrets));
+  if (settled !== undefined) checkMessage('settled', settled, Object.keys(secrets));
+
+  async function send(
+    template: HttpTemplate,
+    facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const link = origin === undefined ? undefined : inboxUrl(origin, facts.request);
+    const values = templateValues({ ...facts, inboxUrl: link, secrets });
+    const { method = 'POST', headers = {}, body } = template;
+    const filled = Object.entries(headers).map(
+      ([name, value]) => [name.toLowerCase(), fillText(value, values)] as const,
+    );
+    return sendHttp({
+      method,
+      url: new URL(fillText(template.url, values, asUrlPart)),
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...Object.fromEntries(filled) },
+      body: body === undefined ? undefined : JSON.stringify(fillTemplate(body, values)),
+      signal,
+    });
+  }
+
+  return {
+    notify: async (request, { step, key, attempt, sent, signal }) => {
+      // An attempt may be late.
+      if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;
+      const answer = await send(notify, { request, step, key, attempt, sent }, signal);
+      return { id: idOf(answer, notify.keep) ?? idIn(sent) };
+    },
+    ...(settled !== undefined && {
+      settled: async (request, settlement, { key, attempt, sent, signal }) => {
+        // Nobody was told of the request.
+        if (sent === undefined) return;
+        await send(settled, { request, settlement, key, attempt, sent }, signal);
+      },
+    }),
+  };
+}
+
+function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secrets: readonly string[]): void {
+  const { url, headers = {}, body } = template;
+  serviceUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'));
+  if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {
+    throw refused(`The host of the 'url' of '${name}' must be a part of the file: no placeholder may stand in it.`);
+  }
+  const outside = knownOutside(secrets);
+  checkTemplate(url, outside, `The 'url' of '${name}'`);
+  checkTemplate({ ...headers }, outside, `A header of '${name}'`);
+  for (const header of Object.keys(headers)) {
+    if (/^[\w-]+$/.test(header) && !/^(?:host|content-length|transfer-encoding|connection)$/i.test(header)) continue;
+    throw refused(`'${name}' must not set the header ${JSON.stringify(header.slice(0, 100))}.`);
+  }
+  if (body !== undefined) checkTemplate(body, knownInBody(name, secrets), `The 'body' of '${name}'`);
+}
+
+/** A part of a path or a query. A dot segment would lead elsewhere. */
+function asUrlPart(value: string): string {
+  if (value !== '' && !/^\.+$/.test(value)) return encodeURIComponent(value.toWellFormed());
+  throw refused('A placeholder in the URL has no value that can be part of a path.');
+}
+
+/** The id at a place of an answer; null if there is none. */
+function idOf(answer: string, keep: string | undefined): string | null {
+  if (keep === undefined) return null;
+  const read = readJson(answer, { root: 'answer' });
+  const id = 'problem' in read ? undefined : valueAt(read.value, keep);
+  const text = typeof id === 'number' ? String(id) : id;
+  if (typeof text === 'string' && text !== '' && text.length <= longestId) return text;
+  throw new ProblemError({ code: 'invalid_message', message: `The service's answer has no id at '${keep}'.` });
+}
+
+function idIn(sent: Json | undefined): string | null {
+  const id = isObject(sent) ? sent['id'] : undefined;
+  return typeof id === 'string' ? id : null;
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message });
+}

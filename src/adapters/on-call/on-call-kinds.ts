@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import { parseDuration } from '../../core/base/parse-duration.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { httpTemplateChannel } from './http-template-channel.ts';
+import { pagerDutyChannel } from './pager-duty-channel.ts';
+
+const steps = z.array(z.enum(['asked', 'reminded', 'warned', 'escalated'])).min(1);
+const duration = z.string().refine(isRequestTimeout, 'must be a duration from 100ms to 2m, such as 10s');
+const common = {
+  gateway_url: z.string().optional(),
+  steps: steps.optional(),
+  request_timeout: duration.optional(),
+  allow_addresses: z.array(z.string()).max(100, 'must have at most 100 items').optional(),
+};
+
+const pagerDuty = z.strictObject({
+  routing_key: secretShape,
+  on_settled: z.enum(['resolve', 'acknowledge']).optional(),
+  url: z.string().optional(),
+  ...common,
+});
+
+const template = z.strictObject({
+  method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: z.custom<Json>((value) => value !== undefined).optional(),
+  keep: z.string().min(1).optional(),
+});
+
+const httpTemplate = z.strictObject({
+  notify: template,
+  settled: template.optional(),
+  secrets: z.record(z.string().regex(/^\w+$/, 'must have letters, digits and _ only'), secretShape).optional(),
+  ...common,
+});
+
+/** `kind: pager_duty` of a channel file (docs/on-call.md). */
+export const pagerDutyKind: ChannelKind<z.infer<typeof pagerDuty>> = {
+  shape: pagerDuty,
+  make: ({ routing_key: routingKey, on_settled: onSettled, url, ...others }) =>
+    pagerDutyChannel({ routingKey: readSecret(routingKey), onSettled, url, ...settings(others) }),
+};
+
+/** `kind: http_template` of a channel file (docs/on-call.md). */
+export const httpTemplateKind: ChannelKind<z.infer<typeof httpTemplate>> = {
+  shape: httpTemplate,
+  make: ({ notify, settled, secrets = {}, ...others }) => {
+    const read = Object.entries(secrets).map(([name, place]) => [name, readSecret(place)] as const);
+    return httpTemplateChannel({ notify, settled, secrets: Object.fromEntries(read), ...settings(others) });
+  },
+};
+
+type Common = z.infer<z.ZodObject<typeof common>>;
+
+function settings({ gateway_url: gatewayUrl, steps, request_timeout: timeout, allow_addresses: allowed }: Common) {
+  const requestTimeoutMs = timeout === undefined ? undefined : millisecondsOf(timeout);
+  return { gatewayUrl, steps, requestTimeoutMs, allowAddresses: allowed };
+}
+
+function isRequestTimeout(text: string): boolean {
+  const durationMs = millisecondsOf(text) ?? 0;
+  return durationMs >= 100 && durationMs <= 120_000;
+}
+
+function millisecondsOf(text: string): number | undefined {
+  const parsed = parseDuration(text);
+  return 'durationMs' in parsed ? (parsed.durationMs ?? undefined) : undefined;
+}

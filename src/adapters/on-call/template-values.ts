@@ -1,0 +1,104 @@
+import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import type { Settlement } from '../../contract.ts';
+import type { Json, JsonObject } from '../../core/base/tool-call.ts';
+import { cardOf } from '../../core/card/card-of.ts';
+import { sentenceOf } from './sentence-of.ts';
+import type { Known } from './template.ts';
+
+const requestMembers = Object.keys({
+  requestId: true,
+  workflowId: true,
+  toolName: true,
+  sentence: true,
+  arguments: true,
+  riskLevel: true,
+  assessment: true,
+  agentName: true,
+  callerUserId: true,
+  contextSummary: true,
+  rule: true,
+  rulePlace: true,
+  reason: true,
+  requestedAt: true,
+  deadline: true,
+  digest: true,
+  lineage: true,
+  replaces: true,
+  metadata: true,
+  reviewers: true,
+  shown: true,
+  redacted: true,
+  argumentNames: true,
+  argumentBytes: true,
+  shownArguments: true,
+  notShown: true,
+  settled: true,
+  votes: true,
+  approvals: true,
+  delegations: true,
+  always: true,
+  schema: true,
+  preview: true,
+  channels: true,
+} satisfies Record<keyof ChannelRequest, true>);
+
+const settlementMembers = Object.keys({
+  outcome: true,
+  runs: true,
+  reason: true,
+  reviewerId: true,
+  identity: true,
+  decisionId: true,
+  viewed: true,
+  settledAt: true,
+  by: true,
+  byId: true,
+  response: true,
+  edited: true,
+} satisfies Record<keyof Settlement, true>);
+
+const always = ['sentence', 'inboxUrl', 'key', 'attempt', 'sent.id'];
+const longestSentence = 1_000;
+
+/** The values for templates of one message. */
+export interface TemplateFacts {
+  request: ChannelRequest;
+  inboxUrl?: string;
+  key: string;
+  attempt: number;
+  sent?: Json;
+  step?: ChannelStep;
+  settlement?: Settlement;
+  secrets: Readonly<Record<string, string>>;
+}
+
+/** What the body of a message may name. */
+export function knownInBody(message: 'notify' | 'settled', secrets: readonly string[]): Known {
+  const own = message === 'notify' ? ['step.kind', 'step.to'] : settlementMembers.map((each) => `settlement.${each}`);
+  const deep = [...requestMembers.map((each) => `request.${each}`), ...own, ...always];
+  const whole = [
+    'request',
+    ...(message === 'settled' ? ['settlement'] : []),
+    ...secrets.map((each) => `secrets.${each}`),
+  ];
+  return { deep, whole };
+}
+
+/** What its URL and its headers may name: nothing that a model writes. */
+export function knownOutside(secrets: readonly string[]): Known {
+  const own = ['request.requestId', 'key', 'sent.id'];
+  return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
+}
+
+export function templateValues({ inboxUrl = '', sent = null, step, settlement, ...facts }: TemplateFacts): JsonObject {
+  const { request } = facts;
+  const values = {
+    ...facts,
+    sentence: sentenceOf(cardOf(request), longestSentence),
+    inboxUrl,
+    sent,
+    ...(step !== undefined && { step }),
+    ...(settlement !== undefined && { settlement }),
+  };
+  return values as unknown as JsonObject;
+}

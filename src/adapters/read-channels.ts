@@ -1,0 +1,45 @@
+import type { ChannelKind } from '../channels/channel-kind.ts';
+import type { ChannelSetUp } from '../channels/channel-set-up.ts';
+import { readChannelFile } from '../channels/read-channel-file.ts';
+import { simpleKinds } from '../channels/simple-kinds.ts';
+import { emailKind } from './email/email-kind.ts';
+import { httpTemplateKind, pagerDutyKind } from './on-call/on-call-kinds.ts';
+import { slackKind } from './slack/slack-kind.ts';
+import { webhookKind } from './webhook/webhook-kind.ts';
+
+const kinds: Readonly<Record<string, ChannelKind>> = {
+  ...simpleKinds,
+  webhook: webhookKind,
+  slack: slackKind,
+  email: emailKind,
+  pager_duty: pagerDutyKind,
+  http_template: httpTemplateKind,
+};
+
+/** Options of `readChannels`. */
+export interface ReadChannelsOptions {
+  /** Kinds of your own, by name, beside the built-in ones. */
+  kinds?: Readonly<Record<string, ChannelKind>>;
+}
+
+/**
+ * Reads a channel file (docs/channels.md): its text, or, as a line that ends in `.yaml`, `.yml` or `.json`, its path. Makes
+ * the channels, and so reads their secrets. Throws `policy_invalid` with every problem, as `FILE:LINE:COL message`.
+ *
+ * @example
+ * ```ts
+ * import { isProblemError } from 'countersign';
+ * import { readChannels } from 'countersign/channels';
+ *
+ * const { channels, routes } = await readChannels('channels: { ci: { kind: auto_deny, reason: Not in CI } }');
+ * console.log(Object.keys(channels), routes); // [ 'ci' ] { default: [ 'ci' ], reviewers: {} }
+ * try {
+ *   await readChannels('channels: { ci: { kind: auto_deni } }');
+ * } catch (error) {
+ *   if (isProblemError(error)) console.log(error.code); // policy_invalid
+ * }
+ * ```
+ */
+export function readChannels(source: string, { kinds: own = {} }: ReadChannelsOptions = {}): Promise<ChannelSetUp> {
+  return readChannelFile(source, { ...kinds, ...own });
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChatGateway, LinkedPerson } from '../../channels/chat-app.ts';
+import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import { receiptText, refusalText, settledText } from './answer-sentences.ts';
+import { inboxUrl } from './buttons.ts';
+import type { Interaction } from './interaction.ts';
+import { denyModal, editModal } from './modals.ts';
+import { hasCap, isAboveCap } from './severity-cap.ts';
+import { alwaysScope, slackCard } from './shown-request.ts';
+import type { SlackSettings } from './slack-settings.ts';
+import type { Told } from './told.ts';
+
+/** How long a click waits for a look at its request before it goes on without, in milliseconds. */
+const lookMs = 1_800;
+
+/** What an interaction has to do with the outside. */
+export interface Surroundings {
+  gateway: ChatGateway;
+  settings: SlackSettings;
+  openModal: (triggerId: string, view: object) => Promise<void>;
+}
+
+type Answer =
+  { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject } | { approved: false; reason?: string };
+
+/** Does what somebody asked for, in the name of the person to whom their account is linked now, and says what it did. */
+export async function answerInteraction(interaction: Interaction, around: Surroundings): Promise<Told | undefined> {
+  const { gateway } = around;
+  const { account, shown } = interaction;
+  const person = await gateway.personOf(account);
+  if (person === undefined) {
+    const text = 'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.';
+    return { text, link: { label: 'Link my account', url: await gateway.linkUrl(account) } };
+  }
+  try {
+    if (interaction.kind === 'submit') return await submit(interaction, person, around);
+    const { action } = interaction;
+    if (action === 'deny' || action === 'edit') return await openFor(interaction, action, around);
+    return await approve(interaction, action === 'always', person, around);
+  } catch (error) {
+    const told = refusalText(error);
+    if (told === undefined) throw error;
+    const isLate = isProblemError(error) && ['already_settled', 'expired'].includes(error.code);
+    const request = isLate ? await look(gateway.request(shown.workflowId, shown.requestId)) : undefined;
+    const text = request && settledText(request);
+    return text === undefined ? told : { text };
+  }
+}
+
+async function approve(
+  interaction: Interaction,
+  isAlways: boolean,
+  person: LinkedPerson,
+  around: Surroundings,
+): Promise<Told> {
+  const { gateway, settings } = around;
+  const { shown } = interaction;
+  if (!isAlways && !hasCap(settings)) return decide(interaction, person, around, { approved: true });
+  const request = await gateway.request(shown.workflowId, shown.requestId);
+  const refused = aboveCap(request, settings);
+  if (refused !== undefined) return refused;
+  if (!isAlways) return decide(interaction, person, around, { approved: true });
+  const always = alwaysScope(request, settings);
+  if (always === undefined || !slackCard(request, settings).answers.some(({ name }) => name === 'always')) {
+    const settled = settledText(request);
+    return { text: settled ?? 'Nothing was changed: the rules admit no "always" for this call.' };
+  }
+  return decide(interaction, person, around, { approved: true, always });
+}
+
+/** Opens the modal of a button, unless it is clear by now that its answer could not count. */
+async function openFor(
+  { shown, triggerId, channel }: Interaction,
+  action: 'deny' | 'edit',
+  { gateway, settings, openModal }: Surroundings,
+): Promise<Told | undefined> {
+  if (action === 'edit' && hasCap(settings)) return noEdits(shown, settings);
+  const request = await look(gateway.request(shown.workflowId, shown.requestId));
+  const settled = request && settledText(request);
+  if (settled !== undefined) return { text: settled };
+  const asked = { shown, channel };
+  if (action === 'edit' && request === undefined) {
+    return {
+      text: 'The arguments cannot be read now: try again, or edit them in the inbox.',
+      link: toInbox(shown, settings),
+    };
+  }
+  const view = action === 'deny' ? denyModal({ ...asked, request }) : editModal({ ...asked, request: request! });
+  if (view === undefined) {
+    return { text: 'This does not fit into a window of Slack: answer in the inbox.', link: toInbox(shown, settings) };
+  }
+  await openModal(triggerId, view);
+  return undefined;
+}
+
+async function submit(
+  interaction: Interaction & { kind: 'submit' },
+  person: LinkedPerson,
+  around: Surroundings,
+): Promise<Told> {
+  const { modal, text, shown } = interaction;
+  if (modal === 'deny') {
+    return decide(interaction, person, around, { approved: false, ...(text.trim() !== '' && { reason: text }) });
+  }
+  if (hasCap(around.settings)) return noEdits(shown, around.settings);
+  const read = readJson(text, { root: 'arguments', refusedKeys: ['__proto__'] });
+  if ('problem' in read) return { text: read.problem, isAboutInput: true };
+  if (!isObject(read.value))
+    return { text: 'arguments: expected an object { … } with all arguments', isAboutInput: true };
+  return decide(interaction, person, around, { approved: true, modifiedArguments: read.value });
+}
+
+async function decide(
+  { shown, triggerId }: Interaction,
+  person: LinkedPerson,
+  { settings }: Surroundings,
+  answer: Answer,
+): Promise<Told> {
+  const { workflowId, requestId, digest, card } = shown;
+  const receipt = await person.decide(workflowId, {
+    ...answer,
+    requestId,
+    digest,
+    // A repetition of this very interaction is no second answer.
+    decisionId: `slack-${createHash('sha256').update(triggerId).digest('hex')}`,
+    viewed: { channel: 'slack', card },
+  });
+  return {
+    text: `${receiptText(receipt)} You answered as ${person.id}.`,
+    ...(receipt.successor !== undefined && { link: toInbox(shown, settings) }),
+  };
+}
+
+function aboveCap(request: ApprovalDetails, settings: SlackSettings): Told | undefined {
+  if (!isAboveCap(request, settings)) return undefined;
+  const text = `Nothing was changed: the severity of this call is ${request.assessment.severity}, and this channel approves up to ${settings.highestSeverity}.`;
+  return { text, link: toInbox(request, settings) };
+}
+
+function noEdits(shown: Parameters<typeof inboxUrl>[0], settings: SlackSettings): Told {
+  return { text: 'Nothing was changed: this channel takes no edits.', link: toInbox(shown, settings) };
+}
+
+function toInbox(shown: Parameters<typeof inboxUrl>[0], settings: SlackSettings): NonNullable<Told['link']> {
+  return { label: 'Open in the inbox', url: inboxUrl(shown, settings) };
+}
+
+/** Undefined if it takes too long, or cannot be read. */
+async function look(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails | undefined> {
+  return Promise.race([reading.catch(() => undefined), sleep(lookMs, undefined, { ref: false })]);
+}

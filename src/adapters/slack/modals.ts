@@ -1,0 +1,83 @@
+import type { ApprovalDetails } from '../../contract.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+import { plainText } from './buttons.ts';
+import { readShown, readTexts, type ShownRequest, writeRequest, writeRun } from './shown-request.ts';
+
+/** The block of a modal's text input, at which Slack shows what is wrong with it. */
+export const inputBlock = 'answer';
+const inputAction = 'text';
+/** Slack's limits: of a text input, and of what a modal remembers. */
+export const longestInput = 3_000;
+const longestMemory = 3_000;
+const longestReason = 2_000;
+
+/** What a modal is about. Slack returns it with the answer. */
+interface Asked {
+  shown: ShownRequest;
+  channel: string;
+  request: Pick<ApprovalDetails, 'toolName'> | undefined;
+}
+
+/** Asks for the reason of a denial. Undefined: it does not fit. */
+export function denyModal(asked: Asked): object | undefined {
+  return modal('deny', 'Deny', asked, {
+    label: plainText('Reason, which the model is told'),
+    optional: true,
+    element: { type: 'plain_text_input', action_id: inputAction, multiline: true, max_length: longestReason },
+  });
+}
+
+/** Asks for other arguments. Undefined: they do not fit. */
+export function editModal(asked: Asked & { request: ApprovalDetails }): object | undefined {
+  const { arguments: args, redacted = [] } = asked.request;
+  const text = [JSON.stringify(args, null, 2), JSON.stringify(args)].find((each) => each.length <= longestInput);
+  if (text === undefined) return undefined;
+  const hint =
+    redacted.length === 0
+      ? 'All arguments.'
+      : 'All arguments. Leave a placeholder where the tool is to get the value that it hides.';
+  return modal('edit', 'Approve with these', asked, {
+    label: plainText('Arguments as JSON'),
+    hint: plainText(hint),
+    element: {
+      type: 'plain_text_input',
+      action_id: inputAction,
+      multiline: true,
+      initial_value: text,
+      max_length: longestInput,
+    },
+  });
+}
+
+/** What was entered into one of the modals; undefined for any other. */
+export function readModal({
+  callback_id: modal,
+  private_metadata: memory,
+  state,
+}: {
+  callback_id: string;
+  private_metadata: string;
+  state: { values: Record<string, Record<string, { value?: string | null }>> };
+}): { modal: 'deny' | 'edit'; text: string; channel: string; shown: ShownRequest } | undefined {
+  const [blockId, run, channel] = readTexts(memory, 3) ?? [];
+  const shown = blockId === undefined ? undefined : readShown(blockId, run);
+  if (shown === undefined || channel === undefined || (modal !== 'deny' && modal !== 'edit')) return undefined;
+  return { modal, shown, channel, text: state.values[inputBlock]?.[inputAction]?.value ?? '' };
+}
+
+function modal(name: 'deny' | 'edit', submit: string, { shown, channel, request }: Asked, input: object) {
+  const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel]);
+  if (memory.length > longestMemory) return undefined;
+  // Slack takes 24 characters.
+  const title = request === undefined ? 'this call' : visibleText(request.toolName);
+  const verb = name === 'deny' ? 'Deny' : 'Edit';
+  return {
+    type: 'modal',
+    callback_id: name,
+    private_metadata: memory,
+    title: plainText(title.length <= 24 - verb.length - 1 ? `${verb} ${title}` : `${verb} the call`),
+    submit: plainText(submit),
+    close: plainText('Cancel'),
+    blocks: [{ type: 'input', block_id: inputBlock, ...input }],
+  };
+}

@@ -1,0 +1,58 @@
+import type { WebClient, WebClientOptions } from '@slack/web-api';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { SlackSettings } from './slack-settings.ts';
+
+/** The times that a call is sent again which Slack refused for its rate, and how long one call may take. */
+const rateRetries = 3;
+const timeoutMs = 10_000;
+
+/**
+ * A client of Slack's API. Calls that Slack refuses for their rate wait as long as it says and are sent again. Others are
+ * not, because Slack may have carried them out: the caller looks before it tries again.
+ */
+export async function openWebClient({ token, apiUrl }: SlackSettings, signal?: AbortSignal): Promise<WebClient> {
+  const { WebClient, LogLevel } = await import('@slack/web-api').catch((error: unknown) => {
+    const message = 'Slack needs the package @slack/web-api: install it with npm install @slack/web-api.';
+    throw new ProblemError({ code: 'internal', message }, { cause: error });
+  });
+  // `retry` passes the option on, and its types do not have it.
+  const retryConfig = { retries: rateRetries, minTimeout: 100, onFailedAttempt: onlyForRate };
+  const fetchUntil: WebClientOptions['fetch'] = (url, init = {}) => {
+    const signals = [init.signal, signal].filter((each) => each !== undefined);
+    return fetch(url, { ...init, ...(signals.length > 0 && { signal: AbortSignal.any(signals) }) });
+  };
+  return new WebClient(token, {
+    retryConfig,
+    timeout: timeoutMs,
+    // Its warnings name no remedy, and what goes wrong is thrown.
+    logLevel: LogLevel.ERROR,
+    fetch: fetchUntil,
+    ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
+  });
+}
+
+function onlyForRate(error: Error): void {
+  if (!error.message.includes('rate limit')) throw error;
+}
+
+/** What to do about errors that setting up leaves behind. */
+const remedies: Record<string, string> = {
+  not_in_channel: 'invite the app to the channel',
+  channel_not_found: 'check the id of the channel, and invite the app to it if it is private',
+  is_archived: 'choose a channel that is not archived',
+  invalid_auth: 'check the token',
+  not_authed: 'check the token',
+  account_inactive: 'install the app again, and replace the token',
+  token_revoked: 'install the app again, and replace the token',
+  missing_scope: 'give the app the scopes of docs/slack.md, and install it again',
+};
+
+/** An error of a call as one sentence, without what was sent. */
+export function slackProblem(error: unknown, method: string, channel: string): ProblemError {
+  const { data, message } = error as { data?: { error?: unknown }; message?: string };
+  const code = typeof data?.error === 'string' ? data.error.slice(0, 100) : undefined;
+  const remedy = remedies[code ?? ''];
+  const why = code ?? message ?? 'unknown error';
+  const sentence = `Slack did not carry out ${method} for channel ${channel}: ${why}${remedy === undefined ? '' : `; ${remedy}`}.`;
+  return new ProblemError({ code: 'internal', message: sentence }, { cause: error });
+}

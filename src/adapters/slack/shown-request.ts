@@ -1,0 +1,76 @@
+import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
+import type { Card } from '../../core/card/card.ts';
+import { cardDigest } from '../../core/card/card-digest.ts';
+import { cardOf } from '../../core/card/card-of.ts';
+import { hasCap } from './severity-cap.ts';
+import type { SlackSettings } from './slack-settings.ts';
+
+/** What a click is about: the request as the message showed it. Slack returns it with the click. */
+export interface ShownRequest {
+  /** The name of the channel's entry in the channel file. */
+  entry: string;
+  workflowId: string;
+  requestId: string;
+  /** Of the call. */
+  digest: string;
+  /** Of the card. */
+  card: string;
+}
+
+/** Less than Slack's limit of a value, because a message has one, too. */
+const longestRun = 1_200;
+
+/** The card of a request in Slack. It does not say how much time is left: nobody redraws it every minute. */
+export function slackCard(request: ApprovalDetails, settings: SlackSettings): Card {
+  return cardOf(request, { always: alwaysScope(request, settings)?.kind ?? false });
+}
+
+/** What "always" leaves behind if it is pressed here; undefined if it is not offered. Patterns need the inbox. */
+export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings): RequestedScope | undefined {
+  if (always === undefined) return undefined;
+  return { kind: always.widest === 'tool' && !hasCap(settings) ? 'tool' : 'call' };
+}
+
+/** The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size. */
+export function writeRequest({ requestId, digest, card }: Pick<ShownRequest, 'requestId' | 'digest' | 'card'>): string {
+  return `open.${requestId}.${shortened(digest)}.${shortened(card)}`;
+}
+
+/** As `writeRequest`, of a request and its card. */
+export function openBlockId({ requestId, digest }: ApprovalDetails, card: Card): string {
+  return writeRequest({ requestId, digest, card: cardDigest(card) });
+}
+
+/** What all requests of a message have in common; undefined if it is too long for Slack. */
+export function writeRun({ entry, workflowId }: Pick<ShownRequest, 'entry' | 'workflowId'>): string | undefined {
+  const text = JSON.stringify([entry, workflowId]);
+  return text.length > longestRun ? undefined : text;
+}
+
+/** Undefined for anything that `writeRequest` and `writeRun` did not write. */
+export function readShown(blockId: string, run: string | undefined): ShownRequest | undefined {
+  const ids = /^open\.([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})$/.exec(blockId);
+  const [entry, workflowId] = readTexts(run, 2) ?? [];
+  if (ids === null || entry === undefined || workflowId === undefined) return undefined;
+  const [, requestId, digest, card] = ids as unknown as [string, string, string, string];
+  return { entry, workflowId, requestId, digest: lengthened(digest), card: lengthened(card) };
+}
+
+/** Reads a JSON list of so many texts; undefined for anything else. */
+export function readTexts(text: string | undefined, count: number): string[] | undefined {
+  try {
+    const texts: unknown = JSON.parse(text ?? '');
+    const isList = Array.isArray(texts) && texts.length === count && texts.every((each) => typeof each === 'string');
+    return isList ? texts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function shortened(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64url');
+}
+
+function lengthened(text: string): string {
+  return Buffer.from(text, 'base64url').toString('hex');
+}

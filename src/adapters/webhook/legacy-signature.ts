@@ -1,0 +1,33 @@
+import { createHmac } from 'node:crypto';
+
+/** A signature for receivers that know no Standard Webhooks. It has no time in it, so it does not show a replay. */
+export interface LegacySignature {
+  /** The header that carries it, such as `X-Signature`. */
+  header: string;
+  /**
+   * What is signed: the body; or the request's id and tool, as Python's `json.dumps({"request_id": …, "tool_name": …},
+   * sort_keys=True)` writes them.
+   */
+  over: 'body' | 'id_and_tool';
+  /** Default: the first secret of the webhook, as it is written. */
+  secret?: string;
+}
+
+/** HMAC-SHA256 as 64 hex characters, under the UTF-8 of the secret. */
+export function legacySignature(
+  { over }: Pick<LegacySignature, 'over'>,
+  secret: string,
+  { requestId, toolName, body }: { requestId: string; toolName: string; body: string },
+): string {
+  const signed =
+    over === 'body' ? body : `{"request_id": ${pythonText(requestId)}, "tool_name": ${pythonText(toolName)}}`;
+  return createHmac('sha256', secret).update(signed).digest('hex');
+}
+
+/** A text as Python's `json.dumps` writes it: everything outside of printable ASCII is escaped. */
+function pythonText(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

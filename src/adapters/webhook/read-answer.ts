@@ -1,0 +1,44 @@
+import type { ChannelAnswer } from '../../channels/channel.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { readJson } from '../../core/base/read-json.ts';
+import { parseDecision } from '../../core/messages/decision.ts';
+
+/** The request that an answer must be about. */
+export interface AnsweredRequest {
+  requestId: string;
+  /** Absent: unknown here; the run compares it. */
+  digest?: string;
+  /** The members that the answer must have, because nothing else ties it to this request. */
+  named: readonly ('requestId' | 'digest')[];
+}
+
+const members = ['approved', 'always', 'reason', 'modifiedArguments', 'response', 'reviewerId', 'digest', 'requestId'];
+
+/**
+ * Reads the JSON of an answer strictly: a name that occurs twice, a member that is unknown, and an answer about another
+ * request or another call are refused. Throws a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`).
+ */
+export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {
+  const read = readJson(text, { root: 'answer', refusedKeys: ['__proto__'] });
+  if ('problem' in read) throw invalid(read.problem);
+  const { value } = read;
+  if (!isObject(value)) throw invalid('it must be an object { approved }');
+  const unknown = Object.keys(value).find((name) => !members.includes(name));
+  if (unknown !== undefined) throw invalid(`unknown member '${unknown.slice(0, 40)}'`);
+  const missing = named.find((name) => value[name] === undefined);
+  if (missing !== undefined) throw invalid(`it must name the '${missing}' of the request`);
+  if (value['requestId'] !== undefined && value['requestId'] !== requestId)
+    throw invalid('it is about another request');
+  const parsed = parseDecision({ ...value, requestId });
+  if ('problem' in parsed) throw invalid(parsed.problem.message, parsed.problem.code);
+  const { requestId: _requestId, ...answer } = parsed.decision;
+  if (digest !== undefined && answer.digest !== undefined && answer.digest !== digest) {
+    throw invalid('it is about another call: its digest is not the one that was sent', 'digest_mismatch');
+  }
+  return { ...answer, ...(digest !== undefined && { digest }) };
+}
+
+function invalid(why: string, code: ProblemError['code'] = 'invalid_decision'): ProblemError {
+  return new ProblemError({ code, message: `The answer of the webhook's receiver does not count: ${why}.` });
+}

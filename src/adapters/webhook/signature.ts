@@ -1,0 +1,90 @@
+import { Webhook } from 'standardwebhooks';
+import { ProblemError } from '../../core/base/problem.ts';
+
+/** The headers of Standard Webhooks. */
+export interface SignatureHeaders {
+  'webhook-id': string;
+  /** Seconds since 1970. */
+  'webhook-timestamp': string;
+  /** One `v1,BASE64` for each secret, separated by spaces. */
+  'webhook-signature': string;
+}
+
+const leastBytes = 16;
+/** An id with a full stop in it could pass for another id and timestamp. */
+const idShape = /^[\w-]{1,100}$/;
+
+/**
+ * The keys of secrets, the newest first: `whsec_` and base64, as Standard Webhooks writes them, or any other text, whose
+ * UTF-8 is the key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
+ */
+export function signingKeys(secrets: readonly string[]): Webhook[] {
+  if (secrets.length === 0) throw invalid('A webhook needs a secret: nobody could tell its requests from forged ones.');
+  return secrets.map((secret) => {
+    if (keyBytes(secret) < leastBytes) {
+      throw invalid(
+        `The secret of a webhook must have at least ${leastBytes} bytes, after 'whsec_' as base64: make one with openssl rand -base64 32.`,
+      );
+    }
+    if (secret.startsWith('whsec_')) return new Webhook(secret);
+    // The library takes each character for a byte.
+    return new Webhook(Buffer.from(secret, 'utf8').toString('latin1'), { format: 'raw' });
+  });
+}
+
+/** Signs a body with every key. */
+export function sign(keys: readonly Webhook[], { id, body }: { id: string; body: string }): SignatureHeaders {
+  const now = new Date();
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': keys.map((key) => key.sign(id, now, body)).join(' '),
+  };
+}
+
+/**
+ * The `webhook-id` of a body that was signed with one of the keys, at most five minutes ago or ahead. Throws a
+ * `ProblemError` (`forbidden`) for any other.
+ */
+export function verify(
+  keys: readonly Webhook[],
+  headers: Readonly<Record<string, string | undefined>>,
+  body: string,
+): string {
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '', 'webhook-signature': signature = '' } = headers;
+  if (id === '' || timestamp === '' || signature === '') {
+    throw forbidden('It has no webhook-id, webhook-timestamp and webhook-signature.');
+  }
+  if (!idShape.test(id) || !/^\d{1,12}$/.test(timestamp)) {
+    throw forbidden('Its webhook-id or its webhook-timestamp is malformed.');
+  }
+  const given = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  let problem = '';
+  for (const key of keys) {
+    try {
+      key.verify(body, given, { jsonParse: false });
+      return id;
+    } catch (error) {
+      problem = error instanceof Error ? error.message : '';
+    }
+  }
+  throw forbidden(
+    problem.includes('timestamp')
+      ? 'Its webhook-timestamp is more than five minutes away from the clock here.'
+      : 'No signature in it is made with the secret, over this id, timestamp and body.',
+  );
+}
+
+function keyBytes(secret: string): number {
+  if (!secret.startsWith('whsec_')) return Buffer.byteLength(secret);
+  const text = secret.slice('whsec_'.length);
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 ? Buffer.from(text, 'base64').length : 0;
+}
+
+function forbidden(why: string): ProblemError {
+  return new ProblemError({ code: 'forbidden', message: `The message is not signed as it must be. ${why}` });
+}
+
+function invalid(message: string): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message });
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { answerDigest } from '../../channels/answer-digest.ts';
+import type { Channel, ChannelAnswer, ChannelRequest, PostedAnswer, ResolveContext } from '../../channels/channel.ts';
+import type { Decision } from '../../contract.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
+import { legacySignature } from './legacy-signature.ts';
+import { patiently } from './patience.ts';
+import { readAnswer } from './read-answer.ts';
+import { sign, verify } from './signature.ts';
+import type { WebhookBody, WebhookDelivery } from './webhook-body.ts';
+import type { WebhookOptions } from './webhook-options.ts';
+import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
+
+const requestIdHeader = 'countersign-request-id';
+const postRetries = 3;
+const firstPostWaitMs = 1_000;
+const pollRetries = 4;
+
+/**
+ * A channel that posts requests to a web service, signed, and takes its answers (docs/webhook.md). Throws `policy_invalid`
+ * without a secret, for an address that must not be reached, and for options that are not valid.
+ *
+ * @example See {@link readChannels}, which makes it from a file.
+ */
+export async function webhookChannel(options: WebhookOptions): Promise<Channel> {
+  const settings = await webhookSettings(options);
+  return {
+    retries: true,
+    notify: (request, { step, key, signal }) => {
+      const { kind: event, to } = step;
+      const callbackUrl = callbackUrlFor(settings, request);
+      return post(settings, request, { event, ...(to && { to }), ...(callbackUrl && { callbackUrl }) }, key, signal);
+    },
+    settled: (request, settlement, { key, signal }) =>
+      post(settings, { ...request, settled: settlement }, { event: 'settled' }, key, signal),
+    ...(settings.poll && { resolve: (request, signal, context) => poll(settings, request, signal, context) }),
+    ...(settings.callbackUrl !== undefined && { receive: (posted) => receive(settings, posted) }),
+  };
+}
+
+async function post(
+  settings: WebhookSettings,
+  request: ChannelRequest,
+  delivery: WebhookDelivery,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { url, keys, legacy, headers, agents, requestTimeoutMs } = settings;
+  const { requestId, toolName } = request;
+  const body = JSON.stringify({ ...request, delivery } satisfies WebhookBody);
+  const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
+  const send = async (): Promise<true> => {
+    const signed = {
+      ...headers,
+      'content-type': 'application/json',
+      'user-agent': 'countersign',
+      [requestIdHeader]: requestId,
+      // Signed for each attempt: receivers refuse an old timestamp.
+      ...sign(keys, { id, body }),
+      ...(legacy && { [legacy.header]: legacySignature(legacy, legacy.secret, { requestId, toolName, body }) }),
+    };
+    const answer = await exchange({ method: 'POST', url, headers: signed, body, signal }, agents, requestTimeoutMs);
+    if (answer.status >= 200 && answer.status < 300) return true;
+    throw refusedStatus(url, answer);
+  };
+  await patiently(send, { retries: postRetries, firstWaitMs: firstPostWaitMs, signal });
+}
+
+async function poll(
+  settings: WebhookSettings,
+  { requestId, digest }: ChannelRequest,
+  signal: AbortSignal,
+  { refused }: ResolveContext,
+): Promise<ChannelAnswer> {
+  const { keys, agents, requestTimeoutMs } = settings;
+  const { urlFor, intervalMs, isSigned, isShared } = settings.poll!;
+  const url = urlFor(requestId);
+  const headers = {
+    ...settings.headers,
+    accept: 'application/json',
+    'user-agent': 'countersign',
+    [requestIdHeader]: requestId,
+  };
+  const ask = async (): Promise<ChannelAnswer | undefined> => {
+    const incoming = await exchange({ method: 'GET', url, headers, signal }, agents, requestTimeoutMs);
+    if (incoming.status === 202) return undefined;
+    if (incoming.status === 404) throw notThereYet(url);
+    if (incoming.status !== 200) throw refusedStatus(url, incoming);
+    if (incoming.text === undefined) throw unreadable();
+    const given = signatureOf(incoming.headers);
+    const isChecked = isSigned || given['webhook-signature'] !== undefined;
+    if (isChecked) verify(keys, given, incoming.text);
+    // A signature says whose answer it is; only these members say to what.
+    const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
+    const answer = readAnswer(incoming.text, { requestId, digest, named });
+    return answerDigest(answer) === refused?.digest ? undefined : answer;
+  };
+  return patiently(ask, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
+}
+
+/** The decision of an answer that the receiver has posted to the gateway. */
+function receive({ keys }: WebhookSettings, { channel, requestId, headers, body }: PostedAnswer): Decision {
+  const id = verify(keys, headers, body);
+  const { reviewerId = `channel:${channel}`, ...answer } = readAnswer(body, {
+    requestId,
+    named: ['requestId', 'digest'],
+  });
+  // The run keeps ids of decisions, so an answer that is posted again gives the same receipt and changes nothing.
+  return { ...answer, requestId, reviewerId, decisionId: `channel:${channel}:${id}`, viewed: { channel: 'webhook' } };
+}
+
+function callbackUrlFor({ callbackUrl, name }: WebhookSettings, request: ChannelRequest): string | undefined {
+  if (callbackUrl === undefined) return undefined;
+  const [channel, requestId, workflowId] = [name, request.requestId, request.workflowId].map(encodeURIComponent);
+  return `${callbackUrl}/channels/${channel}/answers/${requestId}?workflowId=${workflowId}`;
+}
+
+function signatureOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, [headers[name]].flat()[0]]),
+  );
+}
+
+/** The request may not have been posted yet. */
+function notThereYet({ origin }: URL): ProblemError {
+  const message = `The webhook's receiver at ${origin} does not know the request: it answered 404.`;
+  return new ProblemError({ code: 'internal', message });
+}
+
+function unreadable(): ProblemError {
+  const message = `The answer of the webhook's receiver does not count: it is longer than 64 kB, or not UTF-8.`;
+  return new ProblemError({ code: 'invalid_decision', message });
+}

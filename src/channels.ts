@@ -1,0 +1,36 @@
+/** Channels: ways to reach reviewers, or to answer for them. For workers, and for programs that answer requests. */
+export { approvalQueue } from './channels/approval-queue.ts';
+export type { ApprovalQueue, QueueOptions } from './channels/approval-queue.ts';
+export { autoApprove } from './channels/auto-approve.ts';
+export { autoDeny } from './channels/auto-deny.ts';
+export { callback } from './channels/callback.ts';
+export type {
+  Channel,
+  ChannelAnswer,
+  ChannelFunction,
+  ChannelRequest,
+  ChannelStep,
+  NotifyContext,
+  ResolveContext,
+  SettledContext,
+} from './channels/channel.ts';
+export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
+export type { ChannelSetUp, QuietHours, WorkerRoutes } from './channels/channel-set-up.ts';
+export type { ChannelOptions } from './channels/channel-set.ts';
+export { checkAnswer, InvalidAnswer } from './channels/check-answer.ts';
+export { conditional } from './channels/conditional.ts';
+export type { ConditionalOptions } from './channels/conditional.ts';
+export { consoleChannel } from './channels/console-channel.ts';
+export type { ConsoleOptions } from './channels/console-channel.ts';
+export type { TerminalInput, TerminalOutput } from './channels/line-terminal.ts';
+export type { AnswerReason, ReasonOptions } from './channels/reason.ts';
+export { toChannel } from './channels/to-channel.ts';
+export { readChannels } from './adapters/read-channels.ts';
+export type { ReadChannelsOptions } from './adapters/read-channels.ts';
+export { webhookChannel } from './adapters/webhook/webhook-channel.ts';
+export { signWebhook, verifyWebhook } from './adapters/webhook/verify-webhook.ts';
+export type { ReceivedWebhook, VerifiedWebhook } from './adapters/webhook/verify-webhook.ts';
+export { slackAppOf, slackChannel } from './adapters/slack/slack-channel.ts';
+export { emailChannel } from './adapters/email/email-channel.ts';
+export { pagerDutyChannel } from './adapters/on-call/pager-duty-channel.ts';
+export { httpTemplateChannel } from './adapters/on-call/http-template-channel.ts';

@@ -1,0 +1,25 @@
+import { decideMany } from '../../client/decide.ts';
+import type { Session } from '../../client/connect.ts';
+import type { Receipt } from '../../contract.ts';
+import type { ChannelAnswer } from '../channel.ts';
+
+export interface ChannelDecision {
+  channel: string;
+  workflowId: string;
+  requestId: string;
+  answer: ChannelAnswer;
+  /** The same for each attempt to send this answer. */
+  decisionId: string;
+}
+
+export type DecideForChannel = (decision: ChannelDecision) => Promise<Receipt>;
+
+/** The activity `countersign.channelDecide`: sends what a channel answered to the run, as any client would. */
+export function createDecideForChannel(session: () => Session): DecideForChannel {
+  return async ({ channel, workflowId, requestId, answer, decisionId }) => {
+    const viewed = { channel: channel.slice(0, 40) };
+    const decision = { reviewerId: `channel:${channel}`, ...answer, requestId, decisionId, viewed };
+    const [receipt] = await decideMany(session(), [decision], { workflowId });
+    return receipt!;
+  };
+}

@@ -1,0 +1,18 @@
+import { getClient } from '@temporalio/activity';
+import type { Connection } from '@temporalio/client';
+import type { Session } from '../../client/connect.ts';
+import type { AttributeNames } from '../../core/base/attribute-names.ts';
+
+/** The connection of the worker, for the functions of the client. Call it in an activity. */
+export function sessionOfWorker(attributes: AttributeNames): Session {
+  const client = getClient();
+  return {
+    // Of a connection the client's functions use the services, deadlines and abort signals, which both kinds have.
+    connection: client.connection as unknown as Connection,
+    client,
+    address: 'the server of this worker',
+    namespace: client.options.namespace,
+    attributes,
+    hasCodecs: client.options.loadedDataConverter.payloadCodecs.length > 0,
+  };
+}

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CountersignClient } from '../client/countersign-client.ts';
+import type { ReviewedRequest } from '../client/decide-all.ts';
+import type { Signer } from '../client/sign-message.ts';
+import type { ApprovalDetails, ApprovalSummary, Receipt } from '../contract.ts';
+import type { ChannelAnswer } from './channel.ts';
+import { isProblemError, ProblemError } from '../core/base/problem.ts';
+import { checkAnswer } from './check-answer.ts';
+
+/** Options of `approvalQueue`. */
+export interface QueueOptions {
+  /** Only requests of this agent. */
+  agent?: string;
+  /** Only requests about this tool. */
+  tool?: string;
+  /** Only requests of this run. */
+  workflowId?: string;
+  /** Who answers, unless an answer says so itself. It is a claim unless `sign` proves it. */
+  reviewerId?: string;
+  /** Signs the answers. */
+  sign?: Signer;
+}
+
+/**
+ * The open requests as a queue, for a page or a program that answers them, in any process. It keeps nothing but what it has
+ * shown, so it has no size, and what it holds survives: the requests are the runs'. Methods throw what the client throws.
+ */
+export interface ApprovalQueue {
+  /** The open requests, the earliest deadline first. Needs no worker. */
+  pending(): Promise<ApprovalSummary[]>;
+  /**
+   * Waits for a request that this queue has not given out yet, looking once a second, and returns it with its arguments. One
+   * that cannot be read now, as no worker answers, is tried again later. Throws the signal's reason if it aborts.
+   */
+  next(signal?: AbortSignal): Promise<ApprovalDetails>;
+  /** Answers one request, under the digest that the queue has shown. Throws `InvalidAnswer` too. */
+  respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
+  /**
+   * Approves what this queue has shown, by `pending` or `next`, as far as it is open and was not answered here; never a
+   * request that has come since. Returns a receipt for each.
+   */
+  approveAll(reason?: string): Promise<Receipt[]>;
+  /** Denies all that is open now, whether it was shown or not. Returns a receipt for each. */
+  denyAll(reason?: string): Promise<Receipt[]>;
+}
+
+const lookEveryMs = 1_000;
+/** A look may take a fifth of the time. */
+const pausePerLook = 4;
+/** Reading a request that nobody serves takes seconds, in which others wait. */
+const unreadAgainMs = 5_000;
+
+/**
+ * The open requests as a queue.
+ *
+ * @example
+ * ```ts
+ * import { approvalQueue } from 'countersign/channels';
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const queue = approvalQueue(client, { tool: 'refund', reviewerId: 'rita' });
+ * const { requestId, arguments: args } = await queue.next();
+ * console.log(args); // { orderId: 'o-17', amount: 20 }
+ * const receipt = await queue.respond(requestId, { approved: false, reason: 'The shop is closed' });
+ * console.log(receipt.outcome); // denied
+ * await client.close();
+ * ```
+ */
+export function approvalQueue(client: CountersignClient, options: QueueOptions = {}): ApprovalQueue {
+  const { reviewerId, sign, ...filter } = options;
+  // All hold open requests only.
+  /** As they were shown first: that is what people answer. */
+  const shown = new Map<string, ApprovalSummary>();
+  const given = new Set<string>();
+  /** When those that could not be read are tried again, in milliseconds. */
+  const unread = new Map<string, number>();
+
+  const look = async (): Promise<ApprovalSummary[]> => {
+    const { approvals } = await client.approvals.list({ ...filter, limit: Infinity });
+    const open = new Set(approvals.map(keyOf));
+    for (const each of [shown, given, unread]) {
+      for (const key of each.keys()) if (!open.has(key)) each.delete(key);
+    }
+    return approvals;
+  };
+  const show = (row: ApprovalSummary): void => {
+    if (!shown.has(keyOf(row))) shown.set(keyOf(row), row);
+  };
+  const answerAll = (rows: Iterable<ReviewedRequest>, approved: boolean, reason: string | undefined) =>
+    client.decideAll(
+      [...rows].map(({ requestId, digest, workflowId }) => ({ requestId, digest, workflowId })),
+      { approved, ...(reason !== undefined && { reason }), ...(reviewerId !== undefined && { reviewerId }) },
+      { sign },
+    );
+  /** Undefined if it was settled meanwhile, or cannot be read now. */
+  const take = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
+    const key = keyOf(row);
+    if (given.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
+    given.add(key);
+    try {
+      const request = await client.approvals.get(row.requestId, { workflowId: row.workflowId });
+      if (request.settled !== undefined) return undefined;
+      shown.set(key, { ...row, digest: request.digest });
+      return request;
+    } catch (error) {
+      given.delete(key);
+      unread.set(key, performance.now() + unreadAgainMs);
+      if (isProblemError(error) && error.code !== 'server_unreachable') return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    pending: async () => {
+      const rows = await look();
+      for (const row of rows) show(row);
+      return rows;
+    },
+    next: async (signal) => {
+      for (;;) {
+        signal?.throwIfAborted();
+        const beganMs = performance.now();
+        for (const row of await look()) {
+          const request = await take(row);
+          if (request !== undefined) return request;
+        }
+        const pauseMs = Math.max(lookEveryMs, (performance.now() - beganMs) * pausePerLook);
+        await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    },
+    respond: async (requestId, answer) => {
+      const [row, second] = [...shown.values()].filter((each) => each.requestId === requestId);
+      if (second !== undefined) {
+        const message = `Two runs list request ${requestId}: answer it by client.decide, with the workflowId of one.`;
+        throw new ProblemError({ code: 'unknown_request', message });
+      }
+      const decision = {
+        ...(reviewerId !== undefined && { reviewerId }),
+        ...(row !== undefined && { digest: row.digest }),
+        ...checkAnswer(answer),
+        requestId,
+      };
+      const receipt = await client.decide(decision, { sign, ...(row && { workflowId: row.workflowId }) });
+      if (row !== undefined) shown.delete(keyOf(row));
+      return receipt;
+    },
+    approveAll: async (reason) => {
+      await look();
+      return answerAll(shown.values(), true, reason);
+    },
+    denyAll: async (reason) => answerAll(await look(), false, reason),
+  };
+}
+
+/** Not the id alone: anybody who can start workflows can list a request under an id that is another run's. */
+function keyOf({ requestId, workflowId }: ApprovalSummary): string {
+  return `${requestId} ${workflowId}`;
+}

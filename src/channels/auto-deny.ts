@@ -1,0 +1,13 @@
+import type { Channel } from './channel.ts';
+import { answerTo, type ReasonOptions } from './reason.ts';
+
+/**
+ * A channel that denies everything at once, for runs that nobody attends. The model gets the reason.
+ *
+ * @example See {@link conditional}, which can deny what it does not approve.
+ */
+export function autoDeny({
+  reason = 'Denied automatically: nobody is here to approve it.',
+}: ReasonOptions = {}): Channel {
+  return { resolve: (request) => answerTo(request, false, reason) };
+}

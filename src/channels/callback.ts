@@ -1,0 +1,30 @@
+import type { Channel, ChannelFunction } from './channel.ts';
+import { checkAnswer } from './check-answer.ts';
+import { type ReasonOptions, reasonOf } from './reason.ts';
+
+/**
+ * A channel that asks a function on the worker, `(request, signal, context)`, async or not. Its answer may be a bare
+ * boolean. `reason` applies to answers without one. An error of the function denies (docs/channels.md).
+ *
+ * @example
+ * ```ts
+ * import { callback } from 'countersign/channels';
+ *
+ * const small = callback(({ arguments: args }) => Number(args.amount) < 100, {
+ *   reason: (_request, approved) => (approved ? 'A small amount' : 'Too much for a function'),
+ * });
+ * console.log(Object.keys(small)); // [ 'resolve' ]
+ * ```
+ */
+export function callback(answer: ChannelFunction, { reason }: ReasonOptions = {}): Channel {
+  return {
+    resolve: async (request, signal, context) => {
+      const given = checkAnswer(await answer(request, signal, context));
+      return {
+        digest: request.digest,
+        ...(reason !== undefined && { reason: reasonOf(reason, request, given.approved) }),
+        ...given,
+      };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { ShapeProblem } from '../core/policy-file/explain-shape.ts';
+import { explainWithoutValues } from '../core/policy-file/explain-without-values.ts';
+import type { ChannelEntry } from './channel-builder.ts';
+import type { ChannelDocument } from './channel-file-shape.ts';
+import type { ChannelKind } from './channel-kind.ts';
+
+/** The entries that their kinds find valid, and what is wrong with the others and with the routes. */
+export async function readEntries(
+  document: ChannelDocument,
+  kinds: Readonly<Record<string, ChannelKind>>,
+): Promise<{ entries: Map<string, ChannelEntry>; problems: ShapeProblem[] }> {
+  const entries = new Map<string, ChannelEntry>();
+  const problems = routeProblems(document);
+  for (const [name, { kind: kindName, ...members }] of Object.entries(document.channels)) {
+    const kind = Object.hasOwn(kinds, kindName) ? kinds[kindName]! : undefined;
+    if (kind === undefined) {
+      problems.push({ path: ['channels', name, 'kind'], message: unknownKind(kindName, kinds) });
+      continue;
+    }
+    const shaped = await kind.shape.safeParseAsync(members);
+    if (shaped.success) entries.set(name, { kind, members: shaped.data });
+    else {
+      const what = { document: members, shape: kind.shape, what: `channel '${name}'` };
+      const found = explainWithoutValues(shaped.error, what);
+      problems.push(...found.map((each) => ({ ...each, path: ['channels', name, ...each.path] })));
+    }
+  }
+  return { entries, problems };
+}
+
+function unknownKind(name: string, kinds: Readonly<Record<string, ChannelKind>>): string {
+  if (name === 'callback') {
+    return `a callback is a function, which no file can hold: give it to createWorker as channels: { NAME: function }`;
+  }
+  return `'kind' must be one of ${Object.keys(kinds).join(', ')}`;
+}
+
+function routeProblems({ channels, routes }: ChannelDocument): ShapeProblem[] {
+  if (routes === undefined) return [];
+  const unknown = (names: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] =>
+    names.flatMap((name, index) =>
+      Object.hasOwn(channels, name)
+        ? []
+        : [{ path: [...path, index], message: `there is no channel '${name.slice(0, 64)}'` }],
+    );
+  const reviewers = Object.entries(routes.reviewers ?? {});
+  const forms = reviewers.map(([name]) => name.normalize('NFC'));
+  return [
+    ...unknown(routes.default, ['routes', 'default']),
+    ...reviewers.flatMap(([name, names], index): ShapeProblem[] => {
+      const path = ['routes', 'reviewers', name];
+      if (forms.indexOf(forms[index]!) === index) return unknown(names, path);
+      return [{ path, message: `'${name}' appears twice, in two Unicode forms`, part: 'key' }];
+    }),
+  ];
+}

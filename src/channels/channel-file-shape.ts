@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { severities } from '../core/base/tool-call.ts';
+import { durationShape } from './duration-shape.ts';
+
+/** The name of a channel in a channel file. */
+export const channelName = z.string().regex(/^[a-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, - and _');
+const longestName = 200;
+const reviewer = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(longestName, `must have at most ${longestName} characters`)
+  .regex(/^\S(?:.*\S)?$/su, 'must not begin or end with a space');
+const channelNames = z
+  .array(z.string())
+  .refine((names) => new Set(names).size === names.length, 'must not name a channel twice');
+const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day, such as "22:00"');
+
+/** What a channel file says, apart from the members of each channel, which are its kind's. */
+export const channelFileShape = z.strictObject({
+  channels: z.record(channelName, z.looseObject({ kind: z.string() })),
+  routes: z.strictObject({ default: channelNames, reviewers: z.record(reviewer, channelNames).optional() }).optional(),
+  quiet_hours: z
+    .strictObject({
+      from: timeOfDay,
+      to: timeOfDay,
+      time_zone: z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin'),
+      above: z.enum(severities).optional(),
+    })
+    .refine(({ from, to }) => from !== to, 'must not begin and end at the same time')
+    .optional(),
+  batch: durationShape('1h').optional(),
+});
+
+export type ChannelDocument = z.infer<typeof channelFileShape>;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Severity } from '../core/base/tool-call.ts';
+import type { Channel } from './channel.ts';
+
+/** Which channels carry which requests. */
+export interface WorkerRoutes {
+  /** The channels of requests none of whose reviewers has a route. Default: all that no reviewer has. */
+  default: readonly string[];
+  /** By person, or `group:NAME`. */
+  reviewers: Readonly<Record<string, readonly string[]>>;
+}
+
+/** When only urgent requests are carried to people; the others wait for the end of these hours. */
+export interface QuietHours {
+  /** A time of day, such as `22:00`. */
+  from: string;
+  /** A time of day; before `from` if the hours go past midnight. */
+  to: string;
+  /** Such as `Europe/Berlin`. */
+  timeZone: string;
+  /** Requests of a higher severity are carried all the same. Default: none. */
+  above?: Severity;
+}
+
+/** What a channel file says. */
+export interface ChannelSetUp {
+  channels: Record<string, Channel>;
+  routes: WorkerRoutes;
+  quietHours?: QuietHours;
+  /** For how long the requests of one run are collected into one message, in milliseconds. Absent: not at all. */
+  batchMs?: number;
+}

@@ -1,0 +1,63 @@
+import { DefinitionError } from '../agents/definition-error.ts';
+import type { ChannelRoutes } from '../core/people/channel-routes.ts';
+import type { Channel, ChannelFunction } from './channel.ts';
+import type { QuietHours, WorkerRoutes } from './channel-set-up.ts';
+import { toChannel } from './to-channel.ts';
+
+/** The channels of a worker, and which of them carry which requests. */
+export interface ChannelOptions {
+  /** By name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel. Default: none. */
+  channels?: Readonly<Record<string, Channel | ChannelFunction>>;
+  /** Which channels carry which requests. */
+  routes?: Partial<WorkerRoutes>;
+  /** When channels notify nobody; those that answer are asked all the same. Default: never. */
+  quietHours?: QuietHours;
+  /** How long a channel with `batch` collects the requests of a run before it is called, in milliseconds. Default 0. */
+  batchMs?: number;
+}
+
+/** The channels of a worker, checked. */
+export interface ChannelSet {
+  channels: ReadonlyMap<string, Channel>;
+  routes: ChannelRoutes;
+  quietHours?: QuietHours;
+  batchMs: number;
+}
+
+const nameForm = /^[a-z0-9_-]{1,64}$/;
+const longestBatchMs = 600_000;
+
+/** Undefined: the worker has no channels. Throws a `DefinitionError` for names and routes that do not fit. */
+export function channelSetOf({
+  channels: given = {},
+  routes = {},
+  quietHours,
+  batchMs = 0,
+}: ChannelOptions): ChannelSet | undefined {
+  const channels = new Map(Object.entries(given).map(([name, channel]) => [name, toChannel(channel)]));
+  for (const name of channels.keys()) {
+    if (!nameForm.test(name)) {
+      throw new DefinitionError(`'${name}' names no channel: write 1 to 64 of a-z, 0-9, - and _`);
+    }
+  }
+  const { reviewers = {} } = routes;
+  const ofReviewers = Object.values(reviewers).flat();
+  const { default: others = [...channels.keys()].filter((name) => !ofReviewers.includes(name)) } = routes;
+  const unknown = [...others, ...ofReviewers].find((name) => !channels.has(name));
+  if (unknown !== undefined) throw new DefinitionError(`a route names the channel '${unknown}', which does not exist`);
+  if (!(batchMs >= 0 && batchMs <= longestBatchMs)) {
+    throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
+  }
+  if (channels.size === 0) return undefined;
+  const timeouts = [...channels].map(([name, { timeoutMs }]) => [name, timeoutMs === undefined ? {} : { timeoutMs }]);
+  return {
+    channels,
+    routes: {
+      channels: Object.fromEntries(timeouts) as ChannelRoutes['channels'],
+      default: others,
+      ...(ofReviewers.length > 0 && { reviewers }),
+    },
+    quietHours,
+    batchMs,
+  };
+}

@@ -1,0 +1,118 @@
+import type { ApprovalDetails, Decision, RequestedScope, Settlement } from '../contract.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
+
+/**
+ * A way to reach reviewers, or to answer for them. Each member is optional. A workflow beside the run calls them as
+ * activities of the run's worker (docs/channels.md), so they survive crashes, and the run itself never waits for one: the
+ * first valid decision counts, wherever it comes from.
+ */
+export interface Channel {
+  /**
+   * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
+   * concerns the channel. Returns JSON that finds the message again, of at most 4,000 bytes. An error is tried again, five
+   * times in all, and then noted; it never decides.
+   */
+  notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
+  /**
+   * Answers a request. `signal` aborts when the request is settled elsewhere and when its time is over. An error denies at
+   * once ("Approval handler error: TYPE") if the request has no other channel; with `retries`, the call is made again
+   * until the deadline instead.
+   */
+  resolve?(
+    request: ChannelRequest,
+    signal: AbortSignal,
+    context: ResolveContext,
+  ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
+  /**
+   * Says on the channel how a request that it got was settled, wherever that was. An error is tried again, five times in
+   * all, and then noted. Returns JSON that replaces what `notify` returned, if any.
+   */
+  settled?(
+    request: ChannelRequest,
+    settlement: Settlement,
+    context: SettledContext,
+  ): Promise<Json | void> | Json | void;
+  /**
+   * Reads an answer that somebody posted to the gateway for this channel, and returns the decision that the gateway then
+   * sends to the run. Throws a `ProblemError` (`forbidden`) for an answer that is not proven to be the receiver's own.
+   */
+  receive?(post: PostedAnswer): Promise<Decision> | Decision;
+  /** True: one call of `notify` takes all requests of a run that are to be sent now. Default false. */
+  readonly batch?: boolean;
+  /** True: `resolve` may be called again after an error, and after an answer that was refused. Default false. */
+  readonly retries?: boolean;
+  /** The longest time that a request which has this channel alone stays open, in milliseconds. Default: its deadline. */
+  readonly timeoutMs?: number;
+}
+
+/** Any function that answers is a channel. */
+export type ChannelFunction = NonNullable<Channel['resolve']>;
+
+/** A request as its reviewers may see it: what is hidden or redacted for them is so here. */
+export type ChannelRequest = ApprovalDetails;
+
+/** Why a channel is called. */
+export interface ChannelStep {
+  kind: 'asked' | 'reminded' | 'warned' | 'escalated';
+  /** For `escalated`: the additional reviewers. */
+  to?: readonly string[];
+}
+
+/** What `notify` gets beside the request. */
+export interface NotifyContext {
+  step: ChannelStep;
+  /** The same for each attempt to send this message, and for no other message: an idempotency key. */
+  key: string;
+  /** 1, or more: an earlier attempt failed, or its worker was lost, perhaps after it had sent the message. */
+  attempt: number;
+  /** The requests of this call, the first one included. More than one for channels with `batch` only. */
+  requests: readonly ChannelRequest[];
+  /** What `notify` returned for this request before. */
+  sent?: Json;
+  signal: AbortSignal;
+}
+
+/** What `resolve` gets beside the request and its signal. */
+export interface ResolveContext {
+  attempt: number;
+  /** What `notify` returned for the request. */
+  sent?: Json;
+  /** Why the run refused the channel's last answer, which is digested here, for channels with `retries`. */
+  refused?: { code: string; message: string; digest: string };
+}
+
+/** What `settled` gets beside the request and how it was settled. */
+export interface SettledContext {
+  key: string;
+  attempt: number;
+  /** What `notify` returned for the request. */
+  sent?: Json;
+  /** The requests of the same message, as they are now, this one included. */
+  requests: readonly ChannelRequest[];
+  signal: AbortSignal;
+}
+
+/** The body of `POST /channels/{channel}/answers/{requestId}` at the gateway, which trusts none of it. */
+export interface PostedAnswer {
+  /** The name of the channel. */
+  channel: string;
+  /** As the path names it. */
+  requestId: string;
+  /** By lower-case name. */
+  headers: Readonly<Record<string, string>>;
+  /** Exactly as it was sent: signatures cover it. */
+  body: string;
+}
+
+/** A decision, without what the channel's caller knows: true alone approves, false alone denies. */
+export interface ChannelAnswer {
+  approved: boolean;
+  always?: boolean | RequestedScope;
+  reason?: string;
+  modifiedArguments?: JsonObject;
+  response?: Json;
+  /** Who answered. Default: `channel:NAME`. It is a claim, as in every decision that nobody signed. */
+  reviewerId?: string;
+  /** The digest that was shown: the run refuses the answer if it is another call's. */
+  digest?: string;
+}

@@ -1,0 +1,71 @@
+import { DefinitionError } from '../agents/definition-error.ts';
+import { aborted } from '../core/base/aborted.ts';
+import { severities, type Severity } from '../core/base/tool-call.ts';
+import { severityRank } from '../core/assess/assessment.ts';
+import type { Channel, ChannelFunction, ChannelRequest } from './channel.ts';
+import { answerTo, type ReasonOptions } from './reason.ts';
+import { toChannel } from './to-channel.ts';
+
+/** Options of `conditional`. */
+export interface ConditionalOptions extends ReasonOptions {
+  /** Calls of a lower severity are approved: `medium` means safe and low ones. */
+  below: Severity;
+  /** The channel of all other calls. */
+  otherwise: Channel | ChannelFunction;
+}
+
+/**
+ * A channel that approves calls below a severity at once and tells nobody, and leaves all others to another channel. Throws
+ * a `DefinitionError` for an unknown severity.
+ *
+ * @example
+ * ```ts
+ * import { autoDeny, conditional } from 'countersign/channels';
+ *
+ * const night = conditional({
+ *   below: 'medium',
+ *   reason: ({ assessment }) => `Approved automatically: its severity is ${assessment.severity}.`,
+ *   otherwise: autoDeny({ reason: 'Nobody decides at night. Try again after 8:00.' }),
+ * });
+ * console.log(Object.keys(night)); // [ 'resolve' ]
+ * ```
+ */
+export function conditional({ below, otherwise, reason = defaultReason(below) }: ConditionalOptions): Channel {
+  if (!severities.includes(below)) {
+    throw new DefinitionError(`conditional: 'below' must be one of ${severities.join(', ')}.`);
+  }
+  const other = toChannel(otherwise);
+  const isBelow = (request: ChannelRequest): boolean => {
+    const rank = severityRank(request.assessment.severity);
+    // Fail closed: a severity that this version does not know is below none.
+    return rank >= 0 && rank < severityRank(below);
+  };
+  const leftOf = (requests: readonly ChannelRequest[]): ChannelRequest[] => requests.filter((each) => !isBelow(each));
+  return {
+    ...(other.notify && {
+      notify: (_request, context) => {
+        const requests = leftOf(context.requests);
+        const [first] = requests;
+        return first === undefined ? undefined : other.notify!(first, { ...context, requests });
+      },
+    }),
+    resolve: (request, signal, context) => {
+      if (isBelow(request)) return answerTo(request, true, reason);
+      // Somebody else answers: the request stays open.
+      return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
+    },
+    ...(other.settled && {
+      settled: (request, settlement, context) =>
+        isBelow(request)
+          ? undefined
+          : other.settled!(request, settlement, { ...context, requests: leftOf(context.requests) }),
+    }),
+    ...(other.batch !== undefined && { batch: other.batch }),
+    ...(other.retries !== undefined && { retries: other.retries }),
+    ...(other.timeoutMs !== undefined && { timeoutMs: other.timeoutMs }),
+  };
+}
+
+function defaultReason(below: Severity): string {
+  return `Approved automatically: its severity is below ${below}.`;
+}

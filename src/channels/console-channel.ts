@@ -1,0 +1,77 @@
+import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
+import stringWidth from 'string-width';
+import { cardOf } from '../core/card/card-of.ts';
+import { renderTerminal } from '../core/card/render-terminal.ts';
+import { aborted } from '../core/base/aborted.ts';
+import { narrowestScope } from '../core/ledger/narrowest-scope.ts';
+import { consoleLineHelp, readConsoleLine } from '../core/messages/console-line.ts';
+import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
+
+/** Options of `consoleChannel`. */
+export interface ConsoleOptions {
+  /** Default: the process's standard input. */
+  input?: TerminalInput;
+  /** Default: the process's standard output. */
+  output?: TerminalOutput;
+  /** The longest time that a request which only the terminal is asked about stays open. Default 300,000 (5 minutes). */
+  timeoutMs?: number;
+}
+
+const defaultTimeoutMs = 300_000;
+
+/**
+ * A channel that asks whoever sits at the terminal of the worker, one request after another. Shows the card and reads one
+ * line: `a` (approve, yes, y) approves, `A` (always) approves calls like it too, `d` (deny, no, n) denies, `s` (skip)
+ * denies with the reason "skipped"; anything else, Enter alone included, asks again, and a line that comes within half a
+ * second of the question does not count. Without a terminal, and once its input has ended, a request stays open: `resolve`
+ * waits until its signal aborts, and rejects with the signal's reason.
+ *
+ * @example
+ * ```ts
+ * import { consoleChannel } from 'countersign/channels';
+ *
+ * console.log(consoleChannel({ timeoutMs: 60_000 }).timeoutMs); // 60000
+ * ```
+ */
+export function consoleChannel({
+  input = process.stdin,
+  output = process.stdout,
+  timeoutMs = defaultTimeoutMs,
+}: ConsoleOptions = {}): Channel {
+  return {
+    timeoutMs,
+    resolve: async (request, signal) => {
+      const terminal = LineTerminal.of(input, output);
+      const answer = await terminal.use(signal, (asking) => ask(asking, request));
+      return answer ?? aborted(signal);
+    },
+  };
+}
+
+/** Undefined at the end of the input. */
+async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnswer | undefined> {
+  const { always, digest, shown, toolName: tool, arguments: args } = request;
+  const isShown = shown === 'all';
+  const terms = isShown ? always : undefined;
+  asking.print(`\n${cardText(request, asking.columns)}\n`);
+  for (;;) {
+    const line = await asking.line(`[a]pprove ${terms === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
+    if (line === undefined) {
+      asking.print('\nThe input has ended: the request stays open.');
+      return undefined;
+    }
+    const answer = readConsoleLine(line);
+    if (answer === 'skip') return { approved: false, reason: 'skipped', digest };
+    if (answer === 'deny') return { approved: false, digest };
+    if (answer === undefined) asking.print(`Not an answer: ${consoleLineHelp}.`);
+    else if (!isShown) asking.print('Not all arguments are shown here, so it cannot be approved here.');
+    else if (answer === 'approve') return { approved: true, digest };
+    else if (terms === undefined) asking.print('The rule that asks admits no "always".');
+    else return { approved: true, digest, always: narrowestScope({ tool, args, terms }) };
+  }
+}
+
+function cardText(request: ChannelRequest, width: number | undefined): string {
+  const card = cardOf(request, { all: true, always: request.always?.widest ?? false, nowMs: Date.now() });
+  return renderTerminal(card, { width, columnsOf: stringWidth, raw: true });
+}

@@ -1,0 +1,94 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { formatDuration } from '../../core/base/duration.ts';
+import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/problem.ts';
+import type { FilteredAgents } from './filtered-agents.ts';
+
+/** One request to a receiver. */
+export interface Outgoing {
+  method: string;
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  signal: AbortSignal;
+}
+
+/** Its answer. */
+export interface Incoming {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Undefined: more than 64 kB, or not UTF-8. */
+  text?: string;
+}
+
+const mostBytes = 65_536;
+
+/**
+ * Sends one request, follows no redirect, and reads at most 64 kB of the answer. Throws a `ProblemError`: `internal` if
+ * the receiver is away or too slow, `forbidden` for an address that it must not have; and the signal's reason. Errors name
+ * the origin only: paths and queries may hold secrets.
+ */
+export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeoutMs: number): Promise<Incoming> {
+  const { url, signal } = outgoing;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await send(outgoing, agents.agentFor(url), AbortSignal.any([signal, timeout]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isProblemError(error)) throw error;
+    const why = timeout.aborted
+      ? `it did not answer within ${formatDuration(timeoutMs)}`
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    const message = `The service at ${url.origin} cannot be reached: ${why}.`;
+    throw new ProblemError({ code: 'internal', message }, { cause: error });
+  }
+}
+
+/** What a status that is no success means; `rate_limited` and `internal` may pass. */
+export function refusedStatus({ origin }: URL, { status }: Incoming): ProblemError {
+  const isRedirect = status >= 300 && status < 400;
+  const code: ProblemCode =
+    status === 429
+      ? 'rate_limited'
+      : status >= 500 || status === 408
+        ? 'internal'
+        : isRedirect
+          ? 'forbidden'
+          : 'invalid_message';
+  const why = isRedirect ? ', and redirects are not followed: configure the address to which it leads' : '';
+  return new ProblemError({ code, message: `The service at ${origin} answered ${status}${why}.` });
+}
+
+async function send(
+  { method, url, headers, body }: Outgoing,
+  agent: http.Agent,
+  signal: AbortSignal,
+): Promise<Incoming> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const { request } = url.protocol === 'https:' ? https : http;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  request(url, { method, headers: { ...headers, ...length }, agent, signal })
+    .on('response', resolve)
+    .on('error', reject)
+    .end(body);
+  const response = await promise;
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
+}
+
+async function readText(response: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // To leave the loop ends the connection.
+    if (bytes > mostBytes) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    return undefined;
+  }
+}

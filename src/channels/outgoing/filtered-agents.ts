@@ -1,0 +1,98 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { type LookupFunction, isIP } from 'node:net';
+import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { AddressFilter } from './address-filter.ts';
+
+export interface AgentSettings {
+  filter: AddressFilter;
+  /** Default: the system's resolver. */
+  lookup?: LookupFunction;
+  /** The URL of an HTTP proxy, which then looks names up itself. */
+  proxy?: string;
+  /** PEM texts. */
+  tls: { cert?: string; key?: string; ca?: string };
+}
+
+/** The agents of one channel. They connect to no address that its filter refuses. */
+export interface FilteredAgents {
+  readonly filter: AddressFilter;
+  agentFor(url: URL): http.Agent;
+}
+
+const idleMs = 30_000;
+const mostKept = 1_000;
+
+/**
+ * Agents that check the address at each connection, so that a name which resolves elsewhere the second time gains nothing.
+ * With a proxy nobody here learns to which address a name leads: only addresses in URLs are checked then.
+ */
+export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: AgentSettings): FilteredAgents {
+  const common = { keepAlive: true, timeout: idleMs, ...tls };
+  if (proxy !== undefined) {
+    const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
+    return choose(filter, new http.Agent({ ...common, proxyEnv }), new https.Agent({ ...common, proxyEnv }));
+  }
+  // The library compares single addresses as texts, so it gets those of the allowed networks as they come up.
+  const allowed: string[] = [];
+  const allow = (address: string): void => {
+    if (!filter.isAllowed(address) || allowed.includes(address)) return;
+    if (allowed.length === mostKept) allowed.shift();
+    allowed.push(address);
+  };
+  const options = { ...common, allowIPAddressList: allowed, lookup: checkedLookup(lookup, filter, allow) };
+  const agents = choose(filter, new RequestFilteringHttpAgent(options), new RequestFilteringHttpsAgent(options));
+  return {
+    filter,
+    agentFor: (url) => {
+      const host = hostOf(url);
+      if (isIP(host) !== 0) allow(host);
+      return agents.agentFor(url);
+    },
+  };
+}
+
+/** The host of a URL, an IPv6 address without its brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+export function addressRefused(host: string, address: string): ProblemError {
+  const at = host === address ? host : `${host} (${address})`;
+  const message = `The channel must not reach ${at}: it is no public address; allow it with 'allow_addresses'.`;
+  return new ProblemError({ code: 'forbidden', message });
+}
+
+function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): FilteredAgents {
+  return {
+    filter,
+    agentFor: (url) => {
+      const host = hostOf(url);
+      // No name is looked up for an address.
+      if (isIP(host) !== 0 && filter.isRefused(host)) throw addressRefused(host, host);
+      return url.protocol === 'https:' ? secure : plain;
+    },
+  };
+}
+
+/** Looks a name up, and fails if one of its addresses is refused. */
+function checkedLookup(
+  lookup: LookupFunction,
+  filter: AddressFilter,
+  allow: (address: string) => void,
+): LookupFunction {
+  return (host, options, callback) =>
+    lookup(host, { ...options, all: true }, (error, found, family) => {
+      if (error !== null) return callback(error, []);
+      const all: LookupAddress[] =
+        typeof found === 'string' ? [{ address: found, family: family ?? isIP(found) }] : found;
+      const refused = all.find(({ address }) => filter.isRefused(address));
+      if (refused !== undefined) return callback(addressRefused(host, refused.address), []);
+      for (const { address } of all) allow(address);
+      const [first] = all;
+      if (first === undefined) return callback(new Error(`${host} has no address`), []);
+      return options.all === true ? callback(null, all) : callback(null, first.address, first.family);
+    });
+}

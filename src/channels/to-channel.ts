@@ -1,0 +1,34 @@
+import { DefinitionError } from '../agents/definition-error.ts';
+import { callback } from './callback.ts';
+import type { Channel, ChannelFunction } from './channel.ts';
+
+/**
+ * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else, and for a channel with a member
+ * of a wrong type.
+ *
+ * @example
+ * ```ts
+ * import { toChannel } from 'countersign/channels';
+ *
+ * const channel = toChannel(({ toolName }) => toolName !== 'delete_database');
+ * console.log(toChannel(channel) === channel); // true
+ * ```
+ */
+export function toChannel(source: Channel | ChannelFunction): Channel {
+  if (typeof source === 'function') return callback(source);
+  if (typeof source !== 'object' || source === null) {
+    throw new DefinitionError('A channel is a function, or an object with notify, resolve or settled.');
+  }
+  const members: readonly (readonly [name: string, value: unknown])[] = (['notify', 'resolve', 'settled'] as const)
+    .map((name) => [name, source[name]] as const)
+    .filter(([, value]) => value !== undefined);
+  if (members.length === 0) throw new DefinitionError('A channel has at least one of notify, resolve and settled.');
+  for (const [name, value] of members) {
+    if (typeof value !== 'function') throw new DefinitionError(`A channel's ${name} is a function.`);
+  }
+  const { timeoutMs } = source;
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
+  }
+  return source;
+}

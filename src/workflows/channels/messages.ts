@@ -1,0 +1,156 @@
+import { ApplicationFailure, proxyActivities, sleep } from '@temporalio/workflow';
+import type { AnnouncedStep } from '../../activities/announce.ts';
+import type { ChannelCalls, Sent } from '../../channels/activities/call-channel.ts';
+import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
+import type { ChannelStep } from '../../channels/channel.ts';
+import { activityNames } from '../../contract.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+
+type Calls = {
+  [activityNames.channelNotify]: ChannelCalls['notify'];
+  [activityNames.channelSettled]: ChannelCalls['settled'];
+};
+
+const { [activityNames.channelNotify]: notify, [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
+  startToCloseTimeout: '60s',
+  heartbeatTimeout: '30s',
+  retry: { maximumAttempts: 5, initialInterval: '1s', backoffCoefficient: 3 },
+});
+
+/** A message of a channel, which may be about several requests of the run. */
+export interface Message {
+  channel: string;
+  requestIds: string[];
+  /** What `notify` returned last. */
+  sent?: Json;
+  /** True once `notify` has returned. */
+  isSent: boolean;
+  /** True if the channel says how a request was settled. */
+  settles: boolean;
+}
+
+const mostFailures = 20;
+
+/** What was sent about the requests of a run. Calls about one message are made one after another. */
+export class Messages {
+  readonly #workflowId: string;
+  readonly #messages: Message[];
+  readonly #calls = new Map<Message, Promise<void>>();
+  readonly #failures: { requestId: string; text: string }[] = [];
+  /** Messages that collect requests until they are sent. */
+  #collecting: { message: Message; delayMs: number }[] = [];
+  #running = 0;
+
+  constructor(workflowId: string, messages: Message[]) {
+    this.#workflowId = workflowId;
+    this.#messages = messages;
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#collecting.length === 0;
+  }
+
+  state(): Message[] {
+    return this.#messages;
+  }
+
+  sentOf(requestId: string, channel: string): Json | undefined {
+    return this.#of(requestId, channel)?.sent;
+  }
+
+  failures(requestId: string): string[] {
+    return this.#failures.filter((each) => each.requestId === requestId).map(({ text }) => text);
+  }
+
+  /** Asks on a channel. A channel with `batch` gets what is asked until `send` in one message. */
+  ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
+    const open = batch ? this.#collecting.find(({ message }) => message.channel === name) : undefined;
+    if (open !== undefined) {
+      open.message.requestIds.push(requestId);
+      return;
+    }
+    const message: Message = { channel: name, requestIds: [requestId], isSent: false, settles };
+    this.#messages.push(message);
+    this.#collecting.push({ message, delayMs });
+  }
+
+  /** Sends what was collected, now or after its delay. */
+  send(): void {
+    for (const collected of this.#collecting) void this.#sendAfter(collected);
+    this.#collecting = this.#collecting.filter(({ delayMs }) => delayMs > 0);
+  }
+
+  remind(requestId: string, { name, delayMs }: LookedChannel, step: AnnouncedStep): void {
+    const message = this.#of(requestId, name);
+    if (message === undefined) return;
+    const { dueAt, ...rest } = step;
+    const call = (): Promise<Sent> => this.#notify(message, [requestId], rest, `${requestId}:${step.kind}:${dueAt}`);
+    this.#queue(message, requestId, delayMs === 0 ? call : () => sleep(delayMs).then(call));
+  }
+
+  /** Says on its channels how a request was settled. What was not sent yet is not sent any more. */
+  settle(requestId: string, channels: readonly string[]): void {
+    for (const channel of channels) {
+      const message = this.#of(requestId, channel);
+      if (message === undefined) continue;
+      if (message.settles) this.#queue(message, requestId, () => this.#settled(message, requestId));
+      else this.#queue(message, requestId, () => Promise.resolve({}));
+    }
+  }
+
+  #of(requestId: string, channel: string): Message | undefined {
+    return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
+  }
+
+  async #sendAfter({ message, delayMs }: { message: Message; delayMs: number }): Promise<void> {
+    const [first = ''] = message.requestIds;
+    if (delayMs > 0) {
+      this.#running += 1;
+      await sleep(delayMs);
+      this.#running -= 1;
+      this.#collecting = this.#collecting.filter((each) => each.message !== message);
+    }
+    this.#queue(message, first, async () => {
+      const sent = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
+      message.isSent = true;
+      return sent;
+    });
+  }
+
+  #notify(message: Message, requestIds: string[], step: ChannelStep, key: string): Promise<Sent> {
+    const { channel, sent } = message;
+    const call = { channel, workflowId: this.#workflowId, requestIds, sent, step, key };
+    return notify.executeWithOptions({ summary: `${channel}: ${step.kind}` }, [call]);
+  }
+
+  async #settled(message: Message, requestId: string): Promise<Sent> {
+    const { channel, sent, requestIds, isSent } = message;
+    if (!isSent) return {};
+    const others = requestIds.filter((id) => id !== requestId);
+    const call = { channel, workflowId: this.#workflowId, requestIds: [requestId, ...others], sent };
+    return settled.executeWithOptions({ summary: `${channel}: settled` }, [{ ...call, key: `${requestId}:settled` }]);
+  }
+
+  /** Makes a call about a message after the calls before it. A failure is noted and does nothing else. */
+  #queue(message: Message, requestId: string, call: () => Promise<Sent>): void {
+    const before = this.#calls.get(message) ?? Promise.resolve();
+    this.#running += 1;
+    const next = before.then(async () => {
+      try {
+        const { sent } = await call();
+        if (sent !== undefined) message.sent = sent;
+      } catch (error) {
+        this.#failures.push({ requestId, text: `${message.channel}: ${reasonOf(error)}` });
+        this.#failures.splice(0, this.#failures.length - mostFailures);
+      }
+      this.#running -= 1;
+    });
+    this.#calls.set(message, next);
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof ApplicationFailure) return `${cause.type ?? 'Error'}: ${cause.message}`.slice(0, 300);
+  return cause instanceof Error ? cause.message.slice(0, 300) : 'it failed';
+}

@@ -1,0 +1,99 @@
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Announce } from '../../activities/announce.ts';
+import { activityNames } from '../../contract.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
+import type { GateState } from '../state/gate-state.ts';
+import type { InFlight } from '../state/in-flight.ts';
+import type { ScheduledTask } from '../state/scheduler.ts';
+
+const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
+  startToCloseTimeout: '10s',
+  // The run waits for it before it ends or continues as new. What is not announced is in the inbox all the same.
+  scheduleToCloseTimeout: '60s',
+})[activityNames.announce];
+
+/**
+ * Tells the workflow of the run's channels which requests have opened, have other channels, or are settled: one activity
+ * for all that an activation changed. A run without channels announces nothing.
+ */
+export class Announcements implements ScheduledTask {
+  readonly #state: GateState;
+  readonly #inFlight: InFlight;
+  readonly #active: () => ActivePolicies | undefined;
+  /** The channels of each open request, as they were announced last. */
+  #announced = new Map<string, string>();
+  /** What was compared last: nothing has changed while both are the same. */
+  #seen: { open: RequestRecord[]; active: ActivePolicies } | undefined;
+  #pending = 0;
+
+  constructor(state: GateState, inFlight: InFlight, active: () => ActivePolicies | undefined) {
+    this.#state = state;
+    this.#inFlight = inFlight;
+    this.#active = active;
+  }
+
+  /** Takes what the execution before this one has announced. */
+  restore(announced: Record<string, string> = {}): void {
+    this.#announced = new Map(Object.entries(announced));
+  }
+
+  /** For continue-as-new, when nothing is in flight: the channels of each open request, as they were announced. */
+  carried(): Record<string, string> | undefined {
+    return this.#announced.size === 0 ? undefined : Object.fromEntries(this.#announced);
+  }
+
+  get isDue(): boolean {
+    return this.#changed().length > 0;
+  }
+
+  /** True while an announcement is due or has not arrived. */
+  get isPending(): boolean {
+    return this.#pending > 0 || this.isDue;
+  }
+
+  run(): void {
+    const requestIds = this.#changed();
+    if (requestIds.length === 0) return;
+    this.#announced = this.#now();
+    this.#seen = { open: this.#state.ledger.open, active: this.#active()! };
+    this.#pending += 1;
+    void this.#inFlight.wait(this.#send(requestIds));
+    this.#state.noteCommand();
+  }
+
+  async #send(requestIds: string[]): Promise<void> {
+    const { workflowId } = workflowInfo();
+    try {
+      const journal = this.#state.takeJournal();
+      const summary = `${requestIds.length} ${requestIds.length === 1 ? 'request' : 'requests'} for channels`;
+      await announce.executeWithOptions({ summary }, [{ workflowId, requestIds, journal }]);
+    } catch {
+      // The workflow of the channels looks by itself at deadlines, and people find the request in the inbox.
+    }
+    this.#pending -= 1;
+  }
+
+  #changed(): string[] {
+    const active = this.#active();
+    if (active?.options.routes === undefined) return [];
+    const { open } = this.#state.ledger;
+    if (this.#seen?.open === open && this.#seen.active === active) return [];
+    const now = this.#now();
+    const ids = [...new Set([...now.keys(), ...this.#announced.keys()])];
+    const changed = ids.filter((id) => now.get(id) !== this.#announced.get(id));
+    if (changed.length === 0) this.#seen = { open, active };
+    return changed;
+  }
+
+  /** The open requests that have channels. */
+  #now(): Map<string, string> {
+    const active = this.#active()!;
+    return new Map(
+      this.#state.ledger.open.flatMap((record): [string, string][] => {
+        const names = active.channelsOf({ ...record, requestedAt: record.request.requestedAt });
+        return names.length === 0 ? [] : [[record.request.requestId, names.join(' ')]];
+      }),
+    );
+  }
+}

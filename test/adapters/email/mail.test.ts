@@ -1,0 +1,358 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
+import { emailKind } from '../../../src/adapters/email/email-kind.ts';
+import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
+import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../../src/channels/channel.ts';
+import type { Settlement } from '../../../src/contract.ts';
+import { ProblemError } from '../../../src/core/base/problem.ts';
+import type { Json } from '../../../src/core/base/tool-call.ts';
+import { cardSamples } from '../../support/card-samples.ts';
+import { type MailServerInTest, openMailServer, type ReceivedMail } from '../../support/mail-server.ts';
+
+let server: MailServerInTest;
+beforeAll(async () => {
+  server = await openMailServer();
+});
+afterEach(() => {
+  server.mails.length = 0;
+  server.refusals.clear();
+});
+afterAll(() => server.stop());
+
+/** Of this machine alone, signed by itself. */
+let made: { key: string; cert: string } | undefined;
+function certificate(): { key: string; cert: string } {
+  return (made ??= makeCertificate());
+}
+function makeCertificate(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-mail-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=mail'];
+  const words = ['req', '-x509', '-days', '2', ...kind, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  execFileSync('openssl', [...words, '-keyout', key, '-out', cert], { stdio: 'pipe' });
+  const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  rmSync(folder, { recursive: true });
+  return pair;
+}
+
+const people = {
+  ann: 'ann@example.com',
+  bob: { address: 'bob@example.com', groups: ['support-leads'] },
+  zoe: 'zoe@example.com',
+};
+const linkKey = 'a link key of this test, long enough';
+const channelWith = (more: Partial<EmailOptions> = {}): Channel =>
+  emailChannel({
+    transport: { host: '127.0.0.1', port: server.port, tls: 'none' },
+    from: 'Approvals <approvals@example.com>',
+    gatewayUrl: 'https://approvals.example.com',
+    namespace: 'default',
+    linkKey,
+    people,
+    ...more,
+  });
+
+const refund: ChannelRequest = { ...cardSamples['refund']!, deadline: null, reviewers: ['ann', 'bob'] };
+const contextOf = (more: Partial<NotifyContext> = {}): NotifyContext => ({
+  step: { kind: 'asked' },
+  key: 'first',
+  attempt: 1,
+  requests: [refund],
+  signal: new AbortController().signal,
+  ...more,
+});
+const notify = async (
+  channel: Channel,
+  request = refund,
+  more: Partial<NotifyContext> = {},
+): Promise<Json | undefined> => (await channel.notify!(request, contextOf(more))) ?? undefined;
+const settlement: Settlement = {
+  outcome: 'denied',
+  runs: false,
+  reviewerId: 'ann',
+  settledAt: '2026-01-02T03:05:00.000Z',
+};
+const settle = async (channel: Channel, sent: Json | undefined, key = 'end'): Promise<void> => {
+  const context: SettledContext = { key, attempt: 1, sent, requests: [refund], signal: new AbortController().signal };
+  await channel.settled!(refund, settlement, context);
+};
+const readBy = (): string[] => server.mails.flatMap(({ to }) => to).sort();
+const header = (mail: ReceivedMail | undefined, name: string): string | undefined => mail?.headers.get(name);
+
+test('each reviewer gets a mail of their own, with the card as text and as HTML, and a link of their own', async () => {
+  await notify(channelWith());
+  expect(server.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['bob@example.com']]);
+  const links = server.mails.map(({ parts }) => {
+    const [plain, html] = [parts.get('text/plain')!, parts.get('text/html')!];
+    for (const part of [plain, html]) {
+      expect(part).toContain('Refund 1,249.50 EUR of order o-17');
+      expect(part).toContain('124950');
+      expect(part).toContain(`https://approvals.example.com/inbox/requests/ticket-8/${refund.requestId}`);
+    }
+    expect(html).not.toMatch(/<script|<img|<form|https?:\/\/(?!approvals\.example\.com)/i);
+    const [link] = /https:\/\/approvals\.example\.com\/links\/\S+/.exec(plain)!;
+    expect(html).toContain(`href="${link}"`);
+    // The link stands before anything that the request says.
+    expect(plain.indexOf(link)).toBeLessThan(plain.indexOf('Refund 1,249.50'));
+    expect(html.indexOf(link)).toBeLessThan(html.indexOf('<article'));
+    return link;
+  });
+  expect(new Set(links).size).toBe(2);
+  expect(server.mails[0]!.raw).not.toContain('bob@example.com');
+});
+
+test('headers: automatic, threaded by the key of the step, with the sentence as subject', async () => {
+  const channel = channelWith({ people: { ann: 'ann@example.com' } });
+  const sent = await notify(channel);
+  await notify(channel, refund, { key: 'second', step: { kind: 'reminded' }, sent });
+  await settle(channel, sent);
+  const [first, second, last] = server.mails;
+  expect(header(first, 'from')).toBe('Approvals <approvals@example.com>');
+  expect(header(first, 'subject')).toBe('Approval: Refund 1,249.50 EUR of order o-17 to the card that paid it');
+  const ids = server.mails.map((mail) => header(mail, 'message-id'));
+  expect(new Set(ids).size).toBe(3);
+  expect(ids[0]).toMatch(/^<[0-9a-f]{32}\.[0-9a-f]{16}@example\.com>$/);
+  expect(header(first, 'in-reply-to')).toBeUndefined();
+  for (const reply of [second, last]) {
+    expect(header(reply, 'in-reply-to')).toBe(ids[0]);
+    expect(header(reply, 'references')).toBe(ids[0]);
+    expect(header(reply, 'subject')).toBe(`Re: ${header(first, 'subject')}`);
+  }
+  for (const mail of server.mails) expect(header(mail, 'auto-submitted')).toBe('auto-generated');
+  expect(second!.parts.get('text/plain')).toContain('still waits');
+  expect(last!.parts.get('text/plain')).toContain(
+    'The request was settled at 2026-01-02T03:05:00.000Z: denied by ann.',
+  );
+  expect(last!.parts.get('text/plain')).not.toContain('/links/');
+});
+
+test('a repeat by another worker has the same Message-ID', async () => {
+  await notify(channelWith());
+  await notify(channelWith(), refund, { attempt: 2 });
+  const ids = server.mails.map((mail) => header(mail, 'message-id'));
+  expect(ids.slice(2)).toEqual(ids.slice(0, 2));
+});
+
+test('what notify returns has no address, no name and no link, and is small', async () => {
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`person ${n}`, `person${n}@example.com`]));
+  const sent = await notify(channelWith({ people: many }), { ...refund, reviewers: [] });
+  const text = JSON.stringify(sent);
+  expect(text).not.toMatch(/person|@|links/);
+  expect(text.length).toBeLessThan(2_000);
+});
+
+describe('who gets a mail', () => {
+  test.each<[string, Partial<ChannelRequest>, Partial<NotifyContext>, string[]]>([
+    ['a member of a group', { reviewers: ['group:support-leads'] }, {}, ['bob']],
+    ['anybody', { reviewers: [] }, {}, ['ann', 'bob', 'zoe']],
+    ['the delegate', { reviewers: ['ann'], delegations: [{ from: 'ann', to: 'zoe' }] }, {}, ['ann', 'zoe']],
+    ['whom the escalation adds', {}, { step: { kind: 'escalated', to: ['zoe'] } }, ['zoe']],
+    [
+      'a reminder goes to those who have not voted',
+      { votes: [{ reviewerId: 'ann', identity: 'claimed', approved: true, at: '', contentDigest: '' }] },
+      { step: { kind: 'reminded' } },
+      ['bob'],
+    ],
+    ['nobody, once the request is settled', { settled: settlement }, {}, []],
+  ])('%s', async (_, request, context, expected) => {
+    await notify(channelWith(), { ...refund, ...request }, context);
+    expect(readBy()).toEqual(expected.map((name) => `${name}@example.com`));
+  });
+
+  test('a shared address gets the card and no link that answers', async () => {
+    const sent = await notify(channelWith({ people: {}, to: ['team@example.com'] }));
+    expect(readBy()).toEqual(['team@example.com']);
+    expect(server.mails[0]!.parts.get('text/plain')).toContain('124950');
+    expect(server.mails[0]!.raw).not.toContain('/links/');
+    await settle(channelWith({ people: {}, to: ['team@example.com'] }), sent);
+    expect(readBy()).toHaveLength(2);
+  });
+
+  test('only those who were asked hear how it was settled', async () => {
+    const channel = channelWith();
+    const sent = await notify(channel, { ...refund, reviewers: ['ann'] });
+    const more = await notify(channel, refund, { key: 'k2', step: { kind: 'escalated', to: ['zoe'] }, sent });
+    server.mails.length = 0;
+    await settle(channel, more);
+    expect(readBy()).toEqual(['ann@example.com', 'zoe@example.com']);
+  });
+
+  test('reviewers without an address are an error that names them', async () => {
+    await expect(notify(channelWith(), { ...refund, reviewers: ['carl'] })).rejects.toThrow(/no address for carl/);
+  });
+});
+
+describe('what a mail does not say', () => {
+  test('above the highest severity, a mail has a link to the inbox and nothing of the call', async () => {
+    const channel = channelWith({ highestSeverity: 'medium' });
+    await settle(channel, await notify(channel));
+    expect(server.mails).toHaveLength(4);
+    for (const { raw, parts, headers } of server.mails) {
+      expect(raw + [...parts.values()].join('')).not.toMatch(/1,249|124950|o-17|\/links\/|Arrived/);
+      expect(headers.get('subject')).toMatch(/^(?:Re: )?Approval: a call of refund$/);
+      expect(parts.get('text/plain')).toContain('/inbox/requests/');
+    }
+  });
+
+  test('what is redacted stays so', async () => {
+    const redacted = { ...refund, arguments: { to: '[EMAIL]' }, redacted: ['to'], sentence: 'Mail [EMAIL]' };
+    await notify(channelWith(), redacted);
+    expect(server.mails[0]!.parts.get('text/plain')).toContain('[EMAIL]');
+    expect(server.mails[0]!.parts.get('text/html')).toContain('[EMAIL]');
+  });
+
+  test('without a key no link answers', async () => {
+    await notify(channelWith({ linkKey: undefined }));
+    expect(server.mails[0]!.raw).not.toContain('/links/');
+  });
+});
+
+test.each<[string, string, string]>([
+  [
+    'a line break',
+    'Pay\r\nBcc: eve@example.com\r\n\r\nHello',
+    'Approval: Pay\\u{000D}\\u{000A}Bcc: eve@example.com\\u{000D}\\u{000A}\\u{000D}\\u{000A}Hello',
+  ],
+  ['a bidi control', 'Pay \u202e001', 'Approval: Pay \\u{202E}001'],
+  ['other scripts stay', 'Überweise 5 € an Zoë', 'Approval: Überweise 5 € an Zoë'],
+  ['a long text', 'x'.repeat(400), `Approval: ${'x'.repeat(160)}…`],
+  ['escapes are not cut', '\u202e'.repeat(200), `Approval: ${'\\u{202E}'.repeat(160)}…`],
+  ['an encoded word', '=?UTF-8?Q?a=0D=0ABcc:_eve@example.com?=', 'Approval: a\r\nBcc: eve@example.com'],
+])('a hostile subject: %s', async (_, sentence, subject) => {
+  await notify(channelWith({ people: { ann: 'ann@example.com' } }), { ...refund, sentence });
+  const [mail] = server.mails;
+  expect(header(mail, 'subject')).toBe(subject);
+  expect(mail!.to).toEqual(['ann@example.com']);
+  expect(mail!.headers.has('bcc')).toBe(false);
+});
+
+test('HTML in a request is text', async () => {
+  const args = { note: '<a href="https://evil.example">Approve</a><img src=x>' };
+  await notify(channelWith(), { ...refund, sentence: '<b>x</b>', arguments: args, agentName: '<i>a</i>' });
+  const html = server.mails[0]!.parts.get('text/html')!;
+  expect(html).not.toMatch(/<b>|<i>|<img|href="https:\/\/evil/);
+});
+
+describe('a server that fails', () => {
+  test('while it is down the channel throws; afterwards the mail goes out', async () => {
+    const channel = channelWith();
+    await server.stop();
+    await expect(notify(channel)).rejects.toThrow(/^The mail server 127\.0\.0\.1:\d+ took no mail \(ESOCKET/);
+    await server.start();
+    await notify(channel, refund, { attempt: 2 });
+    expect(readBy()).toEqual(['ann@example.com', 'bob@example.com']);
+  });
+
+  test('an address that is refused for good does not keep the mail from others', async () => {
+    server.refusals.set('ann@example.com', '550 no such user');
+    const sent = await notify(channelWith());
+    expect(readBy()).toEqual(['bob@example.com']);
+    expect(sent).toMatchObject({ refused: 1 });
+  });
+
+  test('if all are refused, the channel throws', async () => {
+    server.refusals.set('ann@example.com', '550 no such\u001b[2J user');
+    await expect(notify(channelWith(), { ...refund, reviewers: ['ann'] })).rejects.toThrow(/refused a recipient: 550 /);
+    expect(server.mails).toEqual([]);
+  });
+
+  test('an address that is refused for now is tried again, and nobody else gets a second mail', async () => {
+    const channel = channelWith();
+    server.refusals.set('ann@example.com', '451 later');
+    await expect(notify(channel)).rejects.toThrow(/451 later/);
+    server.refusals.clear();
+    const sent = await notify(channel, refund, { attempt: 2 });
+    expect(readBy()).toEqual(['ann@example.com', 'bob@example.com']);
+    expect(JSON.stringify(sent)).not.toContain('refused');
+  });
+
+  test('a server without TLS gets nothing, unless the transport says so', async () => {
+    const transport = { host: '127.0.0.1', port: server.port };
+    await expect(notify(channelWith({ transport }))).rejects.toThrow(/took no mail \(ETLS/);
+    expect(server.mails).toEqual([]);
+  });
+
+  test('with TLS and a password, if the authority is known; no error has the password', async () => {
+    const password = 'the secret word';
+    const secured = await openMailServer({
+      ...certificate(),
+      disabledCommands: [],
+      authOptional: false,
+      onAuth: (auth, _session, done) =>
+        auth.password === password ? done(null, { user: 'me' }) : done(new Error('no')),
+    });
+    const transport = { host: '127.0.0.1', port: secured.port, user: 'me', password, ca: certificate().cert };
+    await notify(channelWith({ transport }));
+    expect(secured.mails).toHaveLength(2);
+
+    for (const [changed, message] of [
+      [{ ca: undefined }, /took no mail \(ESOCKET/],
+      [{ password: `${password}s` }, /took no mail \(EAUTH/],
+    ] as const) {
+      const error = await notify(channelWith({ transport: { ...transport, ...changed } })).then(
+        String,
+        (each: Error) => each,
+      );
+      expect(String(error)).toMatch(message);
+      const text = inspect(error, { depth: null, showHidden: true });
+      for (const form of [password, Buffer.from(`\0me\0${password}s`).toString('base64')])
+        expect(text).not.toContain(form);
+    }
+    expect(secured.mails).toHaveLength(2);
+    await secured.stop();
+  });
+
+  test('an aborted attempt sends nothing more', async () => {
+    await expect(notify(channelWith(), refund, { signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow(
+      'over',
+    );
+    expect(server.mails).toEqual([]);
+  });
+});
+
+test.each<[string, Partial<EmailOptions>, RegExp]>([
+  ['two addresses in one', { people: { ann: 'ann@example.com, eve@example.com' } }, /not the address of a mailbox/],
+  [
+    'a line break in an address',
+    { people: { ann: 'ann@example.com\r\nRCPT TO:<eve@example.com>' } },
+    /not the address/,
+  ],
+  ['a sender with a line break', { from: 'A\r\nBcc: eve@example.com <a@example.com>' }, /not the address/],
+  ['a group as a person', { people: { 'group:finance': 'a@example.com' } }, /not the name of a person/],
+  ['a short key', { linkKey: 'short' }, /less than 32/],
+  ['a gateway without TLS', { gatewayUrl: 'http://approvals.example.com' }, /https origin/],
+  ['a gateway with a path', { gatewayUrl: 'https://approvals.example.com/x' }, /https origin/],
+  ['nobody', { people: {} }, /'people' or 'to'/],
+  [
+    'a password in clear',
+    { transport: { host: 'mail.example.com', tls: 'none', user: 'a', password: 'b' } },
+    /in clear/,
+  ],
+])('refused at the start: %s', (_, options, message) => {
+  expect(() => channelWith(options)).toThrow(message);
+  expect(() => channelWith(options)).toThrow(ProblemError);
+});
+
+test('the entry of a channel file', async () => {
+  process.env['LINK_KEY_IN_TEST'] = linkKey;
+  const entry = {
+    smtp: { host: '127.0.0.1', port: server.port, tls: 'none' },
+    from: 'approvals@example.com',
+    gateway_url: 'https://approvals.example.com',
+    link_key: { env: 'LINK_KEY_IN_TEST' },
+    namespace: 'default',
+    people: { ann: 'ann@example.com', bob: { address: 'bob@example.com', groups: ['support-leads'] } },
+    to: ['team@example.com'],
+    highest_severity: 'high',
+  };
+  await notify(await emailKind.make(emailKind.shape.parse(entry), {} as ChannelContext));
+  expect(readBy()).toEqual(['ann@example.com', 'bob@example.com', 'team@example.com']);
+  expect(server.mails[0]!.parts.get('text/plain')).toContain('/links/');
+  expect(emailKind.shape.safeParse({ ...entry, link_key: linkKey }).success).toBe(false);
+  expect(emailKind.shape.safeParse({ ...entry, smtp: { ...entry.smtp, password: 'in the file' } }).success).toBe(false);
+});

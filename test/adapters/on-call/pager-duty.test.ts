@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { pagerDutyKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
+import { pagerDutyChannel, type PagerDutyOptions } from '../../../src/adapters/on-call/pager-duty-channel.ts';
+import type { Channel, ChannelStep } from '../../../src/channels/channel.ts';
+import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
+import { severities } from '../../../src/core/base/tool-call.ts';
+import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
+import { notifyContext, refund, settledContext, settlement } from './support.ts';
+
+let service: HttpServiceInTest;
+beforeAll(async () => {
+  service = await openHttpService();
+});
+beforeEach(() => {
+  service.requests.length = 0;
+  service.answer = { status: 202, body: '{"status":"success","message":"Event processed","dedup_key":"x"}' };
+});
+afterAll(() => service.stop());
+
+const routingKey = 'a'.repeat(32);
+const channelWith = (more: Partial<PagerDutyOptions> = {}): Channel =>
+  pagerDutyChannel({
+    routingKey,
+    url: service.url,
+    allowAddresses: ['127.0.0.1'],
+    gatewayUrl: 'https://approvals.example.com',
+    ...more,
+  });
+const events = (): Record<string, unknown>[] =>
+  service.requests.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+const dedupKey = `countersign-${refund.requestId}`;
+
+test('notify triggers an incident in the form of the Events API v2', async () => {
+  const sent = await channelWith().notify!(refund, notifyContext());
+  expect(sent).toEqual({ incident: dedupKey });
+  expect(service.requests).toMatchObject([
+    { method: 'POST', path: '/v2/enqueue', headers: { 'content-type': 'application/json' } },
+  ]);
+  const link = `https://approvals.example.com/inbox/requests/ticket-8/${refund.requestId}`;
+  expect(events()).toEqual([
+    {
+      routing_key: routingKey,
+      event_action: 'trigger',
+      dedup_key: dedupKey,
+      payload: {
+        summary: 'Refund 1,249.50 EUR of order o-17 to the card that paid it',
+        source: 'ticket-8',
+        severity: 'error',
+        timestamp: '2026-01-02T03:00:00.000Z',
+        component: 'refund',
+        group: 'support',
+        class: 'approval',
+        custom_details: {
+          agent: 'support',
+          tool: 'refund',
+          run: 'ticket-8',
+          request: refund.requestId,
+          risk: 'destructive',
+          severity: 'high',
+          rule: 'large-refunds',
+          reason: 'Refunds of 1,000 and more need a lead',
+          step: 'asked',
+          waits_until: '2026-01-02T03:10:00.000Z',
+          reviewers: ['ann', 'group:finance'],
+        },
+      },
+      client: 'Countersign',
+      client_url: link,
+      links: [{ href: link, text: 'Read it and answer' }],
+    },
+  ]);
+});
+
+test('reminders, attempts and the settlement are about the same incident', async () => {
+  const channel = channelWith();
+  await channel.notify!(refund, notifyContext());
+  await channel.notify!(refund, notifyContext({ attempt: 2 }));
+  await channel.notify!(refund, notifyContext({ step: { kind: 'escalated', to: ['zoe'] }, key: 'second' }));
+  await channel.settled!(refund, settlement, settledContext());
+  expect(events().map(({ event_action: action, dedup_key: key }) => [action, key])).toEqual([
+    ['trigger', dedupKey],
+    ['trigger', dedupKey],
+    ['trigger', dedupKey],
+    ['resolve', dedupKey],
+  ]);
+  expect(events()[3]).toEqual({ routing_key: routingKey, event_action: 'resolve', dedup_key: dedupKey });
+});
+
+test('a late attempt opens no incident for a request that is settled', async () => {
+  await channelWith().notify!({ ...refund, settled: settlement }, notifyContext());
+  expect(service.requests).toEqual([]);
+});
+
+test('the settlement can leave the incident acknowledged', async () => {
+  await channelWith({ onSettled: 'acknowledge' }).settled!(refund, settlement, settledContext());
+  expect(events()).toMatchObject([{ event_action: 'acknowledge', dedup_key: dedupKey }]);
+});
+
+test.each<[ChannelStep['kind'], number]>([
+  ['asked', 0],
+  ['reminded', 0],
+  ['escalated', 1],
+])('with steps: [escalated], %s sends %i events', async (kind, count) => {
+  await channelWith({ steps: ['escalated'] }).notify!(refund, notifyContext({ step: { kind } }));
+  expect(service.requests).toHaveLength(count);
+});
+
+test('severities', async () => {
+  for (const severity of severities) {
+    const assessment = { ...refund.assessment, severity };
+    await channelWith().notify!({ ...refund, assessment }, notifyContext());
+  }
+  expect(events().map(({ payload }) => (payload as { severity: string }).severity)).toEqual([
+    'info',
+    'info',
+    'warning',
+    'error',
+    'critical',
+  ]);
+});
+
+test('a hostile text is visible and bounded', async () => {
+  const hostile = { ...refund, sentence: `\u202e${'x'.repeat(5_000)}`, toolName: 'pay\u0007\u202e' };
+  await channelWith().notify!(hostile, notifyContext());
+  const { payload } = events()[0] as { payload: { summary: string; component: string } };
+  expect(payload.summary).toMatch(/^\\u\{202E\}x+…$/);
+  expect(payload.summary.length).toBeLessThanOrEqual(1_024);
+  expect(payload.component).toBe('pay\\u{0007}\\u{202E}');
+});
+
+describe('a service that fails', () => {
+  test.each<[number, string]>([
+    [429, 'rate_limited'],
+    [500, 'internal'],
+    [400, 'invalid_message'],
+    [302, 'forbidden'],
+  ])('%i is an error, without the key', async (status, code) => {
+    service.answer = { status, body: routingKey, headers: { location: `${service.url}/elsewhere` } };
+    const error = await Promise.resolve(channelWith().notify!(refund, notifyContext())).catch((each: Error) => each);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(`answered ${status}`) });
+    expect(JSON.stringify(error, ['message', 'cause', 'stack'])).not.toContain(routingKey);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('one that never ends its answer', async () => {
+    service.answer = { status: 202 };
+    const channel = channelWith({ requestTimeoutMs: 200 });
+    await expect(channel.notify!(refund, notifyContext())).rejects.toThrow('did not answer within 0.2s');
+  });
+
+  test('an aborted attempt ends', async () => {
+    const signal = AbortSignal.abort(new Error('over'));
+    await expect(channelWith().notify!(refund, notifyContext({ signal }))).rejects.toThrow('over');
+  });
+});
+
+test.each<[string, Partial<PagerDutyOptions>, RegExp]>([
+  ['no key', { routingKey: '' }, /routing key/],
+  ['a key with a line break', { routingKey: 'a\nb' }, /routing key/],
+  ['another protocol', { url: 'file:///etc/passwd' }, /'url' must be/],
+  ['a list of addresses that are none', { allowAddresses: ['localhost'] }, /neither an IP address/],
+])('refused at the start: %s', (_, options, message) => {
+  expect(() => channelWith(options)).toThrow(message);
+});
+
+test('the entry of a channel file', async () => {
+  process.env['ROUTING_KEY_IN_TEST'] = `${routingKey}\n`;
+  const members = pagerDutyKind.shape.parse({
+    routing_key: { env: 'ROUTING_KEY_IN_TEST' },
+    url: service.url,
+    allow_addresses: ['127.0.0.0/8'],
+    request_timeout: '5s',
+    on_settled: 'resolve',
+    steps: ['escalated'],
+  });
+  const channel = await pagerDutyKind.make(members, {} as ChannelContext);
+  await channel.notify!(refund, notifyContext({ step: { kind: 'escalated' } }));
+  expect(events()).toMatchObject([{ routing_key: routingKey }]);
+  expect(pagerDutyKind.shape.safeParse({ routing_key: 'in the file' }).success).toBe(false);
+  expect(pagerDutyKind.shape.safeParse({ routing_key: { env: 'A' }, request_timeout: '1h' }).success).toBe(false);
+});

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ApprovalDetails } from '../../../src/contract.ts';
+import type { SlackMessageInTest } from '../../support/slack-server.ts';
+import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
+import { once, pay, rule } from '../../support/team.ts';
+import type { Calls, RunInTest } from '../../support/world.ts';
+
+let world: SlackWorld;
+beforeAll(async () => {
+  const rules = ['pay', 'echo'].flatMap(
+    (pattern) => rule(pattern, 'ask', { ask: { reviewers: ['ann', 'bob'] } })['rules'],
+  );
+  world = await openSlackWorld({ ann: ['reviewer'], bob: ['reviewer'] }, { policy: { version: 1, rules } });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  for (const list of [world.slack.ephemerals, world.slack.messages, world.slack.calls]) list.splice(0);
+});
+
+async function ask(
+  ...calls: Calls
+): Promise<{ run: RunInTest; requests: ApprovalDetails[]; read: () => Promise<ApprovalDetails[]> }> {
+  const run = await world.start(once(...calls));
+  const open = await run.open(calls.length);
+  const read = () => Promise.all(open.map(({ requestId }) => world.details(run, requestId)));
+  return { run, requests: await read(), read };
+}
+const textOf = ({ blocks }: SlackMessageInTest): string => JSON.stringify(blocks);
+const openIn = ({ blocks }: SlackMessageInTest): string[] =>
+  blocks.flatMap(({ type, block_id: id = '' }) =>
+    type === 'actions' && id !== 'run' ? [id.slice('open.'.length, 37)] : [],
+  );
+const settledIn = ({ blocks }: SlackMessageInTest): string[] =>
+  blocks.flatMap(({ block_id: id = '' }) => (id.startsWith('settled.') ? [id.slice('settled.'.length)] : []));
+
+describe('ten asks of one turn in one message', () => {
+  test('three are answered: their buttons go, the others keep theirs, and every button is for its own request', async () => {
+    const [ann, bob] = [await world.linked('ann'), await world.linked('bob')];
+    const names = Array.from({ length: 10 }, (_, index) => `payee-${index}`);
+    const { run, requests, read } = await ask(...names.map((name, index) => pay(name, index)));
+    const sent = await world.notify(requests);
+    expect(world.slack.messages).toHaveLength(1);
+    const [message] = world.slack.posts as [SlackMessageInTest];
+    expect(openIn(message)).toEqual(requests.map(({ requestId }) => requestId));
+    for (const name of names) expect(textOf(message)).toContain(name);
+    expect(JSON.stringify(sent).length).toBeLessThan(4_000);
+
+    const answered = [requests[2]!, requests[5]!, requests[9]!];
+    for (const [index, { requestId }] of answered.entries()) {
+      const user = index === 1 ? bob : ann;
+      await world.deliver(world.slack.click(user, message, 'approve', requestId));
+    }
+    await Promise.all([world.toldTo(ann, 2), world.toldTo(bob)]);
+    const now = await read();
+    const isAnswered = ({ requestId }: ApprovalDetails): boolean =>
+      answered.some((each) => each.requestId === requestId);
+    expect(now.filter(({ settled }) => settled !== undefined).map(({ requestId }) => requestId)).toEqual(
+      answered.map(({ requestId }) => requestId),
+    );
+
+    // As three workers may do it, each with what it knew.
+    const settled = now.filter(isAnswered);
+    await Promise.all(
+      settled.map((each) => {
+        const known = now.map((other) =>
+          other.requestId === each.requestId ? other : requests.find(({ requestId }) => requestId === other.requestId)!,
+        );
+        return world.settle(each, sent, known);
+      }),
+    );
+    expect(openIn(message)).toEqual(requests.filter((each) => !isAnswered(each)).map(({ requestId }) => requestId));
+    expect(settledIn(message)).toEqual(answered.map(({ requestId }) => requestId));
+    const outcome = (requestId: string): string =>
+      JSON.stringify(message.blocks.find(({ block_id: id }) => id === `settled.${requestId}`));
+    expect(outcome(answered[1]!.requestId)).toContain('bob (claimed)');
+    expect(outcome(answered[2]!.requestId)).toContain(settled[2]!.settled!.settledAt);
+
+    // A message that is older than the settlement changes nothing of it.
+    const before = textOf(message);
+    const late = { ...settled[1]!.settled!, reviewerId: 'eve', outcome: 'denied' as const };
+    await world.settle({ ...settled[1]!, settled: late }, sent, requests);
+    expect(textOf(message)).toBe(before);
+    await run.handle.terminate();
+  });
+
+  test('what does not fit beside the others is in the thread', async () => {
+    const long = 'x'.repeat(2_500);
+    const { run, requests } = await ask(pay('bob'), { tool: 'echo', args: { text: long } }, pay('carl'));
+    await world.notify(requests);
+    const [message, ...thread] = world.slack.messages as [SlackMessageInTest, ...SlackMessageInTest[]];
+    expect(openIn(message)).toHaveLength(3);
+    expect(textOf(message)).toContain('This is a part: the thread has the whole card.');
+    expect(thread.length).toBeGreaterThan(0);
+    expect(thread.every(({ thread_ts: ts }) => ts === message.ts)).toBe(true);
+    expect(thread.map(textOf).join('')).toContain('x'.repeat(1_000));
+    await run.handle.terminate();
+  });
+
+  test('more than ten take more messages', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    const many = Array.from({ length: 13 }, (_, index) => {
+      return { ...requests[0]!, requestId: `${index}`.padStart(8, '0').padEnd(32, 'a') };
+    });
+    const sent = await world.notify(many);
+    expect(world.slack.posts.map((message) => openIn(message).length)).toEqual([10, 3]);
+    const settled = { outcome: 'expired' as const, runs: false, settledAt: '2030-01-01T00:00:00Z' };
+    await world.settle({ ...many[11]!, settled }, sent, many);
+    expect(settledIn(world.slack.posts[0]!)).toEqual([]);
+    expect(settledIn(world.slack.posts[1]!)).toEqual([many[11]!.requestId]);
+    await run.handle.terminate();
+  });
+});
+
+test('texts of a run are no markup of Slack', async () => {
+  const { run, requests } = await ask(pay('<!channel> <@U1> *bold* <https://evil.example|bank> \u202E'));
+  await world.notify(requests);
+  const [{ text, blocks }] = world.slack.posts as [SlackMessageInTest];
+  expect(text).toBe('Approval of pay, asked by tester');
+  const plain = blocks
+    .filter(({ type }) => type === 'rich_text')
+    .every(({ elements = [] }) =>
+      elements.every((section) => section.elements!.every((each) => (each as { type?: string }).type === 'text')),
+    );
+  expect(plain).toBe(true);
+  expect(JSON.stringify(blocks)).toContain('\\\\u{202E}');
+  expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
+  await run.handle.terminate();
+});
+
+describe('Slack that fails', () => {
+  test.each(['down', 'after'] as const)('%s: a second attempt leaves one message', async (kind) => {
+    const { run, requests } = await ask(pay('bob'));
+    const key = randomUUID();
+    world.slack.fail('chat.postMessage', kind);
+    await expect(world.notify(requests, { key })).rejects.toThrow(
+      /^Slack did not carry out chat.postMessage for channel C0001: /,
+    );
+    expect(world.slack.calls).toEqual(['chat.postMessage']);
+    const sent = await world.notify(requests, { key, attempt: 2 });
+    expect(world.slack.posts).toHaveLength(1);
+    expect(sent).toMatchObject({ messages: [{ ts: world.slack.posts[0]!.ts }] });
+    // The raw call stands in the thread, once.
+    const replies = world.slack.messages.length - 1;
+    expect(replies).toBeGreaterThan(0);
+    await world.notify(requests, { key, attempt: 3 });
+    expect(world.slack.messages).toHaveLength(1 + replies);
+    await run.handle.terminate();
+  });
+
+  test('a thread that was begun is completed', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    const key = randomUUID();
+    await world.notify(requests, { key });
+    const complete = world.slack.messages.splice(1);
+    await world.notify(requests, { key, attempt: 2 });
+    expect(world.slack.messages.slice(1).map(textOf)).toEqual(complete.map(textOf));
+    await run.handle.terminate();
+  });
+
+  test('a message of another app with the same key does not keep ours from being sent', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    const key = randomUUID();
+    const metadata = { event_type: 'countersign_request', event_payload: { key: `${key}.0` } };
+    const ts = `${Math.floor(Date.now() / 1_000)}.000001`;
+    world.slack.messages.push({ ts, channel: 'C0001', text: 'x', blocks: [], bot_id: 'B9999', metadata });
+    await world.notify(requests, { key, attempt: 2 });
+    expect(world.slack.posts.map(({ bot_id: id }) => id)).toEqual(['B9999', 'B0001']);
+    await run.handle.terminate();
+  });
+
+  test('a call that is refused for its rate is made again when Slack says so', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    world.slack.fail('chat.postMessage', 'rate-limited');
+    const startedMs = Date.now();
+    await world.notify(requests);
+    expect(Date.now() - startedMs).toBeGreaterThan(950);
+    expect(world.slack.posts).toHaveLength(1);
+    await run.handle.terminate();
+  });
+
+  test('says what to do', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    const { slackChannel } = await import('../../../src/adapters/slack/slack-channel.ts');
+    const elsewhere = slackChannel({ ...world.settings, channel: 'C9999' });
+    const context = {
+      step: { kind: 'asked' },
+      key: 'k',
+      attempt: 1,
+      requests,
+      signal: AbortSignal.timeout(9_000),
+    } as const;
+    await expect(elsewhere.notify!(requests[0]!, context)).rejects.toThrow(
+      'Slack did not carry out chat.postMessage for channel C9999: channel_not_found; check the id of the channel, and invite the app to it if it is private.',
+    );
+    const unknown = slackChannel({ ...world.settings, token: 'xoxb-another-token' });
+    const refusal = await Promise.resolve(unknown.notify!(requests[0]!, context)).catch((error: unknown) => error);
+    expect(String(refusal)).toMatch(/invalid_auth; check the token\.$/);
+    expect(JSON.stringify(refusal)).not.toContain('another-token');
+    await run.handle.terminate();
+  });
+});
+
+describe('a request that still waits', () => {
+  test('is named in the thread of its message and in the channel, once', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    const sent = (await world.notify(requests))!;
+    const before = world.slack.messages.length;
+    const key = randomUUID();
+    const step = { kind: 'escalated', to: ['bob', 'group:finance'] } as const;
+    for (const attempt of [1, 2]) await world.notify(requests, { sent, step, key, attempt });
+    expect(world.slack.messages).toHaveLength(before + 1);
+    const { thread_ts: thread, ...reminder } = world.slack.messages.at(-1)!;
+    expect(thread).toBe(world.slack.posts[0]!.ts);
+    expect(JSON.stringify(reminder.blocks)).toContain('Escalated to bob, group:finance.');
+    await run.handle.terminate();
+  });
+
+  test('is shown in full where it was not shown before', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    await world.notify(requests, { step: { kind: 'escalated', to: ['bob'] } });
+    expect(openIn(world.slack.posts[0]!)).toEqual([requests[0]!.requestId]);
+    await run.handle.terminate();
+  });
+});
+
+test('a message that somebody deleted is left alone', async () => {
+  const { run, requests } = await ask(pay('bob'));
+  const sent = await world.notify(requests);
+  world.slack.messages.splice(0);
+  const settled = { outcome: 'expired' as const, runs: false, settledAt: '2030-01-01T00:00:00Z' };
+  await world.settle({ ...requests[0]!, settled }, sent);
+  expect(world.slack.messages).toEqual([]);
+  await run.handle.terminate();
+});

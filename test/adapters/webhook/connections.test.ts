@@ -1,0 +1,137 @@
+/** A proxy, certificates of both sides, and an authority of one's own. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
+import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
+import { type Receiver, notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
+
+const secret = 'a secret of this test, long enough';
+const allowAddresses = ['127.0.0.1'];
+let folder: string;
+let receiver: Receiver;
+const file = (name: string): string => join(folder, name);
+
+/** `name.pem` and `name.key`, signed by `by`, or by itself. */
+function makeCertificate(name: string, by?: string): void {
+  const extensions =
+    by === undefined ? ['-addext', 'basicConstraints=critical,CA:TRUE'] : ['-addext', 'subjectAltName=IP:127.0.0.1'];
+  const signer = by === undefined ? [] : ['-CA', file(`${by}.pem`), '-CAkey', file(`${by}.key`)];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file(`${name}.key`)];
+  const made = [
+    'req',
+    '-x509',
+    ...key,
+    '-subj',
+    `/CN=${name}`,
+    '-days',
+    '2',
+    ...extensions,
+    ...signer,
+    '-out',
+    file(`${name}.pem`),
+  ];
+  execFileSync('openssl', made, { stdio: 'ignore' });
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-webhook-'));
+  makeCertificate('authority');
+  makeCertificate('stranger');
+  makeCertificate('server', 'authority');
+  makeCertificate('client', 'authority');
+  makeCertificate('foreign', 'stranger');
+  const [cert, key, ca] = ['server.pem', 'server.key', 'authority.pem'].map((name) => readFileSync(file(name)));
+  receiver = await openReceiver(() => undefined, {
+    tls: { cert, key, ca, requestCert: true, rejectUnauthorized: true },
+  });
+});
+afterAll(async () => {
+  await receiver.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function send(options: Partial<WebhookOptions>): Promise<void> {
+  const channel = await webhookChannel({ url: receiver.url, secret, allowAddresses, ...options });
+  // One attempt is enough to see whether a connection comes about.
+  const signal = AbortSignal.timeout(900);
+  await channel.notify!(sampleRequest(), notifyContext(signal));
+}
+const client = () => ({ cert: file('client.pem'), key: file('client.key') });
+
+test('the receiver and the channel prove themselves to each other', async () => {
+  await send({ tls: { ...client(), ca: file('authority.pem') } });
+  expect(receiver.hits).toHaveLength(1);
+});
+
+test('a receiver whose authority is not believed gets nothing', async () => {
+  const before = receiver.hits.length;
+  await expect(send({ tls: client() })).rejects.toThrow();
+  await expect(send({ tls: { ...client(), ca: file('stranger.pem') } })).rejects.toThrow();
+  expect(receiver.hits).toHaveLength(before);
+});
+
+test('without the right certificate of its own, the channel is not heard', async () => {
+  const before = receiver.hits.length;
+  await expect(send({ tls: { ca: file('authority.pem') } })).rejects.toThrow();
+  const tls = { ca: file('authority.pem'), cert: file('foreign.pem'), key: file('foreign.key') };
+  await expect(send({ tls })).rejects.toThrow();
+  expect(receiver.hits).toHaveLength(before);
+});
+
+test('through a proxy, which looks names up; addresses and names of this machine are still refused', async () => {
+  const plain = await openReceiver(() => undefined);
+  const asked: string[] = [];
+  const credentials: unknown[] = [];
+  const proxy = createServer();
+  proxy.on('request', (incoming, outgoing) => {
+    asked.push(`${incoming.method} ${incoming.url}`);
+    credentials.push(incoming.headers['proxy-authorization']);
+    incoming.resume();
+    outgoing.writeHead(204).end();
+  });
+  proxy.on('connect', (incoming, near) => {
+    asked.push(`${incoming.method} ${incoming.url}`);
+    const far = connect(receiver.port, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'));
+    near.on('error', () => far.destroy()).pipe(far);
+    far.on('error', () => near.destroy()).pipe(near);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const at = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const none = { allowAddresses: [] };
+
+  await send({ ...none, url: 'http://receiver.example/requests', proxy: `http://me:word@${at}` });
+  expect(asked).toEqual(['POST http://receiver.example/requests']);
+  expect(credentials).toEqual([`Basic ${Buffer.from('me:word').toString('base64')}`]);
+
+  const before = receiver.hits.length;
+  await send({
+    url: `https://127.0.0.1:${receiver.port}/`,
+    proxy: `http://${at}`,
+    tls: { ...client(), ca: file('authority.pem') },
+  });
+  expect(asked.at(-1)).toBe(`CONNECT 127.0.0.1:${receiver.port}`);
+  expect(receiver.hits).toHaveLength(before + 1);
+
+  const count = asked.length;
+  for (const url of [
+    plain.url,
+    'http://169.254.169.254/',
+    'http://localhost/',
+    'http://a.localhost./',
+    'http://[::1]/',
+  ]) {
+    await expect(send({ ...none, url, proxy: `http://${at}` })).rejects.toMatchObject({ code: 'policy_invalid' });
+  }
+  expect(asked).toHaveLength(count);
+  expect(plain.hits).toEqual([]);
+  await plain.close();
+  proxy.close();
+  proxy.closeAllConnections();
+});

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from '@jest/globals';
+import { consoleChannel } from '../../src/channels/console-channel.ts';
+import type { ChannelRequest } from '../../src/channels/channel.ts';
+import { checkAnswer } from '../../src/channels/check-answer.ts';
+import { armingMs } from '../../src/core/messages/console-line.ts';
+import { channelRequest, firstAttempt } from '../support/channel-request.ts';
+import { TypedTerminal } from '../support/typed-terminal.ts';
+
+const request = channelRequest({ always: { widest: 'tool' } });
+const { digest } = request;
+
+function ask(terminal: TypedTerminal, asked: ChannelRequest = request, signal = new AbortController().signal) {
+  const channel = consoleChannel({ input: terminal.input, output: terminal.output });
+  return Promise.resolve(channel.resolve!(asked, signal, firstAttempt)).then(checkAnswer);
+}
+
+describe('one line answers', () => {
+  const approved = { approved: true, digest };
+  const denied = { approved: false, digest };
+  const skipped = { approved: false, reason: 'skipped', digest };
+  const match = { orderId: 'o-17', amount: '20' };
+  const always = { approved: true, digest, always: { kind: 'arguments', match } };
+  test.concurrent.each<[string, object]>([
+    ['a', approved],
+    ['approve', approved],
+    ['yes', approved],
+    ['y', approved],
+    [' y ', approved],
+    ['A', always],
+    ['always', always],
+    ['d', denied],
+    ['deny', denied],
+    ['no', denied],
+    ['n', denied],
+    ['s', skipped],
+    ['skip', skipped],
+  ])('%j', async (line, answer) => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal);
+    await terminal.answers(line);
+    expect(await asked).toStrictEqual(answer);
+  });
+
+  test('the card is shown before the question, in the width of the terminal', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal, channelRequest({ contextSummary: 'a \u001b[2Jtrick', sentence: 'Refund 20 EUR' }));
+    await terminal.answers('n');
+    await asked;
+    expect(terminal.shown).toMatch(/^\nRefund 20 EUR\n[^]*o-17[^]*\n\n\[a\]pprove \[d\]eny \[s\]kip: $/);
+    expect(terminal.shown).not.toContain('\u001b');
+    expect(Math.max(...terminal.shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('nothing is approved by mistake', () => {
+  test('Enter alone and anything else asks again', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal);
+    await terminal.answers('', '   ', 'ok', 'aa', 'yes please', '1', 'n');
+    expect(await asked).toEqual({ approved: false, digest });
+    expect(terminal.shown.match(/Not an answer: a or yes approves/g)).toHaveLength(6);
+  });
+
+  test('what was typed before the question, or just after it, does not count', async () => {
+    const terminal = new TypedTerminal();
+    terminal.typeNow('a\na\n');
+    const asked = ask(terminal);
+    await terminal.shows('Too fast to be meant for this request.');
+    terminal.typeNow('a\n');
+    await terminal.shows('Too fast to be meant for this request.');
+    await sleep(armingMs + 20);
+    terminal.typeNow('d\n');
+    expect(await asked).toMatchObject({ approved: false });
+  });
+
+  test('of lines that come together only the first counts, and none for the next request', async () => {
+    const terminal = new TypedTerminal();
+    const first = ask(terminal);
+    const second = ask(terminal, channelRequest({ toolName: 'wipe' }));
+    await terminal.answers('d\na\na');
+    expect(await first).toMatchObject({ approved: false });
+    await terminal.answers('n');
+    expect(await second).toMatchObject({ approved: false });
+  });
+
+  test('a request of which not all is shown is not approved', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal, channelRequest({ shown: 'part', arguments: {}, argumentNames: ['amount'] }));
+    await terminal.answers('a', 'A', 'd');
+    expect(await asked).toMatchObject({ approved: false });
+    expect(terminal.shown.match(/Not all arguments are shown here/g)).toHaveLength(2);
+  });
+
+  test('"always" is refused where the rules admit none', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal, channelRequest());
+    await terminal.answers('A', 'a');
+    expect(await asked).toEqual({ approved: true, digest });
+    expect(terminal.shown).toContain('The rule that asks admits no "always".');
+  });
+});
+
+describe('one question at a time', () => {
+  test('requests queue, in the order in which they came, also those of another channel', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ['one', 'two', 'three'].map((sentence) => ask(terminal, channelRequest({ sentence })));
+    await terminal.answers('a');
+    expect(await asked[0]).toMatchObject({ approved: true });
+    await terminal.shows('two');
+    expect(terminal.shown).not.toContain('three');
+    await terminal.answers('d', 's');
+    expect(await Promise.all(asked)).toMatchObject([{ approved: true }, { approved: false }, { reason: 'skipped' }]);
+  });
+
+  test('one that is settled elsewhere while it asks is dropped, and the next is asked', async () => {
+    const terminal = new TypedTerminal();
+    const stop = new AbortController();
+    const why = new Error('settled elsewhere');
+    const first = ask(terminal, channelRequest({ sentence: 'one' }), stop.signal);
+    const second = ask(terminal, channelRequest({ sentence: 'two' }));
+    await terminal.shows('[s]kip: ');
+    stop.abort(why);
+    await expect(first).rejects.toBe(why);
+    await terminal.shows('No answer is needed here any more');
+    await terminal.shows('two');
+    await terminal.answers('a');
+    expect(await second).toMatchObject({ approved: true });
+    expect(terminal.shown).not.toContain('The input has ended');
+  });
+
+  test('one that is settled while it waits for the terminal is never shown', async () => {
+    const terminal = new TypedTerminal();
+    const stop = new AbortController();
+    const first = ask(terminal, channelRequest({ sentence: 'one' }));
+    const second = ask(terminal, channelRequest({ sentence: 'two' }), stop.signal);
+    const third = ask(terminal, channelRequest({ sentence: 'three' }));
+    stop.abort(new Error('settled'));
+    await expect(second).rejects.toThrow('settled');
+    await terminal.answers('a', 'd');
+    expect(await Promise.all([first, third])).toMatchObject([{ approved: true }, { approved: false }]);
+    expect(terminal.shown).not.toContain('two');
+    expect(terminal.shown).not.toContain('No answer is needed');
+  });
+
+  test('one that is settled already is not asked about', async () => {
+    const terminal = new TypedTerminal();
+    await expect(ask(terminal, request, AbortSignal.abort(new Error('settled')))).rejects.toThrow('settled');
+    expect(terminal.shown).toBe('');
+  });
+});
+
+describe('a request stays open', () => {
+  const staysOpen = async (asked: Promise<unknown>, stop: AbortController): Promise<void> => {
+    const why = new Error('the deadline');
+    const state = await Promise.race([asked.catch(() => 'ended'), sleep(100, 'open')]);
+    expect(state).toBe('open');
+    stop.abort(why);
+    await expect(asked).rejects.toBe(why);
+  };
+
+  test.each(['input', 'output'] as const)('if the %s is no terminal', async (part) => {
+    const terminal = new TypedTerminal();
+    Object.assign(terminal, { [part]: new PassThrough() });
+    const stop = new AbortController();
+    const asked = ask(terminal, request, stop.signal);
+    terminal.typeNow('a\n');
+    await staysOpen(asked, stop);
+    expect(terminal.shown).toBe('');
+  });
+
+  test.each<[string, (terminal: TypedTerminal) => void]>([
+    ['ends', ({ input }) => input.end()],
+    ['ends after a line that is no answer', ({ input }) => input.end('x\n')],
+    ['goes away', ({ input }) => input.destroy(new Error('read EIO'))],
+  ])('if the terminal %s, as do those that come later', async (_name, end) => {
+    const terminal = new TypedTerminal();
+    const stop = new AbortController();
+    const asked = ask(terminal, request, stop.signal);
+    await terminal.shows('[s]kip: ');
+    await sleep(armingMs + 20);
+    end(terminal);
+    await terminal.shows('The input has ended: the request stays open.');
+    const later = new AbortController();
+    await staysOpen(ask(terminal, request, later.signal), later);
+    await staysOpen(asked, stop);
+  });
+});
+
+test('its time-out is five minutes, or what is given', () => {
+  expect(consoleChannel().timeoutMs).toBe(300_000);
+  expect(consoleChannel({ timeoutMs: 5 }).timeoutMs).toBe(5);
+});
+
+test('the input is left alone between questions, so that it does not keep the process alive', async () => {
+  const terminal = new TypedTerminal();
+  const count = (): number[] => ['data', 'end', 'error', 'close'].map((name) => terminal.input.listenerCount(name));
+  const before = count();
+  for (const line of ['a', 'd']) {
+    const asked = ask(terminal);
+    await terminal.answers(line);
+    await asked;
+    expect(terminal.input.isPaused()).toBe(true);
+    expect(count()).toEqual(before);
+  }
+});

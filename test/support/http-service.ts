@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A request that a service got. */
+export interface ServedRequest {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** An HTTP service on 127.0.0.1 that keeps what it gets. */
+export interface HttpServiceInTest {
+  url: string;
+  requests: ServedRequest[];
+  /** What it answers; a `body` of undefined never comes. Default 202 and `{}`. */
+  answer: { status: number; body?: string; headers?: Record<string, string> };
+  stop(): Promise<void>;
+}
+
+export async function openHttpService(): Promise<HttpServiceInTest> {
+  const requests: ServedRequest[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      requests.push({ method: request.method!, path: request.url!, headers: request.headers, body });
+      const { status, body: answer, headers } = service.answer;
+      response.writeHead(status, headers);
+      if (answer === undefined) response.flushHeaders();
+      else response.end(answer);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const service: HttpServiceInTest = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    answer: { status: 202, body: '{}' },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return service;
+}

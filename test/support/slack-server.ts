@@ -1,0 +1,237 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as bodyOf } from 'node:stream/consumers';
+import { messageProblem, type SlackBlockInTest, viewProblem } from './slack-limits.ts';
+
+/** A message as Slack keeps it. */
+export interface SlackMessageInTest {
+  ts: string;
+  channel: string;
+  text: string;
+  blocks: SlackBlockInTest[];
+  bot_id: string;
+  thread_ts?: string;
+  metadata?: { event_type: string; event_payload: Record<string, unknown> };
+}
+
+export interface SlackViewInTest {
+  callback_id: string;
+  private_metadata: string;
+  blocks: SlackBlockInTest[];
+}
+
+/** Who clicks. */
+export interface SlackUser {
+  id: string;
+  team?: string;
+  name?: string;
+}
+
+/** A form-encoded payload with Slack's signature, as it goes to the gateway. */
+export interface SignedPayload {
+  body: string;
+  headers: Record<string, string>;
+}
+
+interface Fault {
+  method: string;
+  /** `after`: Slack carries the call out, and the response is lost. */
+  kind: 'rate-limited' | 'down' | 'after';
+}
+
+const token = 'xoxb-of-this-test';
+const teamId = 'T0001';
+/** A trigger opens one modal, for three seconds. */
+const triggerMs = 3_000;
+
+/**
+ * Speaks Slack's Web API as its documentation describes it, for one workspace with one app. It refuses what Slack refuses,
+ * and sends clicks to a gateway.
+ */
+export class SlackServer {
+  readonly token = token;
+  readonly signingSecret = 'the signing secret of this test';
+  readonly botId = 'B0001';
+  readonly channel = 'C0001';
+  /** Every message of the channel and its threads, in order. */
+  readonly messages: SlackMessageInTest[] = [];
+  /** What one person alone sees. */
+  readonly ephemerals: { user: string; text: string; blocks: SlackBlockInTest[] }[] = [];
+  readonly views: SlackViewInTest[] = [];
+  /** The methods that were called, in order. */
+  readonly calls: string[] = [];
+  readonly #faults: Fault[] = [];
+  readonly #triggers = new Map<string, number>();
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  #clock = Math.floor(Date.now() / 1_000);
+  #sequence = 0;
+
+  static async start(): Promise<SlackServer> {
+    const slack = new SlackServer();
+    slack.#server.listen(0, '127.0.0.1');
+    await once(slack.#server, 'listening');
+    return slack;
+  }
+
+  get apiUrl(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/api/`;
+  }
+
+  /** The next call of a method goes wrong. */
+  fail(method: string, kind: Fault['kind']): void {
+    this.#faults.push({ method, kind });
+  }
+
+  /** The messages of the channel outside of threads. */
+  get posts(): SlackMessageInTest[] {
+    return this.messages.filter(({ thread_ts: thread }) => thread === undefined);
+  }
+
+  /** The payload of a click on a button of a message; `block`: part of the id of the buttons' block. */
+  click(user: SlackUser, message: SlackMessageInTest, action: string, block = 'open.'): SignedPayload {
+    const found = message.blocks
+      .filter(({ type, block_id: id }) => type === 'actions' && id?.includes(block))
+      .flatMap(({ block_id, elements = [] }) => elements.map((each) => ({ block_id, ...each })))
+      .find(({ action_id: id }) => id === action);
+    if (found === undefined) throw new Error(`there is no button ${action} in ${JSON.stringify(message.blocks)}`);
+    return this.sign({
+      type: 'block_actions',
+      ...this.#sender(user),
+      container: { type: 'message', message_ts: message.ts, channel_id: message.channel },
+      channel: { id: message.channel, name: 'approvals' },
+      message,
+      actions: [{ type: 'button', block_id: found.block_id, action_id: action, value: found.value }],
+    });
+  }
+
+  /** The payload of a modal that somebody submits with this text in its input. */
+  submit(user: SlackUser, view: SlackViewInTest, value: string | null): SignedPayload {
+    const [{ block_id: block, element }] = view.blocks as [SlackBlockInTest];
+    const state = { values: { [block!]: { [element!.action_id!]: { type: 'plain_text_input', value } } } };
+    return this.sign({ type: 'view_submission', ...this.#sender(user), view: { id: 'V1', ...view, state } });
+  }
+
+  sign(payload: object, { secret = this.signingSecret, atMs = Date.now() } = {}): SignedPayload {
+    return signed(new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), secret, atMs);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #sender({ id, team = teamId, name = id.toLowerCase() }: SlackUser): object {
+    const trigger = randomUUID();
+    this.#triggers.set(trigger, Date.now() + triggerMs);
+    return {
+      user: { id, username: name, name, team_id: team },
+      team: { id: team, domain: 'test' },
+      trigger_id: trigger,
+    };
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.url!.replace('/api/', '');
+    const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)));
+    this.calls.push(method);
+    const at = this.#faults.findIndex((each) => each.method === method);
+    const fault = at === -1 ? undefined : this.#faults.splice(at, 1)[0];
+    if (fault?.kind === 'down') return void request.socket.destroy();
+    if (fault?.kind === 'rate-limited') return void response.writeHead(429, { 'retry-after': '1' }).end();
+    const isKnown = request.headers.authorization === `Bearer ${token}`;
+    const answer = isKnown ? this.#call(method, form) : { error: 'invalid_auth' };
+    if (fault?.kind === 'after') return void request.socket.destroy();
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ ok: !('error' in answer), ...answer }));
+  }
+
+  #call(method: string, form: Record<string, string>): object {
+    const blocks = JSON.parse(form['blocks'] ?? '[]') as SlackBlockInTest[];
+    const metadata = form['metadata'] === undefined ? undefined : JSON.parse(form['metadata']);
+    const { channel = '', text = '', ts, thread_ts, user = '' } = form;
+    if (method !== 'auth.test' && method !== 'views.open' && channel !== this.channel)
+      return { error: 'channel_not_found' };
+    switch (method) {
+      case 'auth.test':
+        return { bot_id: this.botId, team_id: teamId, user_id: 'U0BOT' };
+      case 'chat.postMessage': {
+        const error = messageProblem(text, blocks);
+        if (error !== undefined) return { error };
+        this.#sequence += 1;
+        const message = {
+          ts: `${this.#clock}.${String(this.#sequence).padStart(6, '0')}`,
+          channel,
+          text,
+          blocks,
+          bot_id: this.botId,
+          thread_ts,
+          metadata,
+        };
+        this.messages.push(message);
+        return { ts: message.ts, channel, message };
+      }
+      case 'chat.update': {
+        const message = this.messages.find((each) => each.ts === ts);
+        if (message === undefined) return { error: 'message_not_found' };
+        const error = messageProblem(text, blocks);
+        if (error !== undefined) return { error };
+        Object.assign(message, { text, blocks, ...(metadata !== undefined && { metadata }) });
+        return { ts, channel };
+      }
+      case 'chat.postEphemeral': {
+        const error = messageProblem(text, blocks);
+        if (error !== undefined) return { error };
+        this.ephemerals.push({ user, text, blocks });
+        return { message_ts: '1.000001' };
+      }
+      case 'views.open': {
+        const until = this.#triggers.get(form['trigger_id'] ?? '');
+        this.#triggers.delete(form['trigger_id'] ?? '');
+        if (until === undefined || until < Date.now()) return { error: 'expired_trigger_id' };
+        const view = JSON.parse(form['view']!) as SlackViewInTest;
+        const error = viewProblem(view);
+        if (error !== undefined) return { error };
+        this.views.push(view);
+        return { view: { id: 'V1' } };
+      }
+      case 'conversations.history':
+        return this.#page(this.posts, form);
+      case 'conversations.replies':
+        return this.#page(
+          this.messages.filter((each) => each.ts === ts || each.thread_ts === ts),
+          form,
+        );
+      default:
+        return { error: 'unknown_method' };
+    }
+  }
+
+  #page(messages: readonly SlackMessageInTest[], form: Record<string, string>): object {
+    const { oldest = '0', latest = '9999999999', inclusive, limit = '100', include_all_metadata: all } = form;
+    const isIn = (each: string): boolean =>
+      inclusive === 'true' ? each >= oldest && each <= latest : each > oldest && each < latest;
+    const found = messages
+      .filter(({ ts }) => isIn(ts))
+      .slice(-Number(limit))
+      .toReversed();
+    const shown = found.map(({ metadata, ...message }) => (all === 'true' ? { ...message, metadata } : message));
+    return { messages: shown, has_more: false, response_metadata: { next_cursor: '' } };
+  }
+}
+
+/** A body with the signature that Slack gives it. */
+export function signed(body: string, secret: string, atMs = Date.now()): SignedPayload {
+  const timestamp = String(Math.floor(atMs / 1_000));
+  const signature = createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex');
+  return {
+    body,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${signature}`,
+    },
+  };
+}

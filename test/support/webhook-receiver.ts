@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { type ServerOptions, createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { ApprovalDetails } from '../../src/contract.ts';
+
+/** A request as a receiver in a test got it. */
+export interface Hit {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  /** A value is sent as JSON, a text as it is. */
+  body?: unknown;
+}
+
+/** An HTTP server on this machine that answers as a test says, and keeps what it got. */
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  readonly hits: Hit[];
+  /** Hits with this method. */
+  got(method: string): Hit[];
+  close(): Promise<void>;
+}
+
+/** `answer` may take its time; undefined means 204. Each connection serves one request. */
+export async function openReceiver(
+  answer: (hit: Hit) => Promise<Reply | undefined> | Reply | undefined,
+  { host = '127.0.0.1', port = 0, tls }: { host?: string; port?: number; tls?: ServerOptions } = {},
+): Promise<Receiver> {
+  const hits: Hit[] = [];
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const { method = '', url: path = '', headers } = incoming;
+    const hit = { method, path, headers, body: await text(incoming) };
+    hits.push(hit);
+    const { status, headers: more = {}, body } = (await answer(hit)) ?? { status: 204 };
+    outgoing.writeHead(status, { connection: 'close', ...more });
+    outgoing.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+  };
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void respond(incoming, outgoing);
+  const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
+  server.listen(port, host);
+  await once(server, 'listening');
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${own}`,
+    port: own,
+    hits,
+    got: (wanted) => hits.filter(({ method }) => method === wanted),
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** A request as a channel gets it. */
+export function sampleRequest(more: Partial<ApprovalDetails> = {}): ApprovalDetails {
+  return {
+    requestId: 'a'.repeat(32),
+    workflowId: 'run-1',
+    toolName: 'pay',
+    arguments: { to: 'bob', amount: 5 },
+    riskLevel: 'write',
+    assessment: { severity: 'medium', reasons: ['it pays'] } as never,
+    agentName: 'tester',
+    callerUserId: null,
+    contextSummary: 'Pay bob.',
+    rule: 'pay',
+    reason: 'rule 1 asks',
+    requestedAt: '2030-01-31T12:00:00.000Z',
+    deadline: '2030-01-31T12:05:00.000Z',
+    digest: 'd'.repeat(64),
+    lineage: [],
+    metadata: {},
+    reviewers: [],
+    shown: 'all',
+    ...more,
+  };
+}
+
+/** The contexts with which a run calls a channel. */
+export const notifyContext = (signal = new AbortController().signal) => ({
+  step: { kind: 'asked' as const },
+  key: 'run-1/1/asked',
+  attempt: 1,
+  requests: [],
+  signal,
+});

@@ -1,0 +1,135 @@
+/** What every channel does, whatever it is: one suite over all of them, each with the real thing behind it. */
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { ApprovalDetails } from '../../src/contract.ts';
+import { type ChannelSubject, channelSubjects } from '../support/channel-subjects.ts';
+import { eventually } from '../support/eventually.ts';
+import type { RunInTest, WorldOptions } from '../support/world.ts';
+
+let subject: ChannelSubject | undefined;
+afterEach(async () => {
+  await subject?.close();
+  subject = undefined;
+});
+
+const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
+
+describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFunction = false }) => {
+  async function asked(
+    options: WorldOptions = {},
+  ): Promise<{ run: RunInTest; request: ApprovalDetails; on: ChannelSubject }> {
+    const on = (subject = await open(options));
+    const run = await on.world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
+    const [request] = await run.open();
+    await on.reached(request!);
+    return { run, request: request!, on };
+  }
+
+  test('approve: the tool runs, and the channel says so once', async () => {
+    const { run, request, on } = await asked();
+    await on.answer(request, { approved: true });
+    expect((await run.result()).output).toBe('paid 5 to ann');
+    await eventually('it is told', () => on.counts(request).settled > 0);
+    expect(on.counts(request)).toEqual({ asked: 1, settled: 1 });
+  });
+
+  test('deny with a reason: the model reads it', async () => {
+    const { run, request, on } = await asked();
+    await on.answer(request, { approved: false, reason: 'not today' });
+    expect((await run.result()).output).toBe('Denied: not today');
+  });
+
+  test('time-out: the call is denied, and the channel says so', async () => {
+    const { run, request, on } = await asked({ policy: { approval: { timeout: '4s' } } });
+    expect((await run.result()).output).toBe('Denied: no decision within 4s');
+    await eventually('it is told', () => on.counts(request).settled > 0);
+  });
+
+  test('a late answer changes nothing', async () => {
+    const { run, request, on } = await asked({ policy: { approval: { timeout: '4s' } } });
+    const late = on.counts(request);
+    await run.result();
+    expect(late.asked).toBe(1);
+    await on.answer(request, { approved: true }).catch(() => undefined);
+    expect((await run.result()).outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
+    expect(on.world.ran()).toEqual([]);
+  });
+
+  test('settled elsewhere first: the channel says so, and its own answer changes nothing', async () => {
+    const { run, request, on } = await asked();
+    const { requestId } = request;
+    await on.world.client.decide(
+      { requestId, approved: false, reviewerId: 'ann', reason: 'no' },
+      { workflowId: run.workflowId },
+    );
+    await on.answer(request, { approved: true }).catch(() => undefined);
+    expect((await run.result()).output).toBe('Denied: no');
+    await eventually('it is told', () => on.counts(request).settled > 0);
+    expect(on.world.ran()).toEqual([]);
+  });
+
+  test('a second answer changes nothing', async () => {
+    const { run, request, on } = await asked();
+    await on.answer(request, { approved: false, reason: 'first' });
+    await run.result();
+    await on.answer(request, { approved: true }).catch(() => undefined);
+    expect((await run.result()).output).toBe('Denied: first');
+    expect(on.world.ran()).toEqual([]);
+  });
+
+  test('a worker is lost between the message and the answer: nothing is sent twice, the answer counts', async () => {
+    const { run, request, on } = await asked();
+    await on.world.stopWorker();
+    await on.world.startWorker();
+    await on.answer(request, { approved: true });
+    expect((await run.result()).output).toBe('paid 5 to ann');
+    expect(on.counts(request).asked).toBe(1);
+  });
+
+  test('exception: a function denies at once, a service is tried again and people answer elsewhere meanwhile', async () => {
+    const on = (subject = await open({}));
+    on.fail();
+    const run = await on.world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
+    if (isFunction) {
+      expect((await run.result()).output).toBe('Denied: Approval handler error: TypeError.');
+      return;
+    }
+    const [request] = await run.open();
+    await on.reached(request!);
+    expect(on.counts(request!).asked).toBe(1);
+    await on.answer(request!, { approved: true });
+    expect((await run.result()).output).toBe('paid 5 to ann');
+  });
+
+  test('a malformed answer never approves: a function denies, a service waits for a valid one', async () => {
+    const { run, request, on } = await asked();
+    await on.misanswer(request).catch(() => undefined);
+    if (isFunction) {
+      expect((await run.result()).output).toBe('Denied: Approval handler error: InvalidAnswer.');
+      return;
+    }
+    expect((await run.status()).counts.open).toBe(1);
+    await on.answer(request, { approved: false, reason: 'meant this' });
+    expect((await run.result()).output).toBe('Denied: meant this');
+  });
+
+  if (edits) {
+    test('edit: the changed call runs', async () => {
+      const { run, request, on } = await asked();
+      await on.answer(request, { approved: true, modifiedArguments: { to: 'ann', amount: 3 } });
+      expect((await run.result()).output).toContain('paid 3 to ann');
+    });
+
+    test('always: further calls are not asked about', async () => {
+      const on = (subject = await open({}));
+      const run = await on.world.start([
+        { calls: [pay] },
+        { calls: [{ ...pay, args: { to: 'bob', amount: 1 } }] },
+        { text: 'done' },
+      ]);
+      const [request] = await run.open();
+      await on.reached(request!);
+      await on.answer(request!, { approved: true, always: true });
+      expect((await run.result()).outcomes).toMatchObject([{ outcome: 'approved' }, { outcome: 'allowed' }]);
+    });
+  }
+});
