@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -44,8 +44,8 @@ afterAll(async () => {
 test('the tarball has the compiled code, the pages and the examples, without sources and source maps', () => {
   const { files, size } = tarball;
   expect(files.filter((file) => /^(src|test|dist\/demo)\/|\.map$|\.png$/.test(file))).toEqual([]);
-  expect(files.length).toBeLessThan(1_700);
-  expect(size).toBeLessThan(1_200_000);
+  expect(files.length).toBeLessThan(1_900);
+  expect(size).toBeLessThan(1_400_000);
 });
 
 test('every link of its README leads to a file in it', () => {
@@ -68,6 +68,13 @@ test.each(['20.20.2', '22.20.0'])(
     }
   },
 );
+
+test('channels and gateway load without the packages of Slack and mail, which are optional', () => {
+  expect(existsSync(join(project, 'node_modules', '@slack'))).toBe(false);
+  const code = `import 'countersign/channels'; import 'countersign/gateway'; console.log('loaded');`;
+  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: project, encoding: 'utf8' });
+  expect([run.stderr, run.stdout]).toEqual(['', 'loaded\n']);
+});
 
 test('its TypeScript compiles with `module: nodenext`, ESM and CommonJS', () => {
   execFileSync(process.execPath, [typescript, '-p', project], { stdio: 'inherit' });

@@ -37,6 +37,7 @@ interface Packed {
 
 interface Manifest {
   peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, object>;
 }
 
 /**
@@ -47,12 +48,17 @@ export function makeOutsideProject(tarball: string, sdk: string | undefined): st
   const project = mkdtempSync(join(tmpdir(), 'countersign-outside-'));
   cpSync(fixture, project, { recursive: true });
   const modules = join(project, 'node_modules');
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  const { peerDependencies, peerDependenciesMeta } = manifest;
+  // The project does without the optional packages; `name` may be a scope.
+  const isOptional = (name: string): boolean =>
+    Object.keys(peerDependenciesMeta).some((each) => each === name || each.startsWith(`${name}/`));
   if (sdk === undefined) {
     mkdirSync(join(modules, 'countersign'), { recursive: true });
     execFileSync('tar', ['-xzf', tarball, '-C', join(modules, 'countersign'), '--strip-components=1']);
   } else {
-    const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
-    const peers = Object.keys(peerDependencies).map((name) => `${name}@${sdk}`);
+    const names = Object.keys(peerDependencies).filter((name) => !isOptional(name));
+    const peers = names.map((name) => `${name}@${sdk}`);
     execFileSync('npm', ['install', '--no-audit', '--no-package-lock', tarball, ...peers], {
       cwd: project,
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -60,7 +66,8 @@ export function makeOutsideProject(tarball: string, sdk: string | undefined): st
   }
   for (const name of readdirSync(join(root, 'node_modules'))) {
     const link = join(modules, name);
-    if (!name.startsWith('.') && !existsSync(link)) symlinkSync(join(root, 'node_modules', name), link);
+    if (!name.startsWith('.') && !isOptional(name) && !existsSync(link))
+      symlinkSync(join(root, 'node_modules', name), link);
   }
   return project;
 }
