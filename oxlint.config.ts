@@ -37,7 +37,7 @@ const clockReaders = [
   // Decide by it, in an activation that writes a command.
   'src/workflows/messages/{handlers,pipeline,check-edit}.ts',
   'src/workflows/timing/{deadline-timer,escalation-steps}.ts',
-  'src/workflows/channels/{deliveries,answering}.ts',
+  'src/workflows/channels/{deliveries,answering,messages}.ts',
   'src/workflows/gate/admit-call.ts',
   'src/workflows/state/reevaluate-open.ts',
   // Stamp journal entries with it.

@@ -30,9 +30,11 @@ export type { Identity } from './core/people/entitlement.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
 export type { Always, GrantKind, ReviewerKeyEntry, RunPolicies } from './core/policy/policy.ts';
 export type { JournalEntry, JournalHead } from './core/ledger/journal-entry.ts';
+export type { WaitingFor } from './core/ledger/waiting-for.ts';
 export type {
   ApprovalDetails,
   Caller,
+  Delivered,
   Message,
   ParentOfRun,
   Permit,
@@ -171,8 +173,14 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
+/** Its id. */
+export function channelsWorkflowId(workflowId: string): string {
+  return `countersign-channels:${workflowId}`;
+}
 /** Its one signal: which requests of the run to look at. */
 export const changedName = 'changed';
+/** Its one query, which answers `Delivered[]`. */
+export const deliveriesName = 'deliveries';
 
 /**
  * The search attributes that the cluster must have registered, with their types; `client.setUp` and `countersign setup`

@@ -1,5 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { changedName, channelsWorkflowType } from '../contract.ts';
+import { changedName, channelsWorkflowId, channelsWorkflowType } from '../contract.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 
 /** A step of a waiting request. */
@@ -25,11 +25,6 @@ export type Announce = (input: AnnounceInput) => Promise<void>;
 
 /** The argument of the signal `changed`. It is a hint: the workflow reads from the run what is true of the requests. */
 export type Changed = Pick<AnnounceInput, 'requestIds' | 'step'>;
-
-/** The id of the workflow that carries the requests of a run to its channels. */
-export function channelsWorkflowId(workflowId: string): string {
-  return `countersign-channels:${workflowId}`;
-}
 
 /**
  * The activity `countersign.announce`: tells the workflow of the run's channels to look at these requests, and starts it

@@ -1,6 +1,9 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
   type CallOutcome,
+  channelsWorkflowId,
+  type Delivered,
+  deliveriesName,
   type RunResult,
   type RunStatus,
   type RunStatusName,
@@ -34,6 +37,8 @@ export interface RunView {
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
+  /** How the open requests travel to their channels; absent if they have none, or no worker says so. */
+  deliveries?: Delivered[];
   /** How the gated calls were settled: the last 200 as the run reports them, else all that history has. */
   outcomes: CallOutcome[];
   /** Activities that have failed and are tried again; absent if there are none. The query `run` does not show them. */
@@ -64,6 +69,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   // The server still lists the activities of a run that was terminated.
   const retrying = isOpen ? await retriesOf(session, described) : [];
   const { run } = report;
+  const deliveries = run !== undefined && rows.length > 0 ? await deliveriesOf(session, workflowId) : [];
   const outcomes = run?.outcomes ?? ending.result?.outcomes ?? (await fetchJournal(session, workflowId)).outcomes;
   return {
     workflowId,
@@ -74,6 +80,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
     ...(described.closeTime !== undefined && { closedAt: described.closeTime.toISOString() }),
     open: rows,
     more,
+    ...(deliveries.length > 0 && { deliveries }),
     outcomes,
     ...(retrying.length > 0 && { retrying }),
     ...report,
@@ -88,6 +95,16 @@ async function reportOf(session: Session, workflowId: string): Promise<Report> {
     return { run: await queryRun<RunStatus>(session, workflowId, queryNames.run) };
   } catch (error) {
     if (isProblemError(error)) return { note: error.message };
+    throw error;
+  }
+}
+
+/** Empty for a run without channels, and while nobody says. */
+async function deliveriesOf(session: Session, workflowId: string): Promise<Delivered[]> {
+  try {
+    return await queryRun<Delivered[]>(session, channelsWorkflowId(workflowId), deliveriesName);
+  } catch (error) {
+    if (isProblemError(error)) return [];
     throw error;
   }
 }

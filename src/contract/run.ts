@@ -9,6 +9,7 @@ import type {
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
+import type { WaitingFor } from '../core/ledger/waiting-for.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
@@ -125,6 +126,15 @@ export interface Permit {
   journal?: JournalEntry[];
 }
 
+/** How a request travels to its channels: the answer of query `deliveries` has one for each open request. */
+export interface Delivered {
+  requestId: string;
+  /** The channels that were asked. */
+  channels: string[];
+  /** Why messages and answers failed, newest last. */
+  failures: string[];
+}
+
 /** The answer of query `run`. */
 export interface RunStatus {
   workflowId: string;
@@ -138,6 +148,8 @@ export interface RunStatus {
   usage: Usage;
   /** Calls that were ruled on, asks, open requests, denials by reviewers, and refused messages. */
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
+  /** For whom the run waits, and until when; absent if no request is open, and from workers of older versions. */
+  waitingFor?: WaitingFor[];
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
   /** Nested runs that this run waits for; absent if there are none. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Channel, ChannelFunction } from '../../src/channels/channel.ts';
-import { channelsWorkflowId } from '../../src/activities/announce.ts';
+import { channelsWorkflowId } from '../../src/contract.ts';
 import type { RunResult } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { recordedChannel } from '../support/recorded-channel.ts';
@@ -138,6 +138,54 @@ describe('one truth on all channels', () => {
     await ended(run);
     expect(channel.notified).toHaveLength(1);
     expect(settled().at(-1)).toBe(10);
+  });
+
+  test('what comes while a message collects goes out with it, once; what is settled meanwhile does not', async () => {
+    const channel = recordedChannel({ batch: true, resolves: false });
+    await open({ team: channel }, { batchMs: 3_000 });
+    const calls = ['ann', 'bob'].map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
+    const run = await world.start([{ calls }, { calls: [pay] }, { text: 'done' }]);
+    const [first, second] = await run.open(2);
+    const decide = (requestId: string) =>
+      world.client.decide({ requestId, approved: true }, { workflowId: run.workflowId });
+    await decide(first!.requestId);
+    await eventually('the message is sent', () => channel.notified.length > 0);
+    const idsOf = ({ context }: { context: { requests: readonly { requestId: string }[] } }): string[] =>
+      context.requests.map(({ requestId }) => requestId);
+    expect(channel.notified.map(idsOf)).toEqual([[second!.requestId]]);
+    await decide(second!.requestId);
+    const third = await eventually('the next request', async () =>
+      (await run.open()).find(({ requestId }) => requestId !== second!.requestId),
+    );
+    await eventually('its message is sent', () => channel.notified.length > 1);
+    await decide(third.requestId);
+    await ended(run);
+    expect(channel.notified.map(idsOf)).toEqual([[second!.requestId], [third.requestId]]);
+    expect(channel.settlements.map(({ request }) => request.requestId)).toEqual([second!.requestId, third.requestId]);
+    const handle = world.client.session.client.workflow.getHandle(channelsWorkflowId(run.workflowId));
+    const { events } = await handle.fetchHistory();
+    const types = events!.map((each) => each.activityTaskScheduledEventAttributes?.activityType?.name);
+    expect(types.filter((type) => type === 'countersign.channelNotify')).toHaveLength(2);
+  });
+
+  test('an urgent request does not wait for the end of the quiet hours beside others', async () => {
+    const channel = recordedChannel({ batch: true, resolves: false });
+    const soon = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
+    const quietHours = { from: soon(-60), to: soon(60), timeZone: 'UTC', above: 'medium' as const };
+    const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
+    await open({ team: channel }, { batchMs: 0, quietHours, policy });
+    const run = await world.start([{ calls: [pay, { tool: 'wipe', args: {} }] }, { text: 'done' }]);
+    const requests = await run.open(2);
+    const urgent = requests.find(({ toolName }) => toolName === 'wipe')!;
+    await eventually('the urgent one is sent', () => channel.notified.length > 0);
+    expect(channel.notified.map(({ context }) => context.requests.map(({ requestId }) => requestId))).toEqual([
+      [urgent.requestId],
+    ]);
+    for (const { requestId } of requests)
+      await world.client.decide({ requestId, approved: false }, { workflowId: run.workflowId });
+    await ended(run);
+    expect(channel.notified).toHaveLength(1);
+    expect(channel.settlements.map(({ request }) => request.requestId)).toEqual([urgent.requestId]);
   });
 
   test('a settlement is told within two seconds of it', async () => {

@@ -20,6 +20,14 @@ test('one open: the call, the deadline, and how to answer', () => {
   expect(text).toContain(`{"requestId":"${requestIdOf(7)}","approved":true}`);
 });
 
+test('for whom it waits: delegates in the place of those who delegated', () => {
+  const record = {
+    ...requestRecord(7, 60_000, { reviewers: ['ann', 'group:ops'] }),
+    delegations: [{ from: 'ann', to: 'bob' }],
+  };
+  expect(currentDetails(withOpen(record))).toContain('waits for `group:ops`, `bob`, denied automatically after ');
+});
+
 test('the arguments that the request shows, and the names of the others', () => {
   const shown = { shownArguments: { to: 'C:\\\\ann`s' }, notShown: ['amount'] };
   expect(currentDetails(withOpen(requestRecord(7, 60_000, shown)))).toContain(

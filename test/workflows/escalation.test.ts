@@ -47,8 +47,13 @@ test('escalation, then a warning; each is in the journal, and people are notifie
   const [request] = await run.open();
   expect(request!.reviewers).toEqual(['ann']);
   await eventually('both steps', async () => (await notified(run)) === 2);
-  await run.handle.signal('decide', { requestId: request!.requestId, approved: true, reviewerId: 'cfo' });
+  const { requestId, deadline } = request!;
+  expect((await run.status()).waitingFor).toEqual([
+    { requestId, toolName: 'pay', reviewers: ['ann', 'cfo'], deadline },
+  ]);
+  await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'cfo' });
   expect(await run.result()).toMatchObject({ output: 'told: paid 1 to ladder' });
+  expect(await run.status()).not.toHaveProperty('waitingFor');
   expect(await journal(run)).toEqual(['opened to ann', 'escalated to cfo', 'warned', 'settled', 'ran']);
 });
 

@@ -101,6 +101,7 @@ export const jsonFields = {
     closedAt: true,
     open: true,
     more: true,
+    deliveries: true,
     run: true,
     outcomes: true,
     retrying: true,

@@ -8,17 +8,18 @@ import { type SignerOptions, signerOf } from './signer.ts';
 
 export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   mode?: Mode;
+  channels?: string[];
 }
 
-/** Changes the policy, the mode, or both of a running run. */
+/** Changes the policy, the mode, the channels, or several of them, of a running run. */
 export async function applyPolicy(workflowId: string, file: string | undefined, options: ApplyOptions): Promise<void> {
-  const { mode } = options;
-  if (file === undefined && mode === undefined) {
-    throw new UsageError('Say what to apply: a policy file, --mode MODE, or both.');
+  const { mode, channels } = options;
+  if (file === undefined && mode === undefined && channels === undefined) {
+    throw new UsageError('Say what to apply: a policy file, --mode MODE, --channels NAME, or several of them.');
   }
   const policy = file === undefined ? undefined : await readPolicyDocument(file);
   await withClient(options, async (client, output) => {
-    const message = { policy, mode, ...senderOf(options) };
+    const message = { policy, mode, channels, ...senderOf(options) };
     printReceipt(output, await client.setPolicy(workflowId, message, signerOf(options)));
   });
 }

@@ -89,7 +89,8 @@ export function addPolicy(program: Command): void {
 
   const apply = withClientFlags(policy.command('apply <run> [file]'))
     .description("change the policy of a running run, below the operator's")
-    .addOption(new Option('--mode <mode>', 'a mode that changes its answers').choices(modes));
+    .addOption(new Option('--mode <mode>', 'a mode that changes its answers').choices(modes))
+    .option('--channels <names...>', "the worker's channels that carry its requests from now on");
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
     async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
       const { applyPolicy } = await import('./policy-apply.ts');

@@ -1,4 +1,4 @@
-import { type CallOutcome, type RunResult, workflowType } from '../../contract.ts';
+import { type CallOutcome, type Delivered, type RunResult, type WaitingFor, workflowType } from '../../contract.ts';
 import type { Retry } from '../../client/retries.ts';
 import type { RunView } from '../../client/show-run.ts';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
@@ -22,6 +22,8 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
       ['calls', run === undefined ? undefined : countsOf(run.counts)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
+      ['waits for', run?.waitingFor === undefined ? undefined : waitsFor(run.waitingFor)],
+      ...channelFields(output, view.deliveries ?? []),
       ...(view.retrying ?? []).map((each): [string, string] => [
         'retrying',
         output.style('yellow', describeRetry(each)),
@@ -37,6 +39,25 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
   if (result !== undefined) parts.push('', escapeLines(result.output));
   if (returned !== undefined) parts.push('', `returned ${escapeJson(returned as Json)}`);
   return parts.join('\n');
+}
+
+/** Everybody who may answer one of the requests, and the earliest deadline. */
+function waitsFor(waiting: readonly WaitingFor[]): string {
+  const names = new Set(waiting.flatMap(({ reviewers }) => (reviewers.length === 0 ? ['any reviewer'] : reviewers)));
+  const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []).toSorted();
+  const until = deadlines[0] === undefined ? '' : `, until ${deadlines[0]}`;
+  return escapeText(Array.from(names).join(', ')) + until;
+}
+
+/** The channels that were asked, and what they last failed at. */
+function channelFields(output: Output, deliveries: readonly Delivered[]): [string, string | undefined][] {
+  const channels = new Set(deliveries.flatMap((each) => each.channels));
+  return [
+    ['channels', channels.size === 0 ? undefined : Array.from(channels).join(', ')],
+    ...deliveries
+      .flatMap(({ failures }) => failures.slice(-1))
+      .map((text): [string, string] => ['channel failed', output.style('yellow', escapeText(text))]),
+  ];
 }
 
 function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt }: Retry): string {

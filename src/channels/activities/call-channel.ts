@@ -50,9 +50,10 @@ const heartbeatMs = 1_000;
 export function createChannelCalls(set: ChannelSet | undefined, session: () => Session): ChannelCalls {
   return {
     notify: ({ step, key, ...call }) =>
-      calling(call, async (channel, [request, ...others], { signal, attempt }) => {
-        if (request === undefined || request.settled !== undefined) return {};
-        const requests = [request, ...others.filter(({ settled }) => settled === undefined)];
+      calling(call, async (channel, found, { signal, attempt }) => {
+        const requests = found.filter(({ settled }) => settled === undefined);
+        const [request] = requests;
+        if (request === undefined) return {};
         const { sent } = call;
         return sentOf(await channel.notify?.(request, { step, key, attempt, requests, sent, signal }), sent);
       }),

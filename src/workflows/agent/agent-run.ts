@@ -20,6 +20,7 @@ import { byteLength } from '../../core/base/byte-length.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
+import { waitingFor } from '../../core/ledger/waiting-for.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
 import { failRun } from './fail-run.ts';
@@ -284,6 +285,7 @@ class AgentRun {
       executions,
       usage,
       counts: { ...counts, open: open.length, refused: refused.total },
+      ...(open.length > 0 && { waitingFor: open.map(waitingFor) }),
       outcomes,
       ...this.#nested.listed(this.#calls?.nested ?? []),
       refused,

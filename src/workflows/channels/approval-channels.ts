@@ -5,12 +5,12 @@
  */
 import { continueAsNew, defineQuery, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Changed } from '../../activities/announce.ts';
-import { changedName } from '../../contract.ts';
+import { changedName, deliveriesName, type Delivered } from '../../contract.ts';
 import { isContinued } from '../state/carried.ts';
-import { Deliveries, type Delivered, type DeliveryState } from './deliveries.ts';
+import { Deliveries, type DeliveryState } from './deliveries.ts';
 
 const changedSignal = defineSignal<[unknown]>(changedName);
-const deliveriesQuery = defineQuery<Delivered[]>('deliveries');
+const deliveriesQuery = defineQuery<Delivered[]>(deliveriesName);
 
 export interface ChannelsInput {
   /** The workflow id of the run. */

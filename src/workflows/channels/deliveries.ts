@@ -1,7 +1,7 @@
 import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
-import { activityNames } from '../../contract.ts';
+import { activityNames, type Delivered } from '../../contract.ts';
 import { Answering } from './answering.ts';
 import { type Message, Messages } from './messages.ts';
 
@@ -30,14 +30,6 @@ interface Tracked {
 export interface DeliveryState {
   requests: Tracked[];
   messages: Message[];
-}
-
-/** What a query says of a request and a channel. */
-export interface Delivered {
-  requestId: string;
-  channels: string[];
-  /** Why a message or an answer failed, newest last. */
-  failures: string[];
 }
 
 export class Deliveries {

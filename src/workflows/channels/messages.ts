@@ -29,7 +29,18 @@ export interface Message {
   settles: boolean;
 }
 
+interface Collecting {
+  message: Message;
+  delayMs: number;
+  /** Workflow time. */
+  dueMs: number;
+  /** True once it waits for that time. */
+  isWaiting: boolean;
+}
+
 const mostFailures = 20;
+/** A request joins a message that goes out at most this much later than the request alone would. */
+const joinsWithinMs = 60_000;
 
 /** What was sent about the requests of a run. Calls about one message are made one after another. */
 export class Messages {
@@ -38,7 +49,7 @@ export class Messages {
   readonly #calls = new Map<Message, Promise<void>>();
   readonly #failures: { requestId: string; text: string }[] = [];
   /** Messages that collect requests until they are sent. */
-  #collecting: { message: Message; delayMs: number }[] = [];
+  #collecting: Collecting[] = [];
   #running = 0;
 
   constructor(workflowId: string, messages: Message[]) {
@@ -64,20 +75,22 @@ export class Messages {
 
   /** Asks on a channel. A channel with `batch` gets what is asked until `send` in one message. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
-    const open = batch ? this.#collecting.find(({ message }) => message.channel === name) : undefined;
+    const dueMs = Date.now() + delayMs;
+    // An urgent request does not wait for the end of the quiet hours beside others.
+    const joins = (each: Collecting): boolean => each.message.channel === name && each.dueMs <= dueMs + joinsWithinMs;
+    const open = batch ? this.#collecting.find(joins) : undefined;
     if (open !== undefined) {
       open.message.requestIds.push(requestId);
       return;
     }
     const message: Message = { channel: name, requestIds: [requestId], isSent: false, settles };
     this.#messages.push(message);
-    this.#collecting.push({ message, delayMs });
+    this.#collecting.push({ message, delayMs, dueMs, isWaiting: false });
   }
 
   /** Sends what was collected, now or after its delay. */
   send(): void {
-    for (const collected of this.#collecting) void this.#sendAfter(collected);
-    this.#collecting = this.#collecting.filter(({ delayMs }) => delayMs > 0);
+    for (const each of this.#collecting.filter(({ isWaiting }) => !isWaiting)) void this.#sendAfter(each);
   }
 
   remind(requestId: string, { name, delayMs }: LookedChannel, step: AnnouncedStep): void {
@@ -93,23 +106,29 @@ export class Messages {
     for (const channel of channels) {
       const message = this.#of(requestId, channel);
       if (message === undefined) continue;
-      if (message.settles) this.#queue(message, requestId, () => this.#settled(message, requestId));
+      if (this.#collecting.some((each) => each.message === message)) this.#drop(message, requestId);
+      else if (message.settles) this.#queue(message, requestId, () => this.#settled(message, requestId));
       else this.#queue(message, requestId, () => Promise.resolve({}));
     }
+  }
+
+  #drop(message: Message, requestId: string): void {
+    message.requestIds = message.requestIds.filter((id) => id !== requestId);
+    // Nobody waits for the end of the quiet hours for nothing.
+    this.#collecting = this.#collecting.filter((each) => each.message.requestIds.length > 0);
   }
 
   #of(requestId: string, channel: string): Message | undefined {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
-  async #sendAfter({ message, delayMs }: { message: Message; delayMs: number }): Promise<void> {
-    const [first = ''] = message.requestIds;
-    if (delayMs > 0) {
-      this.#running += 1;
-      await sleep(delayMs);
-      this.#running -= 1;
-      this.#collecting = this.#collecting.filter((each) => each.message !== message);
-    }
+  async #sendAfter(collecting: Collecting): Promise<void> {
+    const { message, delayMs } = collecting;
+    collecting.isWaiting = true;
+    if (delayMs > 0) await sleep(delayMs);
+    this.#collecting = this.#collecting.filter((each) => each !== collecting);
+    const [first] = message.requestIds;
+    if (first === undefined) return;
     this.#queue(message, first, async () => {
       const sent = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
       message.isSent = true;

@@ -1,5 +1,6 @@
 import { escapeText, escapeUnseen } from '../../core/base/escape-text.ts';
 import type { Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
+import { waitingFor } from '../../core/ledger/waiting-for.ts';
 import { decideName } from '../../contract.ts';
 
 const shown = 10;
@@ -28,7 +29,8 @@ export function currentDetails({ open }: Ledger): string {
   ].join('\n\n');
 }
 
-function describe({ request, terms }: RequestRecord, number: string): string {
+function describe(record: RequestRecord, number: string): string {
+  const { request, terms } = record;
   const { toolName, riskLevel, reason, deadline, requestId, digest } = request;
   const runsAtEnd = terms.onTimeout === 'allow';
   const until =
@@ -37,10 +39,18 @@ function describe({ request, terms }: RequestRecord, number: string): string {
       : `${runsAtEnd ? 'allowed' : 'denied'} automatically after ${deadline.slice(0, 19).replace('T', ' ')} UTC`;
   return [
     `**${number}${toolName}** ${argumentsOf(request)}, risk ${riskLevel}`,
-    until,
+    `${forWhom(record)}${until}`,
     `request \`${requestId}\``,
     `digest \`${digest.slice(0, 16)}…\`, asked because ${codeSpan(escapeText(reason))}`,
   ].join('\n');
+}
+
+function forWhom(record: RequestRecord): string {
+  const { reviewers } = waitingFor(record);
+  if (reviewers.length === 0) return '';
+  const more = reviewers.length > shown ? ` and ${reviewers.length - shown} more` : '';
+  const names = reviewers.slice(0, shown).map((name) => codeSpan(escapeText(name)));
+  return `waits for ${names.join(', ')}${more}, `;
 }
 
 /** Names and values of what `show` names; of the other arguments, the names. */

@@ -213,6 +213,13 @@ describe('policy apply', () => {
     expect(await run.result()).toMatchObject({ outcomes: [{ outcome: 'superseded', ran: 'yes' }] });
   });
 
+  test('channels: one that the worker lacks is named, and nothing changes', async () => {
+    const { run, workflowId } = await waiting();
+    const { code, stderr } = await cli(['policy', 'apply', workflowId, '--channels', 'hook', 'fax']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("'hook'")]);
+    expect(await run.open()).toHaveLength(1);
+  });
+
   test('a file that does not load names its line, and nothing is sent', async () => {
     const bad = join(folder, 'bad.yaml');
     writeFileSync(bad, 'version: 1\nrules:\n  - { pattern: pay, action: maybe }\n');

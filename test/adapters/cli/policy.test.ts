@@ -435,7 +435,10 @@ describe('wrong use: one sentence, exit 2', () => {
       ['init', 'no/such/folder.yaml'],
       'error: The policy no/such/folder.yaml cannot be written: its folder does not exist.',
     ],
-    [['apply', 'good.yaml'], 'error: Say what to apply: a policy file, --mode MODE, or both.'],
+    [
+      ['apply', 'good.yaml'],
+      'error: Say what to apply: a policy file, --mode MODE, --channels NAME, or several of them.',
+    ],
   ])('%j', async (args, sentence) => {
     expect(await policy(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });

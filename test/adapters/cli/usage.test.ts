@@ -93,7 +93,10 @@ describe('wrong use: one sentence, exit 2', () => {
       ['grants', 'revoke', 'x', 'grant-1', '--all'],
       'error: Say which grants: their ids, as `countersign grants list` shows them, or --all.',
     ],
-    [['policy', 'apply', 'x'], 'error: Say what to apply: a policy file, --mode MODE, or both.'],
+    [
+      ['policy', 'apply', 'x'],
+      'error: Say what to apply: a policy file, --mode MODE, --channels NAME, or several of them.',
+    ],
     [['policy', 'apply', 'x', 'none.yaml'], 'error: The policy none.yaml cannot be read: there is no such file.'],
     [['close'], "error: missing required argument 'run'"],
     [

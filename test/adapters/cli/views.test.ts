@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
 import { renderCard } from '../../../src/adapters/cli/card-view.ts';
 import { renderRow } from '../../../src/adapters/cli/row-view.ts';
+import { escapeText } from '../../../src/core/base/escape-text.ts';
 import { renderResult, renderRun } from '../../../src/adapters/cli/run-views.ts';
 import { renderChanges } from '../../../src/adapters/cli/argument-changes.ts';
 import { renderGrants } from '../../../src/adapters/cli/grants.ts';
@@ -359,11 +360,20 @@ describe('renderRun', () => {
         executions: 1,
         usage,
         counts: { calls: 5, asks: 2, open: 1, denials: 1, refused: 3 },
+        waitingFor: [
+          {
+            requestId: row.requestId,
+            toolName: 'pay',
+            reviewers: ['ann', hostile],
+            deadline: '2026-01-02T03:00:00.000Z',
+          },
+          { requestId: row.requestId, toolName: 'pay', reviewers: [], deadline: null },
+        ],
         outcomes,
         refused: { last: [], total: 3 },
       },
     };
-    expect(renderRun(output, view, nowMs).split('\n').slice(0, 14)).toEqual([
+    expect(renderRun(output, view, nowMs).split('\n').slice(0, 15)).toEqual([
       'run         run-1',
       'status      waiting',
       'agent       tidy',
@@ -372,6 +382,7 @@ describe('renderRun', () => {
       'turns       1 (executions: 1)',
       'calls       5, asked 2, open 1, denied 1; decisions refused 3',
       'tokens      120 in, 40 out',
+      `waits for   ann, ${escapeText(hostile)}, any reviewer, until 2026-01-02T03:00:00.000Z`,
       '',
       'CALL  TOOL  OUTCOME  RAN',
       '1.1   read  allowed  yes',

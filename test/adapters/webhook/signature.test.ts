@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -20,6 +21,13 @@ test('the signature is that of Standard Webhooks', () => {
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   );
   expect(new Webhook(secret).verify(body, headersOf())).toMatchObject({ requestId: 'a'.repeat(32) });
+});
+
+test('the secret that the page makes is one of Standard Webhooks', () => {
+  const page = readFileSync(new URL('../../../docs/webhook.md', import.meta.url), 'utf8');
+  const line = /^echo "whsec_.*$/m.exec(page)![0];
+  const made = execFileSync('sh', ['-c', line], { encoding: 'utf8' }).trim();
+  expect(new Webhook(made).verify(body, headersOf([made]))).toMatchObject({ requestId: 'a'.repeat(32) });
 });
 
 test('a secret that is no base64 counts as its UTF-8', () => {
