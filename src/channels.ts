@@ -11,6 +11,7 @@ export type {
   ChannelRequest,
   ChannelStep,
   NotifyContext,
+  PostedAnswer,
   ResolveContext,
   SettledContext,
 } from './channels/channel.ts';
@@ -28,9 +29,20 @@ export { toChannel } from './channels/to-channel.ts';
 export { readChannels } from './adapters/read-channels.ts';
 export type { ReadChannelsOptions } from './adapters/read-channels.ts';
 export { webhookChannel } from './adapters/webhook/webhook-channel.ts';
+export type { WebhookOptions } from './adapters/webhook/webhook-options.ts';
+export type { LegacySignature } from './adapters/webhook/legacy-signature.ts';
+export type { WebhookBody, WebhookDelivery } from './adapters/webhook/webhook-body.ts';
+export type { SignatureHeaders } from './adapters/webhook/signature.ts';
 export { signWebhook, verifyWebhook } from './adapters/webhook/verify-webhook.ts';
 export type { ReceivedWebhook, VerifiedWebhook } from './adapters/webhook/verify-webhook.ts';
 export { slackAppOf, slackChannel } from './adapters/slack/slack-channel.ts';
+export type { SlackSettings } from './adapters/slack/slack-settings.ts';
 export { emailChannel } from './adapters/email/email-channel.ts';
+export type { EmailOptions } from './adapters/email/email-channel.ts';
+export type { MailTransport } from './adapters/email/mail-server.ts';
+export type { MailedPerson } from './adapters/email/recipients.ts';
+export type { HttpSettings } from './channels/send-http.ts';
 export { pagerDutyChannel } from './adapters/on-call/pager-duty-channel.ts';
+export type { PagerDutyOptions } from './adapters/on-call/pager-duty-channel.ts';
 export { httpTemplateChannel } from './adapters/on-call/http-template-channel.ts';
+export type { HttpTemplate, HttpTemplateOptions } from './adapters/on-call/http-template-channel.ts';

@@ -27,10 +27,7 @@ export { agentRun } from './workflows/agent/agent-run.ts';
  * The workflow that carries the requests of a run to the channels of its worker. `createWorker` bundles it beside
  * `agentRun`; export it, too, from a module of your own, if its worker has channels. A run starts it by itself.
  *
- * @example
- * ```ts
- * export { agentRun, approvalChannels } from 'countersign/workflow';
- * ```
+ * @example It is exported as {@link agentRun} is.
  */
 export { approvalChannels } from './workflows/channels/approval-channels.ts';
 export type { ChannelsInput } from './workflows/channels/approval-channels.ts';

@@ -14,7 +14,12 @@ export interface Channel {
    */
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
   /**
-   * Answers a request. `signal` aborts when the request is settled elsewhere and when its time is over. An error denies at
+   * True for a request that `resolve` answers without asking anybody: it is answered at once, also in quiet hours, and
+   * `notify` and `settled` are not called for it. Default: false for all. An error counts as false.
+   */
+  isAutomatic?(request: ChannelRequest): boolean;
+  /**
+   * Answers a request, once `notify` has returned or failed for good. `signal` aborts when the request is settled elsewhere and when its time is over. An error denies at
    * once ("Approval handler error: TYPE") if the request has no other channel; with `retries`, the call is made again
    * until the deadline instead.
    */

@@ -27,7 +27,7 @@ export interface ConditionalOptions extends ReasonOptions {
  *   reason: ({ assessment }) => `Approved automatically: its severity is ${assessment.severity}.`,
  *   otherwise: autoDeny({ reason: 'Nobody decides at night. Try again after 8:00.' }),
  * });
- * console.log(Object.keys(night)); // [ 'resolve' ]
+ * console.log(Object.keys(night)); // [ 'isAutomatic', 'resolve' ]
  * ```
  */
 export function conditional({ below, otherwise, reason = defaultReason(below) }: ConditionalOptions): Channel {
@@ -40,26 +40,15 @@ export function conditional({ below, otherwise, reason = defaultReason(below) }:
     // Fail closed: a severity that this version does not know is below none.
     return rank >= 0 && rank < severityRank(below);
   };
-  const leftOf = (requests: readonly ChannelRequest[]): ChannelRequest[] => requests.filter((each) => !isBelow(each));
   return {
-    ...(other.notify && {
-      notify: (_request, context) => {
-        const requests = leftOf(context.requests);
-        const [first] = requests;
-        return first === undefined ? undefined : other.notify!(first, { ...context, requests });
-      },
-    }),
+    isAutomatic: isBelow,
+    ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
       if (isBelow(request)) return answerTo(request, true, reason);
       // Somebody else answers: the request stays open.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
-    ...(other.settled && {
-      settled: (request, settlement, context) =>
-        isBelow(request)
-          ? undefined
-          : other.settled!(request, settlement, { ...context, requests: leftOf(context.requests) }),
-    }),
+    ...(other.settled && { settled: (...args) => other.settled!(...args) }),
     ...(other.batch !== undefined && { batch: other.batch }),
     ...(other.retries !== undefined && { retries: other.retries }),
     ...(other.timeoutMs !== undefined && { timeoutMs: other.timeoutMs }),

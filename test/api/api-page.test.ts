@@ -44,6 +44,7 @@ describe('the docstrings', () => {
     'Carried',
     'CompiledPattern',
     'CompiledRule',
+    'DeliveryState',
     'GateConfig',
     'GateSnapshot',
     'Glob',

@@ -107,34 +107,26 @@ describe('conditional', () => {
   const settlement: Settlement = { outcome: 'approved', runs: true, settledAt: '2026-01-02T03:00:00.000Z' };
   const settledContext = (requests: ChannelRequest[]): SettledContext => ({ key: 'k', attempt: 1, requests, signal });
 
-  test('the other channel hears only of the requests that are its own', async () => {
-    const notified: unknown[] = [];
+  test('is automatic for the requests that it approves itself, and tells the other channel of its own', async () => {
     const told: unknown[] = [];
     const otherwise: Channel = {
-      notify: (first, { requests }) => {
-        notified.push([first, requests]);
-        return { message: 5 };
-      },
-      settled: (first, how, { requests }) => {
-        told.push([first, how, requests]);
-      },
-      batch: true,
+      notify: ({ requestId }) => void told.push(['notified', requestId]),
+      settled: ({ requestId }, how) => void told.push([how, requestId]),
     };
     const channel = conditional({ below: 'medium', otherwise });
-
-    expect(await channel.notify!(safe, notifyContext([safe, high, critical]))).toEqual({ message: 5 });
-    expect(await channel.notify!(safe, notifyContext([safe]))).toBeUndefined();
-    expect(notified).toEqual([[high, [high, critical]]]);
-
-    await channel.settled!(safe, settlement, settledContext([safe, high]));
-    await channel.settled!(high, settlement, settledContext([safe, high]));
-    expect(told).toEqual([[high, settlement, [high]]]);
+    expect([safe, high, critical].map((each) => channel.isAutomatic!(each))).toEqual([true, false, false]);
+    await channel.notify!(high, notifyContext([high]));
+    await channel.settled!(high, settlement, settledContext([high]));
+    expect(told).toEqual([
+      ['notified', high.requestId],
+      [settlement, high.requestId],
+    ]);
   });
 
   test('has what the other channel has', () => {
     const otherwise: Channel = { notify: () => undefined, batch: true, retries: true, timeoutMs: 5 };
     expect(conditional({ below: 'low', otherwise })).toMatchObject({ batch: true, retries: true, timeoutMs: 5 });
-    expect(Object.keys(conditional({ below: 'low', otherwise: other }))).toEqual(['resolve']);
+    expect(Object.keys(conditional({ below: 'low', otherwise: other }))).toEqual(['isAutomatic', 'resolve']);
   });
 
   test('leaves a request open if the other channel only carries it', async () => {

@@ -19,7 +19,7 @@ import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts
 /** Options of `emailChannel`. */
 export interface EmailOptions {
   transport: MailTransport;
-  /** `approvals@example.com`, or `Approvals <approvals@example.com>`. */
+  /** The sender: an address, or a name and an address in angle brackets. */
   from: string;
   /** The gateway's `public_url`. */
   gatewayUrl: string;

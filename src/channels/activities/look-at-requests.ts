@@ -4,6 +4,7 @@ import type { Session } from '../../client/connect.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import type { ChannelSet } from '../channel-set.ts';
+import type { Channel } from '../channel.ts';
 import { quietForMs } from '../quiet-hours.ts';
 
 export interface LookInput {
@@ -52,7 +53,7 @@ export function createLookAtRequests(set: ChannelSet | undefined, session: () =>
         requestId,
         state: 'open',
         deadlineMs: deadline === null ? null : Date.parse(deadline),
-        channels: channels.flatMap((name) => looked(set, name, delayMs)),
+        channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
       };
     });
 }
@@ -88,19 +89,28 @@ function quietForNowMs(
 }
 
 /** A channel that the run has recorded and this worker does not have is left out. */
-function looked(set: ChannelSet | undefined, name: string, quietMs: number): LookedChannel[] {
+function looked(set: ChannelSet | undefined, name: string, request: ApprovalDetails, quietMs: number): LookedChannel[] {
   const channel = set?.channels.get(name);
   if (set === undefined || channel === undefined) return [];
   const batch = channel.batch === true;
+  const tells = !isAutomatic(channel, request);
   return [
     {
       name,
-      notifies: channel.notify !== undefined,
+      notifies: tells && channel.notify !== undefined,
       resolves: channel.resolve !== undefined,
-      settles: channel.settled !== undefined,
+      settles: tells && channel.settled !== undefined,
       batch,
       retries: channel.retries === true,
       delayMs: Math.max(quietMs, batch ? set.batchMs : 0),
     },
   ];
+}
+
+function isAutomatic(channel: Channel, request: ApprovalDetails): boolean {
+  try {
+    return channel.isAutomatic?.(request) === true;
+  } catch {
+    return false;
+  }
 }

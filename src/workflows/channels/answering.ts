@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  condition,
   isCancellation,
   proxyActivities,
   TimeoutFailure,
@@ -13,7 +14,7 @@ import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { reasonOf } from './messages.ts';
+import { type Messages, reasonOf } from './messages.ts';
 
 const { [activityNames.channelDecide]: decide } = proxyActivities<{ [activityNames.channelDecide]: DecideForChannel }>({
   startToCloseTimeout: '60s',
@@ -27,7 +28,6 @@ export interface Question {
   /** True: the request has no other channel. */
   isAlone: boolean;
   deadlineMs: number | null;
-  sent?: Json;
 }
 
 /** After these codes no other answer can count. */
@@ -46,14 +46,16 @@ const longestMs = 366 * 86_400_000;
 /** The channels that answer. Each answer goes to the run as a decision; what counts is the run's business. */
 export class Answering {
   readonly #workflowId: string;
+  readonly #messages: Messages;
   /** Called when a request turns out to be settled. */
   readonly #onSettled: (requestId: string) => void;
   readonly #scopes = new Map<string, CancellationScope[]>();
   readonly #failures: { requestId: string; text: string }[] = [];
   #running = 0;
 
-  constructor(workflowId: string, onSettled: (requestId: string) => void) {
+  constructor(workflowId: string, messages: Messages, onSettled: (requestId: string) => void) {
     this.#workflowId = workflowId;
+    this.#messages = messages;
     this.#onSettled = onSettled;
   }
 
@@ -89,6 +91,8 @@ export class Answering {
   async #answer(question: Question): Promise<void> {
     const { requestId, channel, isAlone } = question;
     let refused: ResolveCall['refused'];
+    // What `notify` returns finds the message that is answered.
+    await condition(() => this.#messages.isTold(requestId, channel.name));
     for (let count = 1; count <= mostAnswers; count += 1) {
       const answer = await this.#resolve(question, refused);
       if (answer === 'interrupted') continue;
@@ -112,8 +116,9 @@ export class Answering {
     question: Question,
     refused: ResolveCall['refused'],
   ): Promise<ChannelAnswer | 'interrupted' | undefined> {
-    const { requestId, channel, isAlone, deadlineMs, sent } = question;
+    const { requestId, channel, isAlone, deadlineMs } = question;
     const { name, retries } = channel;
+    const sent = this.#messages.sentOf(requestId, name);
     const leftMs = deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - Date.now();
     if (leftMs <= 0) return undefined;
     const { [activityNames.channelResolve]: resolve } = proxyActivities<{

@@ -12,6 +12,7 @@ import { Deliveries, type DeliveryState } from './deliveries.ts';
 const changedSignal = defineSignal<[unknown]>(changedName);
 const deliveriesQuery = defineQuery<Delivered[]>(deliveriesName);
 
+/** The argument of `approvalChannels`, which a run starts itself. */
 export interface ChannelsInput {
   /** The workflow id of the run. */
   workflowId: string;

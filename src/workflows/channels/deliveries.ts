@@ -45,7 +45,7 @@ export class Deliveries {
     this.#workflowId = workflowId;
     this.#requests = new Map(carried.requests.map((request) => [request.requestId, request]));
     this.#messages = new Messages(workflowId, carried.messages);
-    this.#answering = new Answering(workflowId, (requestId) => this.note({ requestIds: [requestId] }));
+    this.#answering = new Answering(workflowId, this.#messages, (requestId) => this.note({ requestIds: [requestId] }));
     for (const requestId of this.#requests.keys()) this.#pending.set(requestId, []);
   }
 
@@ -125,13 +125,7 @@ export class Deliveries {
       this.#tell(tracked, channel, steps);
       const isAlone = channels.length === 1;
       if (!channel.resolves || tracked.answered.includes(channel.name)) continue;
-      this.#answering.begin({
-        requestId,
-        channel,
-        isAlone,
-        deadlineMs,
-        sent: this.#messages.sentOf(requestId, channel.name),
-      });
+      this.#answering.begin({ requestId, channel, isAlone, deadlineMs });
       tracked.answered.push(channel.name);
     }
     tracked.steps.push(...steps.map(keyOf).filter((key) => !tracked.steps.includes(key)));

@@ -25,6 +25,8 @@ export interface Message {
   sent?: Json;
   /** True once `notify` has returned. */
   isSent: boolean;
+  /** True once `notify` has returned or failed for good. */
+  isOver: boolean;
   /** True if the channel says how a request was settled. */
   settles: boolean;
 }
@@ -69,6 +71,11 @@ export class Messages {
     return this.#of(requestId, channel)?.sent;
   }
 
+  /** False while the channel is still to be told of the request. */
+  isTold(requestId: string, channel: string): boolean {
+    return this.#of(requestId, channel)?.isOver !== false;
+  }
+
   failures(requestId: string): string[] {
     return this.#failures.filter((each) => each.requestId === requestId).map(({ text }) => text);
   }
@@ -83,7 +90,7 @@ export class Messages {
       open.message.requestIds.push(requestId);
       return;
     }
-    const message: Message = { channel: name, requestIds: [requestId], isSent: false, settles };
+    const message: Message = { channel: name, requestIds: [requestId], isSent: false, isOver: false, settles };
     this.#messages.push(message);
     this.#collecting.push({ message, delayMs, dueMs, isWaiting: false });
   }
@@ -130,9 +137,13 @@ export class Messages {
     const [first] = message.requestIds;
     if (first === undefined) return;
     this.#queue(message, first, async () => {
-      const sent = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
-      message.isSent = true;
-      return sent;
+      try {
+        const sent = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
+        message.isSent = true;
+        return sent;
+      } finally {
+        message.isOver = true;
+      }
     });
   }
 

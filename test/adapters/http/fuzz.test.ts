@@ -8,8 +8,11 @@ import { once, pay, rule } from '../../support/team.ts';
 
 /** The command `schemathesis`, if it is installed here. */
 const command = process.env.COUNTERSIGN_TEST_SCHEMATHESIS;
-/** Answers that are streams, which schemathesis would wait for; and what would start work or sign the sender out. */
-const left = ['/events', '/login', '/logout', '/links', '/ag-ui', '/ai-sdk'];
+/**
+ * Answers that are streams, which schemathesis would wait for; forms of pages, which only the gateway's own pages send; and
+ * what would start work or sign the sender out.
+ */
+const left = ['/events', '/login', '/logout', '/links', '/slack', '/ag-ui', '/ai-sdk'];
 const seed = 14;
 
 let world: GatewayWorld;
