@@ -1,8 +1,10 @@
-import type { Channel, ChannelAnswer } from '../../src/channels/channel.ts';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ChannelAnswer } from '../../src/channels/channel.ts';
 import { approvalQueue } from '../../src/channels/approval-queue.ts';
-import { emailChannel } from '../../src/adapters/email/email-channel.ts';
-import { webhookChannel } from '../../src/adapters/webhook/webhook-channel.ts';
-import type { ApprovalDetails, Settlement } from '../../src/contract.ts';
+import type { ApprovalDetails } from '../../src/contract.ts';
+import { type ChannelSpec, makeChannel } from './channel-spec.ts';
 import { eventually } from './eventually.ts';
 import { openGatewayWorld } from './gateway-world.ts';
 import { identityOf, makeToken } from './identity.ts';
@@ -14,6 +16,8 @@ import { openWorld, type World, type WorldOptions } from './world.ts';
 /** A channel with the people behind it, as the conformance suite uses it. */
 export interface ChannelSubject {
   world: World;
+  /** The channel, for a worker in another process. Absent: it has none. */
+  spec?: ChannelSpec;
   /** Resolves once the request has reached its people. */
   reached(request: ApprovalDetails): Promise<unknown>;
   /** Answers as its people do. Rejects, or does nothing, if that is not possible any more. */
@@ -35,45 +39,39 @@ export interface SubjectKind {
   isFunction?: boolean;
 }
 
-async function restarted(world: World, channels: Record<string, Channel>): Promise<void> {
+/** Starts the worker again, with this channel, as every worker that the test starts later. */
+async function withChannel(world: World, spec: ChannelSpec): Promise<void> {
   await world.stopWorker();
   const before = { ...world };
-  // A worker that a test starts later has the channel, too.
+  const channels = { subject: await makeChannel(spec) };
   world.startWorker = (more) => before.startWorker({ channels, ...more });
   await world.startWorker();
 }
 
 async function openFunction(options: WorldOptions): Promise<ChannelSubject> {
-  const notified: string[] = [];
-  const settlements: [string, Settlement][] = [];
-  /** Beside the worker, so that the next one finds them, too. */
-  const answers = new Map<string, PromiseWithResolvers<ChannelAnswer>>();
-  const answerTo = (requestId: string): PromiseWithResolvers<ChannelAnswer> => {
-    const found = answers.get(requestId) ?? Promise.withResolvers<ChannelAnswer>();
-    answers.set(requestId, found);
-    return found;
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-desk-'));
+  const spec: ChannelSpec = { kind: 'function', folder };
+  const world = await openWorld({ ...options, channels: { subject: await makeChannel(spec) } });
+  const linesOf = (file: string, { requestId }: ApprovalDetails): number => {
+    const path = join(folder, file);
+    const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+    return lines.filter((each) => each === requestId).length;
   };
-  let isFailing = false;
-  const desk: Channel = {
-    notify: ({ requestId }) => void notified.push(requestId),
-    settled: ({ requestId }, settlement) => void settlements.push([requestId, settlement]),
-    resolve: ({ requestId }) => {
-      if (isFailing) throw new TypeError('the desk is closed');
-      return answerTo(requestId).promise;
-    },
-  };
-  const world = await openWorld({ ...options, channels: { desk } });
+  /** The first answer stays. */
+  const write = async ({ requestId }: ApprovalDetails, answer: unknown): Promise<void> =>
+    writeFileSync(join(folder, `answer-${requestId}`), JSON.stringify(answer), { flag: 'wx' });
   return {
     world,
-    reached: ({ requestId }) => eventually('the function is called', () => notified.includes(requestId)),
-    answer: async ({ requestId }, answer) => answerTo(requestId).resolve(answer),
-    misanswer: async ({ requestId }) => answerTo(requestId).resolve({ approved: 'yes' } as never),
-    fail: () => void (isFailing = true),
-    counts: ({ requestId }) => ({
-      asked: notified.filter((each) => each === requestId).length,
-      settled: settlements.filter(([each]) => each === requestId).length,
-    }),
-    close: () => world.close(),
+    spec,
+    reached: (request) => eventually('the function is called', () => linesOf('notified', request) > 0),
+    answer: write,
+    misanswer: (request) => write(request, { approved: 'yes' }),
+    fail: () => writeFileSync(join(folder, 'failing'), ''),
+    counts: (request) => ({ asked: linesOf('notified', request), settled: linesOf('settled', request) }),
+    close: async () => {
+      await world.close();
+      rmSync(folder, { recursive: true });
+    },
   };
 }
 
@@ -104,13 +102,16 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
     const answer = answers.get(path.split('/').at(-1)!);
     return answer === undefined ? { status: 202 } : { status: 200, body: answer };
   });
-  const channel = await webhookChannel({
-    url: receiver.url,
-    secret: 'a secret of this test, long enough',
-    allowAddresses: ['127.0.0.1'],
-    pollIntervalMs: 500,
-  });
-  const world = await openWorld({ ...options, channels: { hook: channel } });
+  const spec: ChannelSpec = {
+    kind: 'webhook',
+    options: {
+      url: receiver.url,
+      secret: 'a secret of this test, long enough',
+      allowAddresses: ['127.0.0.1'],
+      pollIntervalMs: 500,
+    },
+  };
+  const world = await openWorld({ ...options, channels: { subject: await makeChannel(spec) } });
   const posts = ({ requestId }: ApprovalDetails): { event: string }[] =>
     receiver
       .got('POST')
@@ -118,6 +119,7 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
       .flatMap((each) => (each.requestId === requestId ? [each.delivery] : []));
   return {
     world,
+    spec,
     reached: (request) => eventually('it is posted', () => posts(request).length > 0),
     answer: async ({ requestId, digest }, answer) => answers.set(requestId, { digest, ...answer }),
     misanswer: async ({ requestId }) => answers.set(requestId, { approved: 'yes' }),
@@ -135,13 +137,15 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
 
 async function openSlack(options: WorldOptions): Promise<ChannelSubject> {
   const world = await openSlackWorld({ ann: ['reviewer'] }, options);
-  await restarted(world, { team: world.channel });
+  const spec: ChannelSpec = { kind: 'slack', settings: world.settings };
+  await withChannel(world, spec);
   const ann = await world.linked('ann');
   const post = () => world.slack.posts.at(-1)!;
   const isOpen = (): boolean => JSON.stringify(post().blocks).includes('"approve"');
   let settled = 0;
   return {
     world,
+    spec,
     reached: () => eventually('it is posted', () => world.slack.posts.length > 0),
     answer: async (_request, { approved, always, reason = null, modifiedArguments }) => {
       const shown = structuredClone(post());
@@ -189,15 +193,18 @@ async function openEmail(options: WorldOptions): Promise<ChannelSubject> {
     },
     { identity },
   );
-  const channel = emailChannel({
-    transport: { host: '127.0.0.1', port: server.port, tls: 'none' },
-    from: 'approvals@example.com',
-    gatewayUrl: publicUrl,
-    namespace: 'default',
-    linkKey: keys.LINK_KEY,
-    people: { ann: 'ann@example.com' },
-  });
-  await restarted(world, { mail: channel });
+  const spec: ChannelSpec = {
+    kind: 'email',
+    options: {
+      transport: { host: '127.0.0.1', port: server.port, tls: 'none' },
+      from: 'approvals@example.com',
+      gatewayUrl: publicUrl,
+      namespace: 'default',
+      linkKey: keys.LINK_KEY,
+      people: { ann: 'ann@example.com' },
+    },
+  };
+  await withChannel(world, spec);
   const texts = (): string[] => server.mails.map(({ parts }) => parts.get('text/plain') ?? '');
   const post = (fields: Record<string, string>): Promise<Response> => {
     const [url = ''] = /https:\S+\/links\/\S+/.exec(asking()[0]!) ?? [];
@@ -207,6 +214,7 @@ async function openEmail(options: WorldOptions): Promise<ChannelSubject> {
   const asking = (): string[] => texts().filter((text) => text.includes('/links/'));
   return {
     world,
+    spec,
     reached: () => eventually('the mail is there', () => asking().length > 0),
     answer: (_request, { approved, reason }) =>
       post({ answer: approved ? 'approve' : 'deny', ...(reason && { reason }) }),

@@ -1,17 +1,17 @@
 import { createWorker } from '../../src/worker.ts';
+import { makeChannel } from './channel-spec.ts';
 import { team } from './team.ts';
 import { testAgent } from './test-agent.ts';
+import type { WorkerProcessOptions } from './worker-process.ts';
 
-const options = JSON.parse(process.argv[2]!) as Record<string, string> & {
-  maxConcurrentActivityTaskExecutions?: number;
-  team?: true;
-};
-const { address, taskQueue, folder, bundle, maxConcurrentActivityTaskExecutions } = options;
+const options = JSON.parse(process.argv[2]!) as WorkerProcessOptions & { bundle: string };
+const { address, taskQueue, folder, bundle, maxConcurrentActivityTaskExecutions, channel } = options;
 const worker = await createWorker({
   address,
   taskQueue,
-  agents: options.team === true ? team(folder!) : [testAgent(folder!)],
-  workflowBundle: { codePath: bundle! },
+  agents: options.team === true ? team(folder) : [testAgent(folder)],
+  workflowBundle: { codePath: bundle },
+  ...(channel !== undefined && { channels: { subject: await makeChannel(channel) } }),
   ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
 });
 process.stdout.write('ready\n');

@@ -1,5 +1,6 @@
 /** A worker with the test agents in its own process, so that tests can kill it with SIGKILL. */
 import { fileURLToPath } from 'node:url';
+import type { ChannelSpec } from './channel-spec.ts';
 import { type ReadyProcess, spawnReady } from './ready-process.ts';
 import { testBundle } from './world.ts';
 
@@ -10,6 +11,7 @@ export interface WorkerProcessOptions {
   maxConcurrentActivityTaskExecutions?: number;
   /** Uses the agents of `team` instead of `testAgent`. */
   team?: true;
+  channel?: ChannelSpec;
 }
 
 /** Starts a worker process and waits until it polls. */

@@ -3,10 +3,14 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { type ChannelSubject, channelSubjects } from '../support/channel-subjects.ts';
 import { eventually } from '../support/eventually.ts';
+import { killAll } from '../support/ready-process.ts';
+import { sharedAddress } from '../support/shared-server.ts';
+import { spawnWorker } from '../support/worker-process.ts';
 import type { RunInTest, WorldOptions } from '../support/world.ts';
 
 let subject: ChannelSubject | undefined;
 afterEach(async () => {
+  await killAll();
   await subject?.close();
   subject = undefined;
 });
@@ -76,13 +80,20 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
     expect(on.world.ran()).toEqual([]);
   });
 
-  test('a worker is lost between the message and the answer: nothing is sent twice, the answer counts', async () => {
-    const { run, request, on } = await asked();
-    await on.world.stopWorker();
-    await on.world.startWorker();
-    await on.answer(request, { approved: true });
+  test('the worker is killed between the message and the answer: nothing is sent twice, the answer counts', async () => {
+    const on = (subject = await open({}));
+    const { world, spec } = on;
+    await world.stopWorker();
+    const { taskQueue, folder } = world;
+    const worker = await spawnWorker({ address: sharedAddress(), taskQueue, folder, ...(spec && { channel: spec }) });
+    const run = await world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
+    const [request] = await run.open();
+    await on.reached(request!);
+    await worker.kill();
+    await world.startWorker();
+    await on.answer(request!, { approved: true });
     expect((await run.result()).output).toBe('paid 5 to ann');
-    expect(on.counts(request).asked).toBe(1);
+    expect(on.counts(request!).asked).toBe(1);
   });
 
   test('exception: a function denies at once, a service is tried again and people answer elsewhere meanwhile', async () => {
