@@ -12,7 +12,9 @@ type History = Parameters<typeof evidenceOf>[0][number];
 /** The stored histories by run: the executions of each, oldest first. */
 function storedRuns(): Map<string, History[]> {
   const runs = new Map<string, History[]>();
-  for (const file of readdirSync(folder).toSorted()) {
+  for (const file of readdirSync(folder)
+    .filter((each) => each.endsWith('.json'))
+    .toSorted()) {
     const run = file.replace(/(-execution-\d+)?\.json$/, '');
     const history = historyFromJSON(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
     runs.set(run, [...(runs.get(run) ?? []), history]);

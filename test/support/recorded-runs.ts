@@ -2,13 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
-import type { ApprovalRequest } from '../../src/contract.ts';
+import { type ApprovalRequest, channelsWorkflowId, type Delivered, deliveriesName } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from './eventually.ts';
 import { ask, finished, no, once, oneTaskMore, pay, continuedAsNew, yes, type RecordedRun } from './play-runs.ts';
 import { HeldLoading, signalled } from './held-loading.ts';
 import { recordedLifecycles } from './recorded-lifecycles.ts';
 import { callOf, team } from './team.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import { spawnWorker } from './worker-process.ts';
 import type { RunInTest, Turns, World, WorldOptions } from './world.ts';
 
@@ -246,6 +247,27 @@ export const recordedRuns: RecordedRun[] = [
   {
     name: 'model-gives-up',
     play: async (world) => finished(await world.start([{ error: { status: 400 } }])),
+  },
+  {
+    name: 'channel-answers',
+    world: { channels: { desk: recordedChannel({ resolve: () => true }) } },
+    play: async (world) => finished(await world.start(once(pay()))),
+  },
+  {
+    name: 'channel-asked',
+    waiting: true,
+    world: { channels: { desk: recordedChannel() } },
+    play: async (world) => {
+      const run = await world.start([{ calls: [pay(), pay()] }, { text: 'done' }]);
+      const [request] = await run.open(2);
+      await world.client.decide({ requestId: request!.requestId, approved: false }, { workflowId: run.workflowId });
+      const channels = world.client.session.client.workflow.getHandle(channelsWorkflowId(run.workflowId));
+      await eventually(
+        'the channel is told',
+        async () => (await channels.query<Delivered[]>(deliveriesName)).length === 1,
+      );
+      return run;
+    },
   },
   {
     name: 'one-open',

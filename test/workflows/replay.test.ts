@@ -81,6 +81,35 @@ test('every stored history replays', async () => {
   expect(await replayAll(bundles)).toEqual(all('replayed'));
 });
 
+describe('the workflow of channels', () => {
+  const own = new URL('channels/', folder);
+  const names = readdirSync(own);
+
+  async function replayed(change: (text: string) => string): Promise<string[]> {
+    const histories = names.map((file) => {
+      const text = change(readFileSync(new URL(file, own), 'utf8'));
+      const { events } = JSON.parse(text) as { events: Events };
+      const { workflowId } = (events[0] as unknown as Started).workflowExecutionStartedEventAttributes;
+      return { workflowId, history: historyFromJSON({ events }) };
+    });
+    const results: string[] = [];
+    for await (const { error } of Worker.runReplayHistories({ workflowBundle: bundles[0] }, histories)) {
+      results.push(error === undefined ? 'replayed' : error.name);
+    }
+    return results;
+  }
+
+  test('every stored history replays', async () => {
+    expect(names.length).toBeGreaterThan(1);
+    expect(await replayed((text) => text)).toEqual(names.map(() => 'replayed'));
+  });
+
+  test('one with another activity does not', async () => {
+    const other = (text: string): string => text.replaceAll('countersign.lookAtRequests', 'countersign.other');
+    expect(await replayed(other)).toEqual(names.map(() => violation));
+  });
+});
+
 test('every recordable run is stored, finished and waiting', () => {
   const missing = recordedRuns.filter((run) => !files.some((file) => isHistoryOf(file, run)));
   expect(missing.map(({ name, waiting }) => [name, waiting])).toEqual([]);
