@@ -151,6 +151,10 @@ describe('one truth on all channels', () => {
     await ended(run);
     expect(channel.notified).toHaveLength(1);
     expect(settled().at(-1)).toBe(10);
+    // One announcement for all that an activation changes: ten requests open, three are settled, then the rest at once.
+    const { events } = await run.handle.fetchHistory();
+    const types = events!.map((each) => each.activityTaskScheduledEventAttributes?.activityType?.name);
+    expect(types.filter((type) => type === 'countersign.announce').length).toBeLessThanOrEqual(5);
   });
 
   test('what comes while a message collects goes out with it, once; what is settled meanwhile does not', async () => {
