@@ -63,6 +63,9 @@ export function valueAt(document: unknown, path: readonly PropertyKey[]): unknow
 }
 
 function unknownKey(key: string, path: readonly PropertyKey[]): string {
+  if (path.length === 0 && key === 'channels') {
+    return "'channels' is no member of a policy: a worker names its channels (docs/channels.md)";
+  }
   if (notYetSupported[path.join('.')]?.includes(key)) return `'${key}' is not supported by this version`;
   return `unknown key '${key.slice(0, 60)}'; known here are ${knownKeys(path).join(', ')}`;
 }

@@ -273,5 +273,5 @@ export type RuleDocument = z.infer<typeof rule>;
 
 /** Keys of the language that no part of this version supports, by the path of the map that holds them. */
 export const notYetSupported: Record<string, readonly string[]> = {
-  '': ['channels', 'advisor', 'limits', 'mcp'],
+  '': ['advisor', 'limits', 'mcp'],
 };

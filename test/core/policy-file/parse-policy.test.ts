@@ -155,8 +155,14 @@ describe('refused, with line and column', () => {
   });
 });
 
+test('channels are sent to where they belong', () => {
+  expect(lines({ channels: {} })).toEqual([
+    "p.yaml: 'channels' is no member of a policy: a worker names its channels (docs/channels.md) (at channels)",
+  ]);
+});
+
 describe('features that the language has and a run does not support', () => {
-  const nowhere = ['channels', 'advisor', 'limits', 'mcp'];
+  const nowhere = ['advisor', 'limits', 'mcp'];
   const inAsk = {
     reviewers: ['ann', 'group:finance'],
     quorum: 2,
