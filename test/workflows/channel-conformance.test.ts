@@ -1,12 +1,12 @@
 /** What every channel does, whatever it is: one suite over all of them, each with the real thing behind it. */
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { ApprovalDetails } from '../../src/contract.ts';
+import { activityNames, type ApprovalDetails, channelsWorkflowId } from '../../src/contract.ts';
 import { type ChannelSubject, channelSubjects } from '../support/channel-subjects.ts';
 import { eventually } from '../support/eventually.ts';
 import { killAll } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { spawnWorker } from '../support/worker-process.ts';
-import type { RunInTest, WorldOptions } from '../support/world.ts';
+import type { RunInTest, World, WorldOptions } from '../support/world.ts';
 
 let subject: ChannelSubject | undefined;
 afterEach(async () => {
@@ -14,6 +14,19 @@ afterEach(async () => {
   await subject?.close();
   subject = undefined;
 });
+
+/** True once the channel's `notify` has returned, and history says so. */
+async function isRecorded({ client }: World, workflowId: string): Promise<boolean> {
+  const { executions } = await client.historyChain(channelsWorkflowId(workflowId));
+  const events = executions.flatMap((each) => each.events);
+  const sent = events.find(
+    (each) => each.activityTaskScheduledEventAttributes?.activityType?.name === activityNames.channelNotify,
+  );
+  return events.some(
+    ({ activityTaskCompletedEventAttributes: completed }) =>
+      completed?.scheduledEventId?.equals(sent?.eventId ?? 0) ?? false,
+  );
+}
 
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
 
@@ -89,6 +102,8 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
     const run = await world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
     const [request] = await run.open();
     await on.reached(request!);
+    // Before that, another attempt may send the message again, under the same key.
+    if (spec !== undefined) await eventually('it is recorded', () => isRecorded(world, run.workflowId));
     await worker.kill();
     await world.startWorker();
     await on.answer(request!, { approved: true });
