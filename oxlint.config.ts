@@ -416,7 +416,7 @@ export default defineConfig({
         },
         {
           group: [
-            ...['cli', 'http', 'webhook', 'slack', 'email', 'on-call', 'mcp'].flatMap((name) => [
+            ...['cli', 'http', 'webhook', 'slack', 'email', 'on-call', 'web-push', 'mcp'].flatMap((name) => [
               `../${name}`,
               `../${name}/**`,
             ]),

@@ -12,5 +12,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      input: { main: 'src/inbox/index.html', 'service-worker': 'src/inbox/service-worker.ts' },
+      // Browsers know a service worker by its address, so it has the same in every version.
+      output: {
+        entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
+      },
+    },
   },
 });

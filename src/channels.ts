@@ -18,6 +18,7 @@ export type {
 export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
 export type { ChannelSetUp, QuietHours, WorkerRoutes } from './channels/channel-set-up.ts';
 export type { ChannelOptions } from './channels/channel-set.ts';
+export type { RecordName, Records } from './client/records.ts';
 export { checkAnswer, InvalidAnswer } from './channels/check-answer.ts';
 export { conditional } from './channels/conditional.ts';
 export type { ConditionalOptions } from './channels/conditional.ts';
@@ -37,6 +38,8 @@ export { signWebhook, verifyWebhook } from './adapters/webhook/verify-webhook.ts
 export type { ReceivedWebhook, VerifiedWebhook } from './adapters/webhook/verify-webhook.ts';
 export { slackAppOf, slackChannel } from './adapters/slack/slack-channel.ts';
 export type { SlackSettings } from './adapters/slack/slack-settings.ts';
+export { pushAppOf, webPushChannel } from './adapters/web-push/web-push-channel.ts';
+export type { WebPushOptions } from './adapters/web-push/web-push-settings.ts';
 export { emailChannel } from './adapters/email/email-channel.ts';
 export type { EmailOptions } from './adapters/email/email-channel.ts';
 export type { MailTransport } from './adapters/email/mail-server.ts';

@@ -22,6 +22,7 @@ export type {
 export type { Principal, Role } from './adapters/http/principal.ts';
 export type * from './adapters/http/api.ts';
 export type * from './channels/chat-app.ts';
+export type * from './channels/push-app.ts';
 export type { DecisionStatistics } from './core/audit/decision-statistics.ts';
 export type { PlacedRule, RecordedPolicy } from './core/audit/policy-in-force.ts';
 export type { ReviewerStatistics, RuleStatistics } from './core/audit/statistics-rows.ts';

@@ -5,6 +5,7 @@ import { simpleKinds } from '../channels/simple-kinds.ts';
 import { emailKind } from './email/email-kind.ts';
 import { httpTemplateKind, pagerDutyKind } from './on-call/on-call-kinds.ts';
 import { slackKind } from './slack/slack-kind.ts';
+import { webPushKind } from './web-push/web-push-kind.ts';
 import { webhookKind } from './webhook/webhook-kind.ts';
 
 const kinds: Readonly<Record<string, ChannelKind>> = {
@@ -14,6 +15,7 @@ const kinds: Readonly<Record<string, ChannelKind>> = {
   email: emailKind,
   pager_duty: pagerDutyKind,
   http_template: httpTemplateKind,
+  web_push: webPushKind,
 };
 
 /** Options of `readChannels`. */

@@ -1,5 +1,6 @@
 import type { ApprovalDetails, Decision, RequestedScope, Settlement } from '../contract.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import type { Records } from '../client/records.ts';
 
 /**
  * A way to reach reviewers, or to answer for them. Each member is optional. A workflow beside the run calls them as
@@ -74,6 +75,8 @@ export interface NotifyContext {
   requests: readonly ChannelRequest[];
   /** What `notify` returned for this request before. */
   sent?: Json;
+  /** Records of the worker's namespace. Absent: no worker makes the call. */
+  records?: Records;
   signal: AbortSignal;
 }
 
@@ -94,6 +97,8 @@ export interface SettledContext {
   sent?: Json;
   /** The requests of the same message, as they are now, this one included. */
   requests: readonly ChannelRequest[];
+  /** Records of the worker's namespace. Absent: no worker makes the call. */
+  records?: Records;
   signal: AbortSignal;
 }
 

@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from 'jose';
 
-const purposes = ['session', 'login', 'link', 'account', 'account-link'] as const;
+const purposes = ['session', 'login', 'link', 'account', 'account-link', 'push'] as const;
 /** What a sealed text is for. One that was made for another purpose is not valid. */
 export type Purpose = (typeof purposes)[number];
 

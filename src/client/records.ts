@@ -23,6 +23,30 @@ const recordQueue = 'countersign-records';
 const memoKey = 'record';
 const prefix = 'countersign-record';
 
+/** The records of one namespace, for whoever has no connection of its own. */
+export interface Records {
+  /** The namespace, which whoever seals values binds them to. */
+  readonly namespace: string;
+  /** Writes a record in place of an earlier one of this name. */
+  put(name: RecordName, value: JsonObject): Promise<void>;
+  /** Undefined if there is no such record. */
+  get(name: RecordName): Promise<JsonObject | undefined>;
+  /** The records of one kind and owner, in no order. One that was just written may be missing. */
+  list(name: Omit<RecordName, 'id'>): Promise<JsonObject[]>;
+  /** Does nothing if there is no such record. */
+  remove(name: RecordName): Promise<void>;
+}
+
+export function recordsOf(session: Session): Records {
+  return {
+    namespace: session.namespace,
+    put: (name, value) => putRecord(session, name, value),
+    get: (name) => getRecord(session, name),
+    list: (name) => listRecords(session, name),
+    remove: (name) => removeRecord(session, name),
+  };
+}
+
 /** Writes a record in place of an earlier one of this name. Throws the server's errors unchanged. */
 export async function putRecord({ client }: Session, name: RecordName, value: JsonObject): Promise<void> {
   await client.workflow.start(recordType, {

@@ -6,9 +6,10 @@ import { SignIn } from './parts/sign-in.tsx';
 import { Overlay } from './palette/overlay.tsx';
 import { findRoute } from './routes.ts';
 import { currentLocation } from './state/location.ts';
-import { session } from './state/me.ts';
+import { meOf, session } from './state/me.ts';
 import { notifyOfRequests } from './state/notifications.ts';
 import { followOpenRequests } from './state/open-requests.ts';
+import { loadPush } from './state/push.ts';
 import { useStore } from './state/store.ts';
 
 /** The page: header, the view of the address, and what is announced to screen readers. */
@@ -24,6 +25,10 @@ export function App() {
   // The whole page shares one stream.
   useEffect(() => (state === 'signed-in' ? followOpenRequests() : undefined), [state]);
   useEffect(() => (state === 'signed-in' ? notifyOfRequests() : undefined), [state]);
+  const me = meOf(signedIn);
+  useEffect(() => {
+    if (me !== undefined) void loadPush(me).catch(() => undefined);
+  }, [me]);
   const View = route.view;
   return (
     <>

@@ -9,7 +9,8 @@ import { readChannels } from '../../src/adapters/read-channels.ts';
 import { simpleKinds } from '../../src/channels/simple-kinds.ts';
 import { channelRequest, firstAttempt } from '../support/channel-request.ts';
 
-const builtIn = 'auto_approve, auto_deny, conditional, console, webhook, slack, email, pager_duty, http_template';
+const builtIn =
+  'auto_approve, auto_deny, conditional, console, webhook, slack, email, pager_duty, http_template, web_push';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-channels-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -69,8 +69,10 @@ test.each(['20.20.2', '22.20.0'])(
   },
 );
 
-test('channels and gateway load without the packages of Slack and mail, which are optional', () => {
-  expect(existsSync(join(project, 'node_modules', '@slack'))).toBe(false);
+test('channels and gateway load without the packages of Slack, mail and web push, which are optional', () => {
+  for (const name of ['@slack', 'nodemailer', 'web-push']) {
+    expect(existsSync(join(project, 'node_modules', name))).toBe(false);
+  }
   const code = `import 'countersign/channels'; import 'countersign/gateway'; console.log('loaded');`;
   const run = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: project, encoding: 'utf8' });
   expect([run.stderr, run.stdout]).toEqual(['', 'loaded\n']);

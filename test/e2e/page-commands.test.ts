@@ -21,6 +21,7 @@ const runBy: [page: string, line: RegExp, test: string][] = [
   ['docs/wire.md', /^countersign (?:reviewer-key|approve .* --sign) /, 'test/adapters/cli/signer.test.ts'],
   ['docs/identity.md', /^(?:openssl rand|printf %s) /, 'test/adapters/http/identity/page.test.ts'],
   ['docs/webhook.md', /^echo "whsec_\$\(openssl rand /, 'test/adapters/webhook/signature.test.ts'],
+  ['docs/web-push.md', /^npx web-push generate-vapid-keys/, 'test/adapters/web-push/page.test.ts'],
   ['docs/gateway-events.md', /^curl /, 'test/adapters/http/gateway-events-page.test.ts'],
 ];
 

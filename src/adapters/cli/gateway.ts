@@ -24,7 +24,7 @@ export function addGateway(program: Command): void {
     .option('--host <address>', 'where to listen; other than loopback only with --identity', '127.0.0.1')
     .option('--port <n>', 'its port; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
     .option('--identity <file>', 'who may use it (default: everybody on this machine, as you)')
-    .option('--channels <file>', 'the channel file of the workers: for answers by Slack and webhooks')
+    .option('--channels <file>', 'the channel file of the workers: for answers by Slack and webhooks, and web push')
     .option('--undo <seconds>', 'how long the inbox holds an approval back', wholeNumber(0, 60), defaultUndo)
     .option('--temporal-ui <url>', "the address of Temporal's UI, for links", webAddress)
     .option('--cors <origins...>', 'origins whose pages may use the API with a bearer token');
@@ -61,10 +61,10 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
 }
 
 /** The channels whose people answer by way of the gateway. */
-async function listeningOf(file: string): Promise<Pick<GatewayOptions, 'channels' | 'slack'>> {
-  const { readChannels, slackAppOf } = await import('../../channels.ts');
+async function listeningOf(file: string): Promise<Pick<GatewayOptions, 'channels' | 'slack' | 'push'>> {
+  const { pushAppOf, readChannels, slackAppOf } = await import('../../channels.ts');
   const { channels } = await readChannels(file);
-  return { channels, slack: slackAppOf(channels) };
+  return { channels, slack: slackAppOf(channels), push: pushAppOf(channels) };
 }
 
 function webAddress(text: string): string {

@@ -3,6 +3,7 @@ import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
+import { recentIds } from '../../channels/recent-ids.ts';
 import { createSeals, type Seals } from '../../channels/sealed-text.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
@@ -13,7 +14,6 @@ import { addressOf, peopleOf, senderOf } from './mail-addresses.ts';
 import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
 import { type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
 import { continued, firstMessage, markOf, messageId, messageOf, readThread } from './mail-thread.ts';
-import { recentIds } from './recent-ids.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
 
 /** Options of `emailChannel`. */

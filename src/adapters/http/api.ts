@@ -31,6 +31,8 @@ export interface Me {
   signs: boolean;
   /** How long the inbox holds an approval back, in milliseconds. */
   undoMs: number;
+  /** The key by which this browser can subscribe to web push. Absent: it cannot. */
+  pushKey?: string;
   /** Temporal's UI of the namespace, such as `http://127.0.0.1:8233/namespaces/default`. */
   temporalUi?: string;
 }

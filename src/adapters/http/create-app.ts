@@ -29,6 +29,7 @@ import { inboxEventRoutes } from './routes/inbox-events.ts';
 import { inboxFiles } from './routes/inbox-files.ts';
 import { linkRoutes } from './routes/links.ts';
 import { openApiRoutes } from './routes/openapi.ts';
+import { pushRoutes } from './routes/push.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { runEventRoutes } from './routes/run-events.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -95,6 +96,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.route('/', linkRoutes(gateway));
   app.route('/', channelAnswerRoutes(gateway));
   app.route('/', slackRoutes(gateway));
+  app.route('/', pushRoutes(gateway));
   app.route('/', openApiRoutes(app));
   app.notFound(({ req }) => noSuchRoute(app.routes, req.path));
   return app;

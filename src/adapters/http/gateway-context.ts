@@ -1,4 +1,5 @@
 import type { ChatApp } from '../../channels/chat-app.ts';
+import type { PushApp } from '../../channels/push-app.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Signer } from '../../client/sign-message.ts';
@@ -23,6 +24,8 @@ export interface GatewayContext {
   readonly channels: Readonly<Record<string, Channel>>;
   /** Hears what people answer in Slack. */
   readonly slack?: ChatApp;
+  /** Takes subscriptions of browsers. */
+  readonly push?: PushApp;
   /** How long the inbox holds an approval back before it sends it, in milliseconds. */
   readonly undoMs: number;
   /** Temporal's UI, such as `http://127.0.0.1:8233`. */

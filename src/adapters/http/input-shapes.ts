@@ -103,6 +103,19 @@ export const extendBody = z
 export const delegateBody = z.strictObject({ to: text(200), reason }).openapi('DelegateBody');
 export const matchesBody = z.strictObject({ scope: grantScope }).openapi('MatchesBody');
 
+const base64url = (bytes: number) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^[\\w-]{${Math.ceil((bytes * 4) / 3)}}$`),
+      `expected ${bytes} bytes as base64url without padding`,
+    );
+export const pushEndpoint = z.url({ protocol: /^https$/, message: 'expected an https URL' }).max(1_000);
+/** The body of `POST /push/subscribe`. */
+export const pushSubscription = z
+  .strictObject({ endpoint: pushEndpoint, keys: z.strictObject({ p256dh: base64url(65), auth: base64url(16) }) })
+  .openapi('PushSubscription');
+
 const userMessage = z.strictObject({ role: z.literal('user'), content: z.string() });
 
 /** The body of `POST /runs`. Only messages of users: others would be a past that never was. */

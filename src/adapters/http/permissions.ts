@@ -45,6 +45,8 @@ export const permissions = {
   'GET /slack/link': 'anyone',
   'POST /slack/link': ['reviewer'],
   'POST /slack/unlink': 'signed-in',
+  'POST /push/subscribe': ['reviewer'],
+  'POST /push/unsubscribe': 'signed-in',
   'POST /ag-ui/{agent}': ['starter'],
   'POST /ai-sdk/{agent}': ['starter'],
 } as const satisfies Record<string, Permission>;

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import type { ChatApp } from '../../channels/chat-app.ts';
+import type { PushApp } from '../../channels/push-app.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Signer } from '../../client/sign-message.ts';
@@ -9,10 +10,10 @@ import { visibleText } from '../../core/base/visible-text.ts';
 import { createApp } from './create-app.ts';
 import type { Authenticator, GatewayContext } from './gateway-context.ts';
 import type { Identity } from './identity/identity.ts';
-import { createIdentityService } from './identity/identity-service.ts';
+import { createIdentityService, type IdentityService } from './identity/identity-service.ts';
 import { type GatewayLimits, defaultLimits } from './limits.ts';
 import { localAuthenticator } from './local-authenticator.ts';
-import { siteOf } from './site.ts';
+import { type Site, siteOf } from './site.ts';
 import { stopServer } from './stop-server.ts';
 import { answerUnread } from './unread-request.ts';
 
@@ -40,6 +41,11 @@ export interface GatewayOptions {
    * which people link their Slack accounts to themselves.
    */
   slack?: ChatApp;
+  /**
+   * Takes the subscriptions of browsers that are told of requests while no inbox is open in them (docs/web-push.md). Needs
+   * an `identity` with which browsers can sign in.
+   */
+  push?: PushApp;
   /** Origins whose pages may use the API with a bearer token, such as `https://app.example.com`. Default: none. */
   cors?: readonly string[];
   /** How long the inbox holds an approval back before it sends it, in milliseconds. Default 5,000. */
@@ -101,6 +107,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const message = `Slack needs an identity file with 'public_url' and a key of 'sessions': people link their accounts there.`;
     throw new ProblemError({ code: 'arguments_invalid', message });
   }
+  if (options.push !== undefined) checkPush(options.push, site, identity);
   const context: GatewayContext = {
     client,
     authenticator: options.authenticator ?? identity?.authenticator ?? localAuthenticator(),
@@ -109,6 +116,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     signer,
     channels: options.channels ?? {},
     slack: options.slack,
+    push: options.push,
     undoMs,
     temporalUi,
     limits: { ...defaultLimits, ...options.limits },
@@ -133,6 +141,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return (stopped ??= stopServer(server, options.stopTimeoutMs ?? 10_000));
     },
   };
+}
+
+/** People subscribe in browsers, and messages lead to the address under which they use the inbox. */
+function checkPush({ gatewayUrl }: PushApp, { publicUrl }: Site, identity: IdentityService | undefined): void {
+  const message =
+    identity?.canSignIn !== true
+      ? 'Web push needs an identity file with which browsers can sign in: people subscribe there.'
+      : publicUrl !== undefined && publicUrl !== gatewayUrl
+        ? `Web push leads to ${gatewayUrl}, and the identity file has the 'public_url' ${publicUrl}: both must be the same.`
+        : undefined;
+  if (message !== undefined) throw new ProblemError({ code: 'arguments_invalid', message });
 }
 
 function notListening(error: Error, host: string, port: number): ProblemError {

@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { aborted } from '../../core/base/aborted.ts';
 import type { Session } from '../../client/connect.ts';
+import { recordsOf } from '../../client/records.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
@@ -55,7 +56,8 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
         const [request] = requests;
         if (request === undefined) return {};
         const { sent } = call;
-        return sentOf(await channel.notify?.(request, { step, key, attempt, requests, sent, signal }), sent);
+        const records = recordsOf(session());
+        return sentOf(await channel.notify?.(request, { step, key, attempt, requests, sent, records, signal }), sent);
       }),
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { signal, attempt }) => {
@@ -70,8 +72,9 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
         const { sent } = call;
         const request = requests.find(({ requestId }) => requestId === call.requestIds[0]);
         if (request?.settled === undefined) return {};
+        const records = recordsOf(session());
         return sentOf(
-          await channel.settled?.(request, request.settled, { key, attempt, sent, requests, signal }),
+          await channel.settled?.(request, request.settled, { key, attempt, sent, requests, records, signal }),
           sent,
         );
       }),

@@ -9,7 +9,7 @@ export interface Outgoing {
   method: string;
   url: URL;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Uint8Array;
   signal: AbortSignal;
 }
 

@@ -1,4 +1,6 @@
 import { Modal } from '../parts/modal.tsx';
+import { PushSwitch } from '../parts/push-switch.tsx';
+import { meOf, session } from '../state/me.ts';
 import { askForNotifications, notificationState } from '../state/notifications.ts';
 import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
@@ -38,10 +40,11 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
   ],
 ];
 
-/** All keys, and the two settings of this browser. */
+/** All keys, and the settings of this browser. */
 export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   const isOn = useStore(shortcutsOn);
   const notifications = useStore(notificationState);
+  const me = meOf(useStore(session));
   return (
     <Modal title="Keys" onClose={onClose}>
       {keys.map(([group, rows]) => (
@@ -76,6 +79,7 @@ export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
         <p class="soft">This browser notifies you of new requests while the inbox is open.</p>
       )}
       {notifications === 'denied' && <p class="soft">This browser does not let the inbox notify you.</p>}
+      {me !== undefined && <PushSwitch me={me} />}
       <div class="buttons">
         <button type="button" class="primary" autofocus onClick={onClose}>
           Close

@@ -9,6 +9,7 @@ import { wantsHtml } from '../html-response.ts';
 import { failedSignInPage, localPath, tokenPage } from '../identity/login-page.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import type { PendingLogin } from '../identity/open-id.ts';
+import { isPermitted, permissions } from '../permissions.ts';
 import { roles } from '../principal.ts';
 import { problemOf } from '../problem-response.ts';
 import { signerFor } from '../signing.ts';
@@ -21,6 +22,7 @@ const meShape = z
     via: z.enum(['local', 'token', 'jwt', 'session']),
     signs: z.boolean(),
     undoMs: z.number(),
+    pushKey: z.string().optional(),
     temporalUi: z.string().optional(),
   })
   .openapi('Me');
@@ -120,7 +122,8 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
 
 function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   const principal = context.get('principal')!;
-  const { temporalUi, undoMs, client } = gateway;
+  const { temporalUi, undoMs, client, push } = gateway;
+  const subscribes = principal.via === 'session' && isPermitted(permissions['POST /push/subscribe'], principal.roles);
   return {
     id: principal.id,
     roles: [...principal.roles],
@@ -128,6 +131,7 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
     via: principal.via,
     signs: signerFor(gateway, principal) !== undefined,
     undoMs,
+    ...(push !== undefined && subscribes && { pushKey: push.publicKey }),
     ...(temporalUi !== undefined && {
       temporalUi: `${temporalUi.replace(/\/$/, '')}/namespaces/${encodeURIComponent(client.session.namespace)}`,
     }),

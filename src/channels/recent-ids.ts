@@ -1,6 +1,6 @@
 const mostRecent = 10_000;
 
-/** The mails that this process handed in lately: an attempt that failed at one recipient is not repeated for the others. */
+/** The messages that this process handed in lately: an attempt that failed at one recipient is not repeated for others. */
 export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
   const ids = new Set<string>();
   return {

@@ -1,0 +1,49 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { PushApp } from '../../../channels/push-app.ts';
+import { recordsOf } from '../../../client/records.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
+import { defineRoute } from '../define-route.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { HttpEnv } from '../http-env.ts';
+import { body, pushEndpoint, pushSubscription } from '../input-shapes.ts';
+import type { Principal } from '../principal.ts';
+import { principalOf } from '../principal-of.ts';
+import { refuseInput } from '../refuse-input.ts';
+
+const subscribe = defineRoute('POST /push/subscribe', {
+  summary: 'Send requests that wait for you to this browser, also while no inbox is open in it',
+  request: body(pushSubscription),
+  responses: { 204: { description: 'Subscribed, for 30 days' } },
+});
+const unsubscribe = defineRoute('POST /push/unsubscribe', {
+  summary: 'Send them no more',
+  request: body(z.strictObject({ endpoint: pushEndpoint })),
+  responses: { 204: { description: 'There is no such subscription of yours any more' } },
+});
+
+/** Web push: which browsers are whose. `GET /me` has the key by which they subscribe. */
+export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEnv> {
+  const records = recordsOf(client.session);
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
+    .openapi(subscribe, async (context) => {
+      const person = inBrowser(principalOf(context.var));
+      await required(push).subscribe(person, context.req.valid('json'), records);
+      return context.body(null, 204);
+    })
+    .openapi(unsubscribe, async (context) => {
+      const person = inBrowser(principalOf(context.var));
+      await required(push).unsubscribe(person, context.req.valid('json').endpoint, records);
+      return context.body(null, 204);
+    });
+}
+
+/** A subscription is a browser's, so whoever makes one is signed in there. */
+function inBrowser(principal: Principal): Principal {
+  if (principal.via === 'session') return principal;
+  throw new ProblemError({ code: 'forbidden', message: 'A browser subscribes for whoever is signed in there.' });
+}
+
+function required(push: PushApp | undefined): PushApp {
+  if (push !== undefined) return push;
+  throw new ProblemError({ code: 'forbidden', message: 'This gateway has no web push: see docs/web-push.md.' });
+}

@@ -1,0 +1,64 @@
+import { inParallel } from '../../client/in-parallel.ts';
+import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { groupOf, isOneOf } from '../../core/people/directory.ts';
+import { markOf, type Subscription, type Subscriptions } from './subscriptions.ts';
+
+/** The most messages of one step: with more, nobody in particular is asked, and `sent` would not hold them. */
+const mostMessages = 200;
+const readsAtOnce = 4;
+
+/**
+ * The browsers of those whom a step asks: the people named, by their name or a group, and whoever has a seat of theirs; if
+ * nobody is named, everybody who has subscribed. Who has voted is not reminded. Throws `policy_invalid` for too many.
+ */
+export async function audienceOf(
+  request: ChannelRequest,
+  step: ChannelStep,
+  subscriptions: Subscriptions,
+): Promise<Subscription[]> {
+  const names = step.kind === 'escalated' ? (step.to ?? []) : seatsOf(request);
+  const found = await subscribed(names, subscriptions);
+  const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
+  const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId }) => reviewerId));
+  const audience = found.filter(({ person }) => !voted.has(person));
+  if (audience.length <= mostMessages) return audience;
+  const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
+  throw new ProblemError({ code: 'policy_invalid', message });
+}
+
+/** Those of the browsers that have got messages about a request which still take any. */
+export async function reachedBefore(
+  request: ChannelRequest,
+  marks: readonly string[],
+  subscriptions: Subscriptions,
+): Promise<Subscription[]> {
+  if (marks.length === 0) return [];
+  const isReached = (each: Subscription): boolean => marks.includes(markOf(each));
+  const seats = seatsOf(request);
+  // What is listed may be late: people who are named are looked up.
+  const near = seats.length === 0 ? [] : (await subscribed(seats, subscriptions)).filter(isReached);
+  return near.length === marks.length ? near : once([...near, ...(await subscriptions.all()).filter(isReached)]);
+}
+
+function seatsOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
+  return [...reviewers, ...delegations.map(({ to }) => to)];
+}
+
+async function subscribed(names: readonly string[], subscriptions: Subscriptions): Promise<Subscription[]> {
+  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => name.normalize('NFC')))];
+  const named = await inParallel(people, readsAtOnce, (person) => subscriptions.of(person));
+  const needsAll = names.length === 0 || people.length < names.length;
+  const others = needsAll ? await subscriptions.all() : [];
+  const wanted = others.filter((each) => names.length === 0 || isOneOf(directoryOf(each), each.person, names));
+  return once([...named.flat(), ...wanted]);
+}
+
+function directoryOf({ person, groups }: Subscription) {
+  return { people: { [person]: { groups, keys: [] } } };
+}
+
+/** A browser that two people use gets one message. */
+function once(all: readonly Subscription[]): Subscription[] {
+  return [...new Map(all.map((each) => [each.endpoint, each])).values()];
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import { inboxUrl } from '../../channels/inbox-url.ts';
+import type { Settlement } from '../../contract.ts';
+import { byteLength } from '../../core/base/byte-length.ts';
+import { shortened } from '../../core/base/shortened.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+
+/** What the service worker of the inbox shows. */
+export interface PushMessage {
+  title: string;
+  body: string;
+  /** A notification takes the place of an earlier one with the same tag. */
+  tag: string;
+  /** The request in the inbox. */
+  url: string;
+  /** The same for each attempt to send this message, and for no other. */
+  key: string;
+  /** True: nobody has to look. */
+  silent?: boolean;
+}
+
+/** How a push service treats a message. */
+export interface Delivery {
+  /** How long it keeps a message for a browser that is away, in seconds. */
+  ttl: number;
+  urgency: 'normal' | 'high';
+  /** It replaces an undelivered message of the same topic. */
+  topic: string;
+}
+
+const longestName = 60;
+/** Push services take 4,096 bytes, encrypted and padded. */
+const mostBytes = 3_000;
+const daySeconds = 24 * 3_600;
+/** No push service keeps a message for longer. */
+const longestSeconds = 28 * daySeconds;
+
+const titles = {
+  asked: 'A call waits for a decision',
+  reminded: 'A call still waits for a decision',
+  warned: 'A call is about to expire',
+  escalated: 'A call waits for you, too',
+} as const satisfies Record<ChannelStep['kind'], string>;
+
+/** Lock screens show it to everybody near them, so it names agent and tool, and no argument. */
+export function askingMessage(
+  request: ChannelRequest,
+  { kind }: ChannelStep,
+  { origin, key }: { origin: string; key: string },
+): PushMessage {
+  const { agentName, toolName, assessment, deadline } = request;
+  const until = deadline === null ? 'no deadline' : `until ${named(deadline)}`;
+  const body = `${named(agentName)} wants to call ${named(toolName)} · severity ${named(assessment.severity)} · ${until}`;
+  return { title: titles[kind], body, ...common(request, origin, key) };
+}
+
+/** Takes the place of what asked, so that it invites nobody to answer any more. */
+export function settledMessage(
+  request: ChannelRequest,
+  { outcome, reviewerId }: Settlement,
+  { origin, key }: { origin: string; key: string },
+): PushMessage {
+  const who = reviewerId === undefined ? '' : ` by ${named(reviewerId)}`;
+  const body = `${named(request.agentName)} wanted to call ${named(request.toolName)}`;
+  return { title: `Settled: ${named(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
+}
+
+/** Kept until the deadline; a message that settles, or asks without a deadline, for a day. */
+export function deliveryOf(
+  { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,
+  isSettled: boolean,
+): Delivery {
+  const leftSeconds = deadline === null || isSettled ? daySeconds : (Date.parse(deadline) - Date.now()) / 1_000;
+  const isUrgent = !isSettled && (severity === 'high' || severity === 'critical');
+  return {
+    ttl: Math.min(Math.max(Math.ceil(leftSeconds), 0), longestSeconds),
+    urgency: isUrgent ? 'high' : 'normal',
+    topic: createHash('sha256')
+      .update(JSON.stringify([workflowId, requestId]))
+      .digest('base64url')
+      .slice(0, 32),
+  };
+}
+
+function common(request: ChannelRequest, origin: string, key: string): Pick<PushMessage, 'tag' | 'url' | 'key'> {
+  const url = inboxUrl(origin, request);
+  return {
+    tag: `countersign-${request.requestId}`,
+    // With the id of a run that is very long, the message leads to the list.
+    url: byteLength(url) > mostBytes ? `${origin}/inbox/` : url,
+    key: createHash('sha256').update(key).digest('base64url').slice(0, 16),
+  };
+}
+
+/** Bounded, and without anything invisible. */
+function named(name: string): string {
+  return shortened(visibleText(shortened(name, longestName).toWellFormed()), longestName);
+}

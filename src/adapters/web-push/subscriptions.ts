@@ -1,0 +1,113 @@
+import { createHash, createSecretKey } from 'node:crypto';
+import type { JWTPayload } from 'jose';
+import type { BrowserSubscription, SubscribedPerson } from '../../channels/push-app.ts';
+import { createSeals } from '../../channels/sealed-text.ts';
+import type { RecordName, Records } from '../../client/records.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { WebPushSettings } from './web-push-settings.ts';
+
+/** A browser of a person that takes messages. */
+export interface Subscription extends BrowserSubscription {
+  person: string;
+  /** As the gateway knew them when the person subscribed. */
+  groups: readonly string[];
+}
+
+/** The browsers that take messages, as their people have said. */
+export interface Subscriptions {
+  add(person: SubscribedPerson, subscription: BrowserSubscription): Promise<void>;
+  /** False if there was none. */
+  remove(person: string, endpoints: readonly string[]): Promise<boolean>;
+  of(person: string): Promise<Subscription[]>;
+  /** One that was just added may be missing. */
+  all(): Promise<Subscription[]>;
+}
+
+const kind = 'push-subscriptions';
+const mostPerPerson = 10;
+/** What an identity provider says of people changes; the inbox subscribes again when somebody looks at it. */
+const lifetimeMs = 30 * 24 * 3_600_000;
+/** In characters: a sealed text has a greatest length. */
+const mostGroups = 3_000;
+
+/**
+ * Each person has one record. Anybody who can start workflows can write one, so each subscription in it is sealed with a
+ * key that is made from the push keys and names its person: neither a subscription of somebody else's making nor a copy in
+ * another record is believed. Sealed items beyond the tenth are not read.
+ */
+export function subscriptionsOf(
+  { privateKey, publicKey, origin }: Pick<WebPushSettings, 'privateKey' | 'publicKey' | 'origin'>,
+  records: Records,
+): Subscriptions {
+  const seals = createSeals({
+    secret: createSecretKey(Buffer.from(privateKey, 'base64url')),
+    publicUrl: origin,
+    namespace: records.namespace,
+  });
+  const nameOf = (person: string): RecordName => ({ kind, owner: publicKey, id: person.normalize('NFC') });
+
+  async function opened(record: JsonObject | undefined): Promise<Kept[]> {
+    const sealed = record?.['sealed'];
+    const texts = Array.isArray(sealed) ? sealed.filter((each) => typeof each === 'string') : [];
+    const contents = await Promise.all(
+      texts.slice(-mostPerPerson).map(async (text) => ({ text, content: await seals.open('push', text) })),
+    );
+    return contents.flatMap(({ text, content }) =>
+      content === undefined ? [] : [{ text, subscription: subscriptionOf(content) }],
+    );
+  }
+
+  async function keptOf(person: string): Promise<Kept[]> {
+    const kept = await opened(await records.get(nameOf(person)));
+    return kept.filter(({ subscription }) => subscription.person === person.normalize('NFC'));
+  }
+
+  async function keep(person: string, kept: readonly string[]): Promise<void> {
+    if (kept.length === 0) await records.remove(nameOf(person));
+    else await records.put(nameOf(person), { sealed: [...kept] });
+  }
+
+  return {
+    add: async ({ id, groups }, { endpoint, keys: { p256dh, auth } }) => {
+      const others = (await keptOf(id)).filter(({ subscription }) => subscription.endpoint !== endpoint);
+      const content = {
+        person: id.normalize('NFC'),
+        groups: groups.join('').length > mostGroups ? [] : [...groups],
+        endpoint,
+        keys: { p256dh, auth },
+      };
+      const sealed = await seals.seal('push', content, Date.now() + lifetimeMs);
+      await keep(id, [...others.map(({ text }) => text), sealed].slice(-mostPerPerson));
+    },
+    remove: async (person, endpoints) => {
+      const before = await keptOf(person);
+      const left = before.filter(({ subscription }) => !endpoints.includes(subscription.endpoint));
+      if (left.length === before.length) return false;
+      await keep(
+        person,
+        left.map(({ text }) => text),
+      );
+      return true;
+    },
+    of: async (person) => (await keptOf(person)).map(({ subscription }) => subscription),
+    all: async () => {
+      const kept = await Promise.all((await records.list({ kind, owner: publicKey })).map(opened));
+      return kept.flat().map(({ subscription }) => subscription);
+    },
+  };
+}
+
+/** A subscription in what a channel keeps of its messages: no address. */
+export function markOf({ endpoint }: Pick<Subscription, 'endpoint'>): string {
+  return createHash('sha256').update(endpoint).digest('base64url').slice(0, 12);
+}
+
+interface Kept {
+  text: string;
+  subscription: Subscription;
+}
+
+/** Only the gateway and the workers can have sealed it. */
+function subscriptionOf({ person, groups, endpoint, keys }: JWTPayload): Subscription {
+  return { person, groups, endpoint, keys } as Subscription;
+}

@@ -1,0 +1,153 @@
+import { isIP } from 'node:net';
+import { ECDH } from 'node:crypto';
+import type { Channel, ChannelRequest, NotifyContext } from '../../channels/channel.ts';
+import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
+import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
+import { recentIds } from '../../channels/recent-ids.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import type { Records } from '../../client/records.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { audienceOf, reachedBefore } from './audience.ts';
+import { askingMessage, deliveryOf, type PushMessage, settledMessage } from './push-message.ts';
+import { sendMessage } from './send-message.ts';
+import { markOf, type Subscription, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
+import { type WebPushOptions, type WebPushSettings, webPushSettings } from './web-push-settings.ts';
+
+/** The settings of the channels of this process, for the gateway that takes their subscriptions. */
+const settingsOf = new WeakMap<Channel, WebPushSettings>();
+
+const sendsAtOnce = 8;
+/** The step is not tried again after it: what it returns then is all that `settled` will know. */
+const lastAttempt = 5;
+/** Of the browsers that a request has reached, so many are remembered. */
+const mostMarks = 240;
+
+/**
+ * Sends a short message to the browsers of those whom a request waits for (docs/web-push.md), also while no inbox is open
+ * there. They answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work. Needs the
+ * package `web-push`.
+ *
+ * @example See {@link readChannels}, which makes it from a file.
+ */
+export function webPushChannel(options: WebPushOptions): Channel {
+  const settings = webPushSettings(options);
+  const { origin } = settings;
+  const handedIn = recentIds();
+
+  /** Sends a message to all of them. Throws if another attempt may reach more; the last one only if it reached nobody. */
+  async function sendAll(
+    audience: readonly Subscription[],
+    subscriptions: Subscriptions,
+    { key, attempt, signal }: Pick<NotifyContext, 'key' | 'attempt' | 'signal'>,
+    letter: ReturnType<typeof deliveryOf> & { message: PushMessage },
+  ): Promise<{ marks: string[]; failed: number }> {
+    const gone: Subscription[] = [];
+    const failures: unknown[] = [];
+    const reached = await inParallel(audience, sendsAtOnce, async (subscription) => {
+      const id = `${key} ${subscription.endpoint}`;
+      try {
+        signal.throwIfAborted();
+        if (!handedIn.has(id) && (await sendMessage(settings, subscription, letter, signal)) === 'gone') {
+          gone.push(subscription);
+          return [];
+        }
+        handedIn.add(id);
+        return [markOf(subscription)];
+      } catch (error) {
+        failures.push(error);
+        return [];
+      }
+    });
+    for (const person of new Set(gone.map((each) => each.person))) {
+      const endpoints = gone.filter((each) => each.person === person).map(({ endpoint }) => endpoint);
+      await subscriptions.remove(person, endpoints);
+    }
+    const marks = reached.flat();
+    signal.throwIfAborted();
+    if (failures.length > 0 && (attempt < lastAttempt || marks.length === 0)) throw failures[0];
+    return { marks, failed: failures.length };
+  }
+
+  const channel: Channel = {
+    notify: async (request, context) => {
+      const { step, key, sent, records } = context;
+      const subscriptions = subscriptionsOf(settings, required(records));
+      const audience = await audienceOf(request, step, subscriptions);
+      const message = askingMessage(request, step, { origin, key });
+      const letter = { message, ...deliveryOf(request, false) };
+      const { marks, failed } = await sendAll(audience, subscriptions, context, letter);
+      const reached = [...new Set([...marksOf(sent), ...marks])].slice(-mostMarks);
+      return { reached, failed };
+    },
+    settled: async (request: ChannelRequest, settlement, context) => {
+      const { key, sent, records } = context;
+      const subscriptions = subscriptionsOf(settings, required(records));
+      const audience = await reachedBefore(request, marksOf(sent), subscriptions);
+      const message = settledMessage(request, settlement, { origin, key });
+      await sendAll(audience, subscriptions, context, { message, ...deliveryOf(request, true) });
+    },
+  };
+  settingsOf.set(channel, settings);
+  return channel;
+}
+
+/**
+ * Takes the subscriptions of browsers, for `startGateway`. Undefined: none of the channels is web push. Throws a
+ * `ProblemError` (`policy_invalid`) if several are, because a browser subscribes to one.
+ *
+ * @example
+ * ```ts
+ * import { pushAppOf, readChannels } from 'countersign/channels';
+ *
+ * const { channels } = await readChannels('channels: { ci: { kind: auto_deny } }');
+ * console.log(pushAppOf(channels)); // undefined
+ * ```
+ */
+export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp | undefined {
+  const [settings, ...others] = Object.values(channels).flatMap((channel) => settingsOf.get(channel) ?? []);
+  if (settings === undefined) return undefined;
+  if (others.length > 0) {
+    const message = 'Several channels are web push, and a browser subscribes to one: keep one of them.';
+    throw new ProblemError({ code: 'policy_invalid', message });
+  }
+  return {
+    publicKey: settings.publicKey,
+    gatewayUrl: settings.origin,
+    subscribe: async (person, subscription, records) =>
+      subscriptionsOf(settings, records).add(person, checked(subscription, settings)),
+    unsubscribe: (person, endpoint, records) => subscriptionsOf(settings, records).remove(person.id, [endpoint]),
+  };
+}
+
+/** Refuses what no message can be sent to. To which address a name leads is checked at each connection. */
+function checked(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
+  const { endpoint, keys } = subscription;
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw refused('The endpoint must be an https URL without a name, a password or a fragment in it.');
+  }
+  const host = hostOf(url);
+  if (isIP(host) !== 0 && filter.isRefused(host)) throw refused('The endpoint must have a public address.');
+  try {
+    ECDH.convertKey(keys.p256dh, 'prime256v1', 'base64url');
+  } catch {
+    throw refused('The key p256dh of the subscription is no key.');
+  }
+  return subscription;
+}
+
+function marksOf(sent: Json | undefined): string[] {
+  const marks = isObject(sent) ? sent['reached'] : undefined;
+  return Array.isArray(marks) ? marks.filter((each) => typeof each === 'string') : [];
+}
+
+function required(records: Records | undefined): Records {
+  if (records !== undefined) return records;
+  throw new ProblemError({ code: 'internal', message: 'Web push needs a worker, which reads the subscriptions.' });
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'arguments_invalid', message });
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import { webPushChannel } from './web-push-channel.ts';
+import { readCertificates } from './web-push-settings.ts';
+
+const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
+const shape = z.strictObject({
+  subject: text,
+  public_key: text,
+  private_key: secretShape,
+  gateway_url: text,
+  allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
+  /** A PEM file. */
+  ca_file: text.optional(),
+});
+
+/** `kind: web_push` of a channel file (docs/web-push.md). */
+export const webPushKind: ChannelKind<z.infer<typeof shape>> = {
+  shape,
+  make: ({ subject, ca_file: caFile, ...members }) =>
+    webPushChannel({
+      subject,
+      publicKey: members.public_key,
+      privateKey: readSecret(members.private_key),
+      gatewayUrl: members.gateway_url,
+      allowAddresses: members.allow_addresses,
+      ca: caFile === undefined ? undefined : readCertificates(caFile),
+    }),
+};

@@ -1,0 +1,85 @@
+import { createECDH } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
+import { gatewayOrigin } from '../../channels/gateway-origin.ts';
+import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
+import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+
+/** Options of `webPushChannel`. */
+export interface WebPushOptions {
+  /** How the push services reach the operator: `mailto:` and an address, or an https URL. */
+  subject: string;
+  /** The keys that `web-push generate-vapid-keys` makes. With other keys all subscriptions are lost. */
+  publicKey: string;
+  privateKey: string;
+  /** The gateway's `public_url`. */
+  gatewayUrl: string;
+  /** Addresses that are not public and may be reached all the same: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
+  allowAddresses?: readonly string[];
+  /** Certificates (PEM) of the authorities that are believed instead of Node's. */
+  ca?: string;
+  /** For one message and its answer, in milliseconds. Default 10,000. */
+  requestTimeoutMs?: number;
+  /** Default: the system's resolver. */
+  lookup?: LookupFunction;
+}
+
+/** The options, checked, with their defaults. */
+export interface WebPushSettings {
+  subject: string;
+  publicKey: string;
+  privateKey: string;
+  origin: string;
+  filter: AddressFilter;
+  agents: FilteredAgents;
+  requestTimeoutMs: number;
+}
+
+const curve = 'prime256v1';
+
+/** Throws `policy_invalid` for options that cannot work. */
+export function webPushSettings(options: WebPushOptions): WebPushSettings {
+  const { subject, publicKey, privateKey, gatewayUrl, allowAddresses = [], ca, requestTimeoutMs = 10_000 } = options;
+  const isSubject = /^mailto:[^\s@]+@[^\s@]+$/.test(subject) || (URL.canParse(subject) && subject.startsWith('https:'));
+  if (!isSubject) throw refused(`'subject' must be mailto: and an address, or an https URL.`);
+  if (publicKeyOf(privateKey) !== publicKey) {
+    throw refused(`'public_key' and 'private_key' are no pair: use two of the same 'web-push generate-vapid-keys'.`);
+  }
+  const filter = addressFilter(allowAddresses);
+  return {
+    subject,
+    publicKey,
+    privateKey,
+    origin: gatewayOrigin(gatewayUrl),
+    filter,
+    agents: filteredAgents({ filter, lookup: options.lookup, tls: ca === undefined ? {} : { ca } }),
+    requestTimeoutMs,
+  };
+}
+
+/** The certificates of a file. Throws `policy_invalid`. */
+export function readCertificates(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw refused(`The file of 'ca_file' cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** The public key of a private one, both base64url; undefined if it is none. */
+function publicKeyOf(privateKey: string): string | undefined {
+  const bytes = Buffer.from(privateKey, 'base64url');
+  if (bytes.length !== 32 || bytes.toString('base64url') !== privateKey) return undefined;
+  try {
+    const pair = createECDH(curve);
+    pair.setPrivateKey(bytes);
+    return pair.getPublicKey('base64url');
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message });
+}

@@ -1,0 +1,88 @@
+/**
+ * Shows the messages of web push while no inbox is open (docs/web-push.md), and opens their requests. It is registered only
+ * for people who ask for it; it handles no request of a page and keeps nothing.
+ */
+
+/** What the channel sends: src/adapters/web-push/push-message.ts. */
+interface PushMessage {
+  title: string;
+  body: string;
+  tag: string;
+  url: string;
+  key: string;
+  silent?: boolean;
+}
+
+/** The part of a service worker's world that is used here: the types of pages do not have it. */
+interface PushScope {
+  readonly registration: ServiceWorkerRegistration;
+  readonly location: { readonly origin: string };
+  readonly clients: {
+    matchAll(options: { type: 'window'; includeUncontrolled: boolean }): Promise<OpenPage[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: 'install', listener: (event: LastingEvent) => void): void;
+  addEventListener(type: 'push', listener: (event: LastingEvent & { data: { text(): string } | null }) => void): void;
+  addEventListener(
+    type: 'notificationclick',
+    listener: (event: LastingEvent & { notification: Notification }) => void,
+  ): void;
+}
+interface LastingEvent {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface OpenPage {
+  readonly url: string;
+  focus(): Promise<unknown>;
+}
+
+const scope = self as unknown as PushScope;
+const { registration, clients } = scope;
+const icon = '/inbox/icon.svg';
+
+scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
+
+scope.addEventListener('push', (event) => event.waitUntil(show(read(event.data?.text() ?? ''))));
+
+scope.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { url } = (event.notification.data ?? {}) as { url?: unknown };
+  event.waitUntil(open(inboxAddress(url)));
+});
+
+/** A browser shows something for every message. A message that came twice does not ring twice. */
+async function show({ title, body, tag, url, key, silent = false }: PushMessage): Promise<void> {
+  const [before] = await registration.getNotifications({ tag });
+  const isRepeated = (before?.data as { key?: unknown } | undefined)?.key === key;
+  const options = { body, tag, icon, silent, renotify: !silent && !isRepeated, data: { url: inboxAddress(url), key } };
+  await registration.showNotification(title, options);
+}
+
+async function open(address: string): Promise<void> {
+  const pages = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const there = pages.find((page) => page.url === address);
+  await (there === undefined ? clients.openWindow(address) : there.focus());
+}
+
+/** An address of this inbox, whatever a message says; else its list. */
+function inboxAddress(url: unknown): string {
+  const list = new URL('/inbox/', scope.location.origin).href;
+  return typeof url === 'string' && URL.canParse(url) && new URL(url).href.startsWith(list) ? new URL(url).href : list;
+}
+
+function read(text: string): PushMessage {
+  const unreadable = {
+    title: 'A call waits for a decision',
+    body: 'Open the inbox.',
+    tag: 'countersign',
+    url: '',
+    key: '',
+  };
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === 'object' && message !== null ? { ...unreadable, ...message } : unreadable;
+  } catch {
+    return unreadable;
+  }
+}

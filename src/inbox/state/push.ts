@@ -1,0 +1,131 @@
+import type { Me } from '../../adapters/http/api.ts';
+import { ApiProblem, sendJson } from '../api/fetch-json.ts';
+import { announce } from './announcements.ts';
+import { hrefOf } from './location.ts';
+import { askForNotifications, notificationState } from './notifications.ts';
+import { createStore } from './store.ts';
+
+/**
+ * Whether this browser is told of requests while no inbox is open in it. `unavailable`: the gateway does not offer it, or
+ * the browser cannot.
+ */
+export const pushState = createStore<'unavailable' | 'off' | 'on' | 'changing'>('unavailable');
+
+const storageKey = 'countersign.push';
+/** A subscription is good for 30 days from the last time that the gateway heard of it. */
+const renewMs = 24 * 3_600_000;
+
+/** A browser that does not reach its push service, as in a closed network, may wait for it forever. */
+const longestMs = 15_000;
+
+/** Whose subscription this browser has, and when the gateway heard of it. */
+interface Subscribed {
+  id: string;
+  atMs: number;
+}
+
+/**
+ * Finds out whether this browser is subscribed for this person, and renews the subscription. What somebody else has left
+ * in this browser, or a gateway that offers it no more, is undone.
+ */
+export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
+  if (!canPush()) return;
+  const registration = await registrationOf();
+  const subscription = await registration?.pushManager.getSubscription();
+  const kept = read();
+  if (pushKey === undefined || (subscription && kept?.id !== id)) await forget();
+  if (pushKey === undefined) return pushState.set('unavailable');
+  const isOn = subscription && kept?.id === id && notificationState.get() === 'granted';
+  pushState.set(isOn ? 'on' : 'off');
+  if (!isOn || Date.now() - kept.atMs < renewMs) return;
+  // What fails now is renewed the next time.
+  await send(subscription, id).catch(() => undefined);
+}
+
+/** Subscribes this browser, or undoes that. Called only when somebody has pressed a button for it. */
+export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
+  if (pushState.get() === 'unavailable' || pushState.get() === 'changing' || pushKey === undefined) return;
+  const before = pushState.get();
+  pushState.set('changing');
+  try {
+    if (on && notificationState.get() !== 'granted') await askForNotifications();
+    if (on && notificationState.get() !== 'granted') return pushState.set('off');
+    await (on ? subscribe(pushKey, id) : unsubscribe());
+    pushState.set(on ? 'on' : 'off');
+    announce(
+      on
+        ? 'This browser tells you of requests also while the inbox is closed.'
+        : 'This browser tells you of requests only while the inbox is open.',
+      'good',
+    );
+  } catch (error) {
+    if (on) await forget().catch(() => undefined);
+    pushState.set(on ? 'off' : before);
+    const why = error instanceof ApiProblem ? error.message : 'Its push service cannot be reached, or refuses.';
+    announce(`This was not changed: ${why}`, 'bad');
+  }
+}
+
+/** Ends what this browser has subscribed to: whoever uses it next must not read it. */
+export async function endPush(): Promise<void> {
+  if (!canPush() || pushState.get() === 'unavailable') return;
+  await unsubscribe().catch(() => forget());
+  pushState.set('off');
+}
+
+function canPush(): boolean {
+  return 'serviceWorker' in navigator && 'PushManager' in globalThis && 'Notification' in globalThis;
+}
+
+async function registrationOf(): Promise<ServiceWorkerRegistration | undefined> {
+  return navigator.serviceWorker.getRegistration(hrefOf('/'));
+}
+
+async function subscribe(pushKey: string, id: string): Promise<void> {
+  await navigator.serviceWorker.register(hrefOf('/service-worker.js'), { scope: hrefOf('/') });
+  const { pushManager } = await navigator.serviceWorker.ready;
+  // One that was made with other keys takes no message of this gateway.
+  const earlier = await pushManager.getSubscription();
+  await earlier?.unsubscribe();
+  const { promise: tooLong, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('the push service does not answer')), longestMs);
+  const asking = pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
+  await send(await Promise.race([asking, tooLong]).finally(() => clearTimeout(timer)), id);
+}
+
+async function send(subscription: PushSubscription, id: string): Promise<void> {
+  const { endpoint, keys } = subscription.toJSON();
+  await sendJson('POST', '/push/subscribe', { endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] } });
+  write({ id, atMs: Date.now() });
+}
+
+async function unsubscribe(): Promise<void> {
+  const subscription = await (await registrationOf())?.pushManager.getSubscription();
+  if (subscription) await sendJson('POST', '/push/unsubscribe', { endpoint: subscription.endpoint });
+  await forget();
+}
+
+/** Without the gateway: the push service then answers it that the subscription is gone. */
+async function forget(): Promise<void> {
+  const registration = await registrationOf();
+  await (await registration?.pushManager.getSubscription())?.unsubscribe();
+  await registration?.unregister();
+  write(undefined);
+}
+
+function read(): Subscribed | undefined {
+  try {
+    return (JSON.parse(localStorage.getItem(storageKey) ?? 'null') as Subscribed | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function write(subscribed: Subscribed | undefined): void {
+  try {
+    if (subscribed === undefined) localStorage.removeItem(storageKey);
+    else localStorage.setItem(storageKey, JSON.stringify(subscribed));
+  } catch {
+    // A browser that keeps nothing asks again.
+  }
+}

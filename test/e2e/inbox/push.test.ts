@@ -1,0 +1,254 @@
+/**
+ * Web push in a real browser. Its own push service cannot be reached from here, so the subscription is that of another one,
+ * and messages come by the browser's DevTools; the rest is real.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { CDPSession, Page } from 'playwright-core';
+import { askingMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
+import { pushAppOf, webPushChannel } from '../../../src/adapters/web-push/web-push-channel.ts';
+import { type Subscriptions, subscriptionsOf } from '../../../src/adapters/web-push/subscriptions.ts';
+import { recordsOf } from '../../../src/client/records.ts';
+import type { ApprovalDetails } from '../../../src/contract.ts';
+import { eventually } from '../../support/eventually.ts';
+import { identityOf, makeToken } from '../../support/identity.ts';
+import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { openPushService, type PushServiceInTest } from '../../support/push-service.ts';
+import { approvedByAnn, makePushKeys } from '../../support/push-world.ts';
+
+const ann = makeToken('ann', ['reviewer']);
+const bob = makeToken('bob', ['reviewer']);
+const identity = identityOf({ tokens: [ann.entry, bob.entry] });
+const origin = 'https://approvals.example.com';
+const switchName = 'Notify me also when the inbox is closed';
+
+async function signIn({ world, browser }: InboxPage, { token }: typeof ann): Promise<void> {
+  const response = await world.call('POST', '/login/token', { token });
+  const [name, value] = response.headers.getSetCookie()[0]!.split(';')[0]!.split('=') as [string, string];
+  await browser.context.addCookies([{ name, value, url: world.gateway.url }]);
+}
+
+async function openHelp(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/inbox/runs`);
+  await page.getByText('Sign out').waitFor();
+  await page.keyboard.press('?');
+  await page.locator('dialog[open]').waitFor();
+}
+
+const registrations = (page: Page): Promise<number> =>
+  page.evaluate('navigator.serviceWorker.getRegistrations().then((all) => all.length)');
+
+const browserTests = chromium === undefined ? describe.skip : describe;
+
+browserTests('a gateway with web push', () => {
+  const keys = makePushKeys();
+  const app = pushAppOf({
+    push: webPushChannel({
+      subject: 'mailto:ops@example.com',
+      ...keys,
+      gatewayUrl: origin,
+      allowAddresses: ['127.0.0.1'],
+    }),
+  })!;
+  let service: PushServiceInTest;
+  let inbox: InboxPage;
+  let page: Page;
+  let subscriptions: Subscriptions;
+  beforeAll(async () => {
+    service = await openPushService();
+    inbox = await openInboxPage({}, { identity, push: app });
+    ({ page } = inbox);
+    subscriptions = subscriptionsOf({ ...keys, origin }, recordsOf(inbox.world.client.session));
+    await inbox.browser.context.grantPermissions(['notifications'], { origin: inbox.world.gateway.url });
+    await signIn(inbox, ann);
+  });
+  afterAll(async () => {
+    await inbox.close();
+    await service.stop();
+  });
+  test('without a push service nothing is switched on, the page says so, and no service worker stays', async () => {
+    await openHelp(page, inbox.world.gateway.url);
+    const box = page.getByRole('checkbox', { name: switchName });
+    await box.click();
+    await page.getByText('This was not changed: Its push service cannot be reached, or refuses.').waitFor();
+    expect(await box.isChecked()).toBe(false);
+    await eventually('it is undone', async () => (await registrations(page)) === 0);
+    expect(await subscriptions.of('ann')).toEqual([]);
+  });
+
+  describe('and a browser whose push service is there', () => {
+    let details: ApprovalDetails;
+    let devTools: CDPSession;
+    let registrationId: string | undefined;
+    beforeAll(async () => {
+      await inbox.browser.context.addInitScript(standIn, service.subscribe('chromium'));
+      const { workflowId, requestId } = await inbox.ask('pay', { to: 'carl', amount: 5 });
+      details = await inbox.world.client.approvals.get(requestId, { workflowId });
+      devTools = await inbox.browser.context.newCDPSession(page);
+      devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: all }) => {
+        registrationId = all.findLast(({ isDeleted }) => !isDeleted)?.registrationId;
+      });
+      await devTools.send('ServiceWorker.enable');
+    });
+
+    const deliver = (message: unknown): Promise<unknown> =>
+      devTools.send('ServiceWorker.deliverPushMessage', {
+        origin: inbox.world.gateway.url,
+        registrationId: registrationId!,
+        data: typeof message === 'string' ? message : JSON.stringify(message),
+      });
+    const shown = (): Promise<Shown[]> => page.evaluate(shownInPage);
+    const titled = (title: string) =>
+      eventually(`the notification '${title}'`, async () => {
+        const all = await shown();
+        return all.some((each) => each.title === title) && all;
+      });
+
+    test('the switch registers the service worker, subscribes at the gateway, and stays on', async () => {
+      await openHelp(page, inbox.world.gateway.url);
+      await page.getByRole('checkbox', { name: switchName }).click();
+      await page.getByText('This browser tells you of requests also while the inbox is closed.').waitFor();
+      expect((await subscriptions.of('ann')).map(({ endpoint }) => endpoint)).toEqual([`${service.url}/push/chromium`]);
+      expect(await registrations(page)).toBe(1);
+      await openHelp(page, inbox.world.gateway.url);
+      await eventually('it is on', () => page.getByRole('checkbox', { name: switchName }).isChecked());
+    });
+
+    test('a message shows a notification that leads to the request, and its settlement takes its place', async () => {
+      const own = { origin: inbox.world.gateway.url };
+      await eventually('the service worker is known', () => registrationId);
+      await deliver(askingMessage(details, { kind: 'asked' }, { ...own, key: 'a' }));
+      const url = `${inbox.world.gateway.url}/inbox/requests/${details.workflowId}/${details.requestId}`;
+      const asked = 'A call waits for a decision';
+      const body = expect.stringMatching(/^tester wants to call pay · severity \w+ · /);
+      expect(await titled(asked)).toEqual([{ title: asked, body, silent: false, url }]);
+      await deliver(askingMessage(details, { kind: 'reminded' }, { ...own, key: 'b' }));
+      const reminded = 'A call still waits for a decision';
+      expect(await titled(reminded)).toEqual([{ title: reminded, body, silent: false, url }]);
+      await deliver(settledMessage(...approvedByAnn(details), { ...own, key: 'c' }));
+      const settled = 'Settled: approved by ann';
+      expect(await titled(settled)).toEqual([{ title: settled, body: 'tester wanted to call pay', silent: true, url }]);
+    });
+
+    test('a click opens the request, and no message leads anywhere else', async () => {
+      const worker = inbox.browser.context.serviceWorkers().at(-1);
+      const opened = () => worker!.evaluate(clickAll);
+      expect(await opened()).toEqual([
+        `${inbox.world.gateway.url}/inbox/requests/${details.workflowId}/${details.requestId}`,
+      ]);
+      expect(await shown()).toEqual([]);
+      const elsewhere = ['https://evil.example/inbox/', '/inbox/../login', 'javascript:alert(1)', 17];
+      for (const [place, url] of elsewhere.entries())
+        await deliver({ title: `x${place}`, tag: `x${place}`, body: '', url });
+      await eventually('all are shown', async () => (await shown()).length === elsewhere.length);
+      expect(new Set(await opened())).toEqual(new Set([`${inbox.world.gateway.url}/inbox/`]));
+      await deliver('no JSON');
+      await titled('A call waits for a decision');
+    });
+
+    test('the switch undoes it, here and at the gateway', async () => {
+      await openHelp(page, inbox.world.gateway.url);
+      const box = page.getByRole('checkbox', { name: switchName });
+      await eventually('it is on', () => box.isChecked());
+      await box.click();
+      await page.getByText('This browser tells you of requests only while the inbox is open.').waitFor();
+      expect(await subscriptions.of('ann')).toEqual([]);
+      await eventually('it is unregistered', async () => (await registrations(page)) === 0);
+    });
+
+    test('who signs out leaves no subscription, and the next person finds it off', async () => {
+      await openHelp(page, inbox.world.gateway.url);
+      await page.getByRole('checkbox', { name: switchName }).click();
+      await page.getByText('also while the inbox is closed.').waitFor();
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await eventually('it is gone', async () => (await subscriptions.of('ann')).length === 0);
+      await page.getByText('Sign in').first().waitFor();
+      // The page has asked who it is, and nobody is: the browser notes that answer, and nothing else in all these tests.
+      expect(new Set(inbox.complaints)).toEqual(new Set([expect.stringContaining('401 (Unauthorized)')]));
+      await signIn(inbox, bob);
+      await openHelp(page, inbox.world.gateway.url);
+      expect(await page.getByRole('checkbox', { name: switchName }).isChecked()).toBe(false);
+      expect(inbox.foreign).toEqual([]);
+    });
+  });
+});
+
+browserTests('a gateway without web push', () => {
+  test('offers nothing, registers no service worker, and makes no request elsewhere', async () => {
+    const inbox = await openInboxPage({ worker: false }, { identity });
+    try {
+      await signIn(inbox, ann);
+      await openHelp(inbox.page, inbox.world.gateway.url);
+      expect(await inbox.page.getByRole('checkbox', { name: switchName }).count()).toBe(0);
+      expect(await registrations(inbox.page)).toBe(0);
+      expect(inbox.foreign).toEqual([]);
+      expect(inbox.complaints).toEqual([]);
+    } finally {
+      await inbox.close();
+    }
+  });
+});
+
+/** A notification, as far as people see it, and where it leads. */
+interface Shown {
+  title: string;
+  body: string;
+  silent: boolean;
+  url: string;
+}
+
+// The types of browsers are not those of this project.
+declare const PushManager: { prototype: object };
+declare const self: object;
+
+const shownInPage = `(async () => {
+  const [registration] = await navigator.serviceWorker.getRegistrations();
+  const all = (await registration?.getNotifications()) ?? [];
+  return all.map(({ title, body, silent, data }) => ({ title, body, silent, url: data.url }));
+})()`;
+
+/** In the page: a push service that is there, with one subscription of this browser. */
+function standIn(subscription: { endpoint: string; keys: object }): void {
+  const key = 'subscribed-in-test';
+  const present = () =>
+    localStorage.getItem(key) === null
+      ? null
+      : {
+          endpoint: subscription.endpoint,
+          toJSON: () => subscription,
+          unsubscribe: async () => {
+            localStorage.removeItem(key);
+            return true;
+          },
+        };
+  Object.assign(PushManager.prototype, {
+    getSubscription: async () => present(),
+    subscribe: async ({ userVisibleOnly }: { userVisibleOnly: boolean }) => {
+      localStorage.setItem(key, String(userVisibleOnly));
+      return present();
+    },
+  });
+}
+
+/** In the service worker: clicks all notifications, and returns what that opens. */
+async function clickAll(): Promise<string[]> {
+  const scope = self as unknown as {
+    registration: { getNotifications(): Promise<object[]> };
+    clients: object;
+    dispatchEvent(event: Event): boolean;
+  };
+  const opened: string[] = [];
+  // A browser opens windows only for a hand that clicks.
+  Object.assign(scope.clients, { openWindow: async (url: string) => opened.push(url) });
+  const all = await scope.registration.getNotifications();
+  for (const notification of all) {
+    const work: Promise<unknown>[] = [];
+    const event = Object.assign(new Event('notificationclick'), {
+      notification,
+      waitUntil: (each: Promise<unknown>) => work.push(each),
+    });
+    scope.dispatchEvent(event);
+    await Promise.all(work);
+  }
+  return opened;
+}
