@@ -13,7 +13,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      input: { main: 'src/inbox/index.html', 'service-worker': 'src/inbox/service-worker.ts' },
+      input: { index: 'src/inbox/index.html', 'service-worker': 'src/inbox/service-worker.ts' },
       // Browsers know a service worker by its address, so it has the same in every version.
       output: {
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),

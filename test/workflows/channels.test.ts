@@ -204,6 +204,30 @@ describe('one truth on all channels', () => {
     expect(channel.settlements.map(({ request }) => request.requestId)).toEqual([urgent.requestId]);
   });
 
+  test('a reminder that waits for the end of the quiet hours holds no settlement up', async () => {
+    const channel = recordedChannel({ resolves: false });
+    // They begin with a minute, in ten seconds at the earliest: the request is sent before.
+    const from = soon(new Date().getUTCSeconds() < 50 ? 1 : 2);
+    const quietHours = { from, to: soon(60), timeZone: 'UTC' };
+    const ask = { remind: '20s', timeout: '1h' };
+    const policy = { version: 1, rules: [{ pattern: 'pay', action: 'ask', ask }] };
+    await open({ desk: channel }, { quietHours, policy });
+    const run = await world.start(turns);
+    const [request] = await run.open();
+    await eventually('the message is sent', () => channel.notified.length > 0);
+    const handle = world.client.session.client.workflow.getHandle(channelsWorkflowId(run.workflowId));
+    await eventually('a reminder waits', async () => {
+      const { events } = await handle.fetchHistory();
+      const seconds = events!.map((each) => Number(each.timerStartedEventAttributes?.startToFireTimeout?.seconds ?? 0));
+      return seconds.some((each) => each > 1_800);
+    });
+    const before = channel.notified.length;
+    await world.client.decide({ requestId: request!.requestId, approved: true }, { workflowId: run.workflowId });
+    await ended(run);
+    expect(channel.settlements).toHaveLength(1);
+    expect(channel.notified).toHaveLength(before);
+  });
+
   test('an automatic answer does not wait for the end of the quiet hours, and nobody is told', async () => {
     const desk = recordedChannel();
     const quietHours = { from: soon(-60), to: soon(60), timeZone: 'UTC', above: 'critical' as const };

@@ -52,6 +52,8 @@ export class Messages {
   readonly #failures: { requestId: string; text: string }[] = [];
   /** Messages that collect requests until they are sent. */
   #collecting: Collecting[] = [];
+  /** Reminders that wait for the end of the quiet hours. */
+  readonly #later = new Set<{ requestId: string }>();
   #running = 0;
 
   constructor(workflowId: string, messages: Message[]) {
@@ -60,7 +62,7 @@ export class Messages {
   }
 
   get isIdle(): boolean {
-    return this.#running === 0 && this.#collecting.length === 0;
+    return this.#running === 0 && this.#collecting.length === 0 && this.#later.size === 0;
   }
 
   state(): Message[] {
@@ -102,21 +104,33 @@ export class Messages {
 
   remind(requestId: string, { name, delayMs }: LookedChannel, step: AnnouncedStep): void {
     const message = this.#of(requestId, name);
-    if (message === undefined) return;
+    // What was not asked yet is not repeated.
+    if (message === undefined || this.#isCollecting(message)) return;
     const { dueAt, ...rest } = step;
     const call = (): Promise<Sent> => this.#notify(message, [requestId], rest, `${requestId}:${step.kind}:${dueAt}`);
-    this.#queue(message, requestId, delayMs === 0 ? call : () => sleep(delayMs).then(call));
+    if (delayMs === 0) return this.#queue(message, requestId, call);
+    // Beside the queue: a settlement does not wait for the end of the quiet hours.
+    const later = { requestId };
+    this.#later.add(later);
+    void sleep(delayMs).then(() => {
+      if (this.#later.delete(later)) this.#queue(message, requestId, call);
+    });
   }
 
   /** Says on its channels how a request was settled. What was not sent yet is not sent any more. */
   settle(requestId: string, channels: readonly string[]): void {
+    for (const each of this.#later) if (each.requestId === requestId) this.#later.delete(each);
     for (const channel of channels) {
       const message = this.#of(requestId, channel);
       if (message === undefined) continue;
-      if (this.#collecting.some((each) => each.message === message)) this.#drop(message, requestId);
+      if (this.#isCollecting(message)) this.#drop(message, requestId);
       else if (message.settles) this.#queue(message, requestId, () => this.#settled(message, requestId));
       else this.#queue(message, requestId, () => Promise.resolve({}));
     }
+  }
+
+  #isCollecting(message: Message): boolean {
+    return this.#collecting.some((each) => each.message === message);
   }
 
   #drop(message: Message, requestId: string): void {
