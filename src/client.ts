@@ -34,7 +34,7 @@ export type { WatchOptions } from './client/watch-run.ts';
 export type { Approvals, ToolApproval, ToolApprovals, ToolLike } from './client/tool-approvals.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
 export type * from './core/audit/audit-line.ts';
-export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './core/audit/audit-verifier.ts';
+export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './core/audit/audit-verdict.ts';
 export type { AuditFinding, FindingKind } from './core/audit/finding.ts';
 export type { TreeState } from './core/audit/merkle.ts';
 export type { ProjectedRequest, Projection } from './core/ledger/journal.ts';

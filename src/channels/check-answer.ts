@@ -1,5 +1,6 @@
 import { isObject } from '../core/base/is-object.ts';
-import { kindOf, parseDecision } from '../core/messages/decision.ts';
+import { kindOf } from '../core/base/kind-of.ts';
+import { parseDecision } from '../core/messages/decision.ts';
 import type { ChannelAnswer } from './channel.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { AuditLine, EntryContext } from '../core/audit/audit-line.ts';
 import { entryLine } from '../core/audit/entry-line.ts';
 import { emptyTree, rootOf, type TreeState, withLeaf } from '../core/audit/merkle.ts';
-import { committedLeaf, runTag, saltsOf, sounded } from '../core/audit/commit-entry.ts';
+import { committedLeaf, runTag, saltsOf, committable } from '../core/audit/commit-entry.ts';
 import type { AuditedRun, EventPlace } from './audited-run.ts';
 
 /**
@@ -57,7 +57,7 @@ export class RunLines {
     // Policies, arguments and the digests that name them would show what is withheld.
     const evidence = this.#withheld.size > 0 ? [] : run.evidence;
     for (const part of evidence) {
-      yield { line: 'evidence', run: this.#number, ...part, value: sounded(part.value) };
+      yield { line: 'evidence', run: this.#number, ...part, value: committable(part.value) };
     }
     yield this.#head(run);
   }
@@ -73,7 +73,7 @@ export class RunLines {
       workflowType,
       startedAt,
       ...(agent !== undefined && !this.#withheld.has('agent') && { agent }),
-      ...(showsCaller && { caller: sounded(caller) }),
+      ...(showsCaller && { caller: committable(caller) }),
       committed: tree.secret !== undefined,
       ...(tree.before !== undefined && { before: tree.before }),
     };

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { type AuditVerdict, AuditVerifier, type VerifierOptions } from '../core/audit/audit-verifier.ts';
+import type { AuditVerdict, VerifierOptions } from '../core/audit/audit-verdict.ts';
+import { AuditVerifier } from '../core/audit/audit-verifier.ts';
 import { ruleRunAgain } from '../core/audit/rule-run-again.ts';
 import { isPublicKey } from '../core/base/ed25519.ts';
 

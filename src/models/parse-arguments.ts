@@ -1,6 +1,7 @@
+import { kindOf } from '../core/base/kind-of.ts';
 import { readJson } from '../core/base/read-json.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
-import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 
 /** `problem` names a place and what was expected there, in one line. */
 export type ParsedArguments = { args: JsonObject } | { problem: string };
@@ -22,9 +23,4 @@ export function parseArguments(text: string, maxBytes = inlineLimits.argumentByt
   const { value } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { args: value };
   return { problem: `arguments: expected an object, got ${kindOf(value)}` };
-}
-
-function kindOf(value: Json): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }

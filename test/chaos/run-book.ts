@@ -1,4 +1,4 @@
-import type { AuditVerdict } from '../../src/core/audit/audit-verifier.ts';
+import type { AuditVerdict } from '../../src/core/audit/audit-verdict.ts';
 import type { ApprovalDetails, CallOutcome, JournalEntry } from '../../src/contract.ts';
 import type { Projection } from '../../src/core/ledger/journal.ts';
 import type { RanLine } from './chaos-agent.ts';

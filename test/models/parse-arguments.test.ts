@@ -73,7 +73,7 @@ describe('parseArguments', () => {
     ['{"a":"\\ud83d"}', 'arguments.a: expected text without half a surrogate pair'],
     ['{"a":"\ud83d"}', 'arguments.a: expected text without half a surrogate pair'],
     ['{"\\udc00":1}', 'arguments: expected text without half a surrogate pair'],
-    ['[]', 'arguments: expected an object, got an array'],
+    ['[]', 'arguments: expected an object, got a list'],
     ['null', 'arguments: expected an object, got null'],
     ['"{}"', 'arguments: expected an object, got a string'],
     ['7', 'arguments: expected an object, got a number'],

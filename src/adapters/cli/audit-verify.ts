@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { AuditVerdict } from '../../core/audit/audit-verifier.ts';
+import type { AuditVerdict } from '../../core/audit/audit-verdict.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { auditFile } from './audit-file.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';

@@ -1,76 +1,15 @@
 /** Checks an export line by line, without a server: pure, and with a memory that the runs that are still open fill. */
 import type { JournalHead } from '../ledger/journal-entry.ts';
-import {
-  auditFormat,
-  type EndLine,
-  type EntryLine,
-  type EvidenceLine,
-  type ExportLine,
-  type RunLine,
-  type SealedLine,
-} from './audit-line.ts';
+import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLine } from './audit-line.ts';
+import type { AuditVerdict, RunToRule, VerifierOptions } from './audit-verdict.ts';
 import { ChainCheck } from './check-chain.ts';
 import { RunCheck, type RunFinding } from './check-run.ts';
-import type { AuditFinding, FindingKind } from './finding.ts';
+import type { AuditFinding } from './finding.ts';
+import { orderFindings } from './order-findings.ts';
 import { readLine } from './read-line.ts';
-
-/** A run with all its lines, to be ruled on again. */
-export interface RunToRule {
-  run: RunLine;
-  entries: EntryLine[];
-  evidence: EvidenceLine[];
-}
-
-/** The rulings of a run, made again. */
-export interface RuledAgain {
-  findings: { seq?: number; message: string }[];
-  /** How many rulings came out as recorded. */
-  agreed: number;
-  /** Why each other ruling could not be made again. */
-  notMade: string[];
-}
-
-/** What a verification takes besides the lines. */
-export interface VerifierOptions {
-  /** Ed25519 over a text. All three values are texts of the file: an invalid key or signature is `false`. */
-  isSigned: (publicKey: string, text: string, signature: string) => boolean;
-  /** The key that must have signed the export: 32 bytes in base64. Default: the key that the export names, if any. */
-  publicKey?: string;
-  /** The heads of an older export, by `runKey`: each must be a prefix of the run in this one. */
-  since?: ReadonlyMap<string, JournalHead>;
-  /** Rules again on the calls of a run, and says for which entries the answer differs. */
-  ruleAgain?: (run: RunToRule) => RuledAgain;
-}
-
-/** The result of a verification. */
-export interface AuditVerdict {
-  /** True: nothing was found. */
-  ok: boolean;
-  /** The first finding is the first place in the file. At most 100. */
-  findings: AuditFinding[];
-  /** What an honest export may say too, such as entries that retention has removed. */
-  notes: string[];
-  lines: number;
-  runs: number;
-  entries: number;
-  /** Rulings that were made again and came out as recorded; and why others were not, with their number. */
-  rulings: { agreed: number; notMade: Record<string, number> };
-  /** The key whose signatures were checked: 32 bytes in base64. */
-  signedBy?: string;
-  /** The head of each run, by `runKey`. */
-  heads: ReadonlyMap<string, JournalHead>;
-}
+import { runKey, workflowIdIn } from './run-key.ts';
 
 const mostFindings = 100;
-
-/** Names a run in all exports. */
-export function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 'firstRunId'>): string {
-  return `${firstRunId} ${workflowId}`;
-}
-
-function workflowIdIn(key: string): string {
-  return key.slice(key.indexOf(' ') + 1);
-}
 
 export class AuditVerifier {
   readonly #options: VerifierOptions;
@@ -128,7 +67,7 @@ export class AuditVerifier {
     }
     const { broken } = this.#chain ?? {};
     if (broken !== undefined) this.#findings.push({ ...broken, ...this.#brokenAt });
-    const findings = orderedFindings(this.#findings);
+    const findings = orderFindings(this.#findings);
     const signedBy = this.#publicKey;
     return {
       ok: findings.length === 0,
@@ -236,34 +175,6 @@ export class AuditVerifier {
   #find(line: number, { kind, message, seq }: RunFinding, workflowId?: string): void {
     this.#findings.push({ line, kind, message, ...(workflowId !== undefined && { workflowId }), ...(seq && { seq }) });
   }
-}
-
-/** What comes first of several findings at one line: what explains the others. */
-const ranks: readonly FindingKind[] = [
-  'unreadable',
-  'foreign',
-  'edited',
-  'signature',
-  'reordered',
-  'repeated',
-  'deleted',
-];
-
-function orderedFindings(found: readonly AuditFinding[]): AuditFinding[] {
-  const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
-  return found
-    .map((each) => (isMoved(each, found) ? { ...each, kind: 'reordered' as const } : each))
-    .sort((one, other) => one.line - other.line || rank(one) - rank(other));
-}
-
-/** True for an entry that is missing in its place and comes later. */
-function isMoved({ kind, line, workflowId, seq }: AuditFinding, found: readonly AuditFinding[]): boolean {
-  const isSame = (other: AuditFinding): boolean => other.workflowId === workflowId && other.seq === seq;
-  return (
-    kind === 'deleted' &&
-    seq !== undefined &&
-    found.some((each) => each.kind === 'repeated' && each.line > line && isSame(each))
-  );
 }
 
 function placeOf(line: SealedLine): { workflowId?: string; seq?: number } {

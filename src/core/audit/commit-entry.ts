@@ -63,13 +63,13 @@ export function saltsOf(secret: string): (seq: number, member: string) => string
 
 /** The hash that commits to a value without showing it. `salt`: hex digits. */
 export function saltedHash(salt: string, value: Json): string {
-  return bytesToHex(sha256(concatBytes(hexToBytes(salt), utf8ToBytes(canonicalJson(sounded(value))))));
+  return bytesToHex(sha256(concatBytes(hexToBytes(salt), utf8ToBytes(canonicalJson(committable(value))))));
 }
 
 /** The leaf of an entry, given its plain members and the hashes of the others. */
 export function leafOf(tag: string, plain: Record<string, Json>, salted: Record<string, string>): string {
-  const sound = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, sounded(value)]));
-  return leafHash(canonicalJson({ plain: sound, run: tag, salted }));
+  const shown = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, committable(value)]));
+  return leafHash(canonicalJson({ plain: shown, run: tag, salted }));
 }
 
 /** The leaf of an entry as the run writes it. Never throws: whatever people send, the run goes on. */
@@ -85,7 +85,7 @@ export function committedLeaf(entry: JournalEntry, tag: string, saltOf: ReturnTy
 }
 
 /** The value, or what stands for it if it has no canonical JSON: an export shows, and the hash covers, the same. */
-export function sounded(value: Json): Json {
+export function committable(value: Json): Json {
   return canonicalJsonProblem(value) === undefined ? value : { json: whole(JSON.stringify(value)) };
 }
 

@@ -14,7 +14,7 @@ import {
   reviewerRow,
   ruleRow,
 } from './statistics-rows.ts';
-import { isSoundEntry } from './is-sound-entry.ts';
+import { isWellFormedEntry } from './is-well-formed-entry.ts';
 
 /** The journal of one run, and what its rules belong to. */
 export interface CountedRun {
@@ -56,7 +56,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
   };
   for (const run of runs) {
     const asking = new Map<string | undefined, Deciding>();
-    const entries = run.entries.filter(isSoundEntry);
+    const entries = run.entries.filter(isWellFormedEntry);
     for (const entry of entries) {
       const { kind, requestId, rule } = entry;
       if (kind === 'opened') asking.set(requestId, entry);

@@ -1,7 +1,7 @@
 import type { Json } from '../base/tool-call.ts';
 import type { JournalEntry } from '../ledger/journal-entry.ts';
 import type { EntryContext, EntryLine } from './audit-line.ts';
-import { leafOf, plainMembers, saltedHash, type saltsOf, sounded } from './commit-entry.ts';
+import { leafOf, plainMembers, saltedHash, type saltsOf, committable } from './commit-entry.ts';
 
 /** What an export may withhold beside salted members of entries. */
 export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
@@ -38,7 +38,7 @@ export function entryLine({ run, workflowId, entry, context, saltOf, withheld }:
     const isPlain = plainMembers.includes(name);
     const salt = isPlain ? undefined : saltOf?.(entry.seq, name);
     const isWithheld = !isPlain && withheld.has(name);
-    if (!isWithheld) shown[name] = sounded(value);
+    if (!isWithheld) shown[name] = committable(value);
     if (salt === undefined) continue;
     if (isWithheld) hashes[name] = saltedHash(salt, value);
     else salts[name] = salt;

@@ -1,4 +1,4 @@
-import type { RuledAgain } from './audit-verifier.ts';
+import type { RuledAgain } from './audit-verdict.ts';
 import { evidenceOfParts, type EvidencePart } from './evidence-parts.ts';
 import type { AuditedEntry } from './evidence.ts';
 import { verifyEvidence } from './verify-evidence.ts';

@@ -2,6 +2,7 @@ import { canonicalJsonProblem } from './canonical-json.ts';
 import type { Change } from './call-preview.ts';
 import type { Json } from './tool-call.ts';
 import { isObject } from './is-object.ts';
+import { kindOf } from './kind-of.ts';
 
 type Read<T> = { value: T } | { problem: string };
 
@@ -61,10 +62,4 @@ function cellsProblem(cells: unknown, count: number): string | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,4 +1,5 @@
 /** The arguments of a call as labelled, typed fields. */
+import { isJson } from '../base/is-json.ts';
 import { looksLike } from '../base/look-alikes.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { nameWords } from '../assess/name-words.ts';
@@ -99,15 +100,6 @@ function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
   const isQuoted = text === '' || isLikeJson || /^[\s"{[]|\s$/.test(text);
   return isQuoted && !text.includes('\n') ? `"${text}"` : text;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A key as part of a name; in quotes if it could be taken for several parts. */

@@ -2,10 +2,11 @@
  * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (docs/wire.md). Their
  * readers never throw: any value gives a message or one sentence.
  */
-import { isRequestId, kindOf, requestIdSentence, signatureProblem, type MessageSignature } from './decision.ts';
+import { isRequestId, requestIdSentence, signatureProblem, type MessageSignature } from './decision.ts';
 import { modes, type Mode } from '../policy/modes.ts';
 import { jsonDigest } from '../base/digest.ts';
 import { isObject } from '../base/is-object.ts';
+import { kindOf } from '../base/kind-of.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 

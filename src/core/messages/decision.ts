@@ -6,6 +6,7 @@ import { viewedProblem, type Viewed } from './viewed.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { isObject } from '../base/is-object.ts';
+import { kindOf } from '../base/kind-of.ts';
 
 /** The grant that an "always" requests; the rule that asked may narrow it. */
 export interface RequestedScope {
@@ -208,13 +209,6 @@ export function signatureProblem(signature: unknown): Problem | undefined {
   const texts = [keyId, signedAt, value];
   const sound = texts.every((text) => typeof text === 'string' && text !== '' && text.length <= 200);
   return sound && Object.keys(rest).length === 0 ? undefined : invalid(sentence).problem;
-}
-
-export function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function invalid(message: string): { problem: Problem } {

@@ -1,3 +1,4 @@
+import { isJson } from '../base/is-json.ts';
 import type { FindMore } from './find-sensitive.ts';
 import { redactText } from './find-sensitive.ts';
 import { placeholderOf } from './kinds.ts';
@@ -45,13 +46,4 @@ function redacted(text: string, names: readonly string[], kinds: readonly string
   const named = namedKind(names.findLast((name) => name !== '') ?? '', text);
   if (named !== undefined && kinds.includes(named)) return placeholderOf(named);
   return redactText(text, kinds, findMore);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

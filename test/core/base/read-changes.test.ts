@@ -27,7 +27,7 @@ test('changes are taken as they are, without further members', () => {
 const row = (before: unknown, after: unknown): object => ({ ...table, rows: [{ before, after }] });
 test.each<[unknown, string]>([
   [undefined, 'expected a list of changes, not nothing'],
-  [null, 'expected a list of changes, not nothing'],
+  [null, 'expected a list of changes, not null'],
   ['two', 'expected a list of changes, not a string'],
   [text, 'expected a list of changes, not an object'],
   [[text, 7], 'changes[1]: expected an object, not a number'],
@@ -41,7 +41,7 @@ test.each<[unknown, string]>([
   [[{ ...table, columns: [] }], 'changes[0].columns: expected a list of texts'],
   [[{ ...table, columns: ['a', 1] }], 'changes[0].columns: expected a list of texts'],
   [[{ ...table, rows: {} }], 'changes[0].rows: expected a list'],
-  [[{ ...table, rows: [null] }], 'changes[0].rows[0]: expected an object, not nothing'],
+  [[{ ...table, rows: [null] }], 'changes[0].rows[0]: expected an object, not null'],
   [[row([1], null)], 'changes[0].rows[0].before: expected null or 2 values, one for each column'],
   [[row(null, 'ab')], 'changes[0].rows[0].after: expected null or 2 values, one for each column'],
   [[row(undefined, [1, 2])], 'changes[0].rows[0].before: expected null or 2 values, one for each column'],

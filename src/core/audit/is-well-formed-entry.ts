@@ -5,7 +5,7 @@ import { viewedProblem } from '../messages/viewed.ts';
 const texts = ['callId', 'requestId', 'toolName', 'agent', 'outcome', 'layer', 'reviewerId', 'identity'] as const;
 
 /** True if the members of an entry have the types that the gate gives them. */
-export function isSoundEntry(entry: JournalEntry): boolean {
+export function isWellFormedEntry(entry: JournalEntry): boolean {
   const { seq, kind, at, rule, viewed } = entry;
   return (
     Number.isSafeInteger(seq) &&
