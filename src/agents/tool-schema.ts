@@ -3,6 +3,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { z } from 'zod';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
+import { parseJson } from '../core/base/parse-json.ts';
 
 /**
  * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a Standard
@@ -39,7 +40,7 @@ export function jsonSchemaOf(place: string, schema: unknown): JsonObject {
       `${place}: ${why}: a tool receives exactly the arguments that were approved, as JSON, so its schema takes and gives plain JSON`,
     );
   }
-  if ('type' in json && json.type === 'object') return JSON.parse(JSON.stringify(json)) as JsonObject;
+  if ('type' in json && json.type === 'object') return parseJson(JSON.stringify(json)) as JsonObject;
   throw new DefinitionError(`${place}: expected the schema of an object, such as z.object({ path: z.string() })`);
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { Tool } from './definitions.ts';
 import { describeIssues } from './describe-issues.ts';
+import { parseJson } from '../core/base/parse-json.ts';
 
 /** `problem` names a place and what was expected there, in at most 1,000 characters. */
 export type ValidatedArguments = { args: JsonObject } | { problem: string };
@@ -31,7 +32,7 @@ async function parse({ input }: Tool, args: JsonObject): Promise<ValidatedArgume
   if (parsed.issues !== undefined) return { problem: bounded(describeIssues('arguments', parsed.issues)) };
   // Only JSON reaches the run. An undefined or a Date from a default must become JSON before hashing; otherwise the
   // approved arguments would differ from those that the tool receives.
-  return { args: JSON.parse(JSON.stringify(parsed.value)) as JsonObject };
+  return { args: parseJson(JSON.stringify(parsed.value)) as JsonObject };
 }
 
 function bounded(text: string): string {

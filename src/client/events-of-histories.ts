@@ -1,4 +1,4 @@
-import { type Payload, defaultPayloadConverter } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { workflowType } from '../contract.ts';
@@ -9,6 +9,7 @@ import { Undecodable, unreadEncoding } from '../core/base/undecodable.ts';
 import { decodeWith } from './decode-history.ts';
 import { ReadingCodec } from './reading-codec.ts';
 import { HistoryReader } from './read-history-event.ts';
+import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
@@ -65,7 +66,7 @@ function fromPayload<Value>(payload: Payload): Value {
   const { metadata, data } = payload;
   const unread = Buffer.from(metadata?.['encoding'] ?? []).toString() === unreadEncoding;
   try {
-    if (!unread) return defaultPayloadConverter.fromPayload<Value>(payload);
+    if (!unread) return plainPayloadConverter.fromPayload<Value>(payload);
   } catch {
     // Not JSON.
   }

@@ -2,7 +2,6 @@
  * What the histories of a run say about its rulings: config, policies, calls of the model, arguments of activities. Only
  * payloads that the run itself believed are read, by their place; what a starter or a tool wrote elsewhere is not.
  */
-import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { activityNames, messageNames, type Permit, workflowType } from '../contract.ts';
 import type { EvidenceContext } from '../core/audit/evidence.ts';
@@ -20,6 +19,7 @@ import type { Assessment } from '../core/assess/assessment.ts';
 import { eventTimeMs } from './event-time.ts';
 import { isMarkedPermit } from './journal-of.ts';
 import { findCarried } from './find-carried.ts';
+import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type History = temporal.api.history.v1.IHistory;
@@ -207,7 +207,7 @@ function startedOf(execution: History | undefined) {
 function decoded(payload: Payload | null | undefined): unknown {
   if (payload == null) return undefined;
   try {
-    return defaultPayloadConverter.fromPayload(payload);
+    return plainPayloadConverter.fromPayload(payload);
   } catch {
     return undefined;
   }

@@ -1,10 +1,10 @@
-import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../contract.ts';
 import type { Projection } from '../core/ledger/journal.ts';
 import { orderedEntries, projectJournal } from '../core/ledger/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { permitIn } from '../core/base/permit-metadata.ts';
+import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -128,7 +128,7 @@ function listIn(value: unknown): unknown[] | undefined {
 /** A payload that cannot be read carries no entries of ours. */
 export function decoded(payload: Payload): unknown {
   try {
-    return defaultPayloadConverter.fromPayload(payload);
+    return plainPayloadConverter.fromPayload(payload);
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import { readingRemedy } from '../connection/server-error.ts';
 import type { Session } from './connect.ts';
 import { readPayload } from './read-payload.ts';
+import { parseJson } from '../core/base/parse-json.ts';
 
 /** Memo: the digest of what a caller's key has started. */
 export const startMemoName = 'approvalStart';
@@ -30,7 +31,7 @@ export function keyedStart(
   const isSound = typeof idempotencyKey === 'string' && idempotencyKey !== '' && idempotencyKey.length <= longestKey;
   if (!isSound) throw refused(`an idempotencyKey is a text of 1 to ${longestKey} characters`);
   // Undefined members are not sent, so they are no difference.
-  const sent = JSON.parse(JSON.stringify(input)) as Json;
+  const sent = parseJson(JSON.stringify(input)) as Json;
   return {
     workflowId: `key-${sha256(idempotencyKey).slice(0, 40)}`,
     inputDigest: sha256(canonicalJson([idempotencyKey, sent])),

@@ -1,4 +1,3 @@
-import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { workflowType } from '../contract.ts';
@@ -8,6 +7,7 @@ import { inParallel } from './in-parallel.ts';
 import { listedExecutions } from './listed-executions.ts';
 import { indexedIds } from './memo-rows.ts';
 import { readPage } from './read-executions.ts';
+import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
 
 /** The states of a run that lists know. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
@@ -137,7 +137,7 @@ async function readAgent(
     await decodeHistory(session, events);
     const [input] = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
     if (input === undefined) return undefined;
-    const { agent } = defaultPayloadConverter.fromPayload<{ agent?: unknown } | null>(input) ?? {};
+    const { agent } = plainPayloadConverter.fromPayload<{ agent?: unknown } | null>(input) ?? {};
     return typeof agent === 'string' ? agent.normalize('NFC') : undefined;
   } catch {
     return undefined;

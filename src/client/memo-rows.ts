@@ -1,11 +1,11 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { memoName } from '../contract.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { Session } from './connect.ts';
 import { readPayloads } from './read-payload.ts';
+import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
 
 /** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
@@ -49,7 +49,7 @@ export async function withMemos(session: Session, rows: readonly RawRow[]): Prom
 /** The ids of the open requests in a raw row. No codec encodes search attributes. */
 export function indexedIds({ attributes }: Session, { searchAttributes }: RawRow): string[] {
   const payload = searchAttributes?.indexedFields?.[attributes.ids];
-  const ids: unknown = payload == null ? [] : defaultPayloadConverter.fromPayload(payload);
+  const ids: unknown = payload == null ? [] : plainPayloadConverter.fromPayload(payload);
   return isTexts(ids) ? ids : [];
 }
 

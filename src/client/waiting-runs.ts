@@ -1,7 +1,7 @@
-import { defaultPayloadConverter } from '@temporalio/common';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { type DescribedRun, type WithMemo, indexedIds, withMemos } from './memo-rows.ts';
+import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
 
 /** A run with open requests, as the server's index knows it. */
 export type WaitingRun = WithMemo &
@@ -77,7 +77,7 @@ function queryFor({ attributes }: Session, where: string): string {
 
 function dueOf({ attributes }: Session, { searchAttributes }: Parameters<typeof indexedIds>[1]): number | null {
   const payload = searchAttributes?.indexedFields?.[attributes.due];
-  const due: unknown = payload == null ? null : defaultPayloadConverter.fromPayload(payload);
+  const due: unknown = payload == null ? null : plainPayloadConverter.fromPayload(payload);
   const dueMs = typeof due === 'string' ? Date.parse(due) : NaN;
   return Number.isNaN(dueMs) ? null : dueMs;
 }

@@ -4,6 +4,7 @@ import { inlineLimits } from '../../src/core/base/size-limits.ts';
 import { maxJsonDepth } from '../../src/core/base/read-json.ts';
 import { parseArguments } from '../../src/models/parse-arguments.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
+import { parseJson } from '../../src/core/base/parse-json.ts';
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
@@ -133,7 +134,7 @@ describe('parseArguments', () => {
           Number.isInteger(part) && !Number.isSafeInteger(part) ? 0 : part,
         );
         fc.pre(!text.includes('"__proto__"'));
-        expect(parseArguments(text)).toEqual({ args: JSON.parse(text) });
+        expect(parseArguments(text)).toEqual({ args: parseJson(text) });
       }),
     );
   });

@@ -37,6 +37,12 @@ describe('read alike by all parsers', () => {
     expect(payloadConverter.fromPayload(asMessage(each))).toEqual(value);
   });
 
+  test('a key with an escape, whatever this process has read before', () => {
+    JSON.parse(JSON.stringify({ to: 'bob', 'amoun\\': 1 }));
+    const value = { to: 'bob', amount: 2 };
+    expect(payloadConverter.fromPayload(json('{"to":"bob","amoun\\u0074":2}'))).toEqual(value);
+  });
+
   test.each<[string, Payload]>([
     ['bytes that are not JSON', json('{bad')],
     ['no data', { metadata: { encoding: bytes('json/plain') } }],

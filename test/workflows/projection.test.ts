@@ -249,8 +249,11 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
   visit(source('core/ledger/journal.ts'));
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
     'client/journal-of.ts',
+    'codec/plain-payload-converter.ts',
     'contract.ts',
+    'core/base/parse-json.ts',
     'core/base/permit-metadata.ts',
+    'core/base/strict-json.ts',
     'core/ledger/is-replaced.ts',
     'core/ledger/journal.ts',
   ]);

@@ -15,6 +15,7 @@ import { readSubject, subjectWanted, trialsOf } from './described-call.ts';
 import { UsageError } from './report-error.ts';
 import { writtenMembers } from './written-members.ts';
 import { isObject } from '../../core/base/is-object.ts';
+import { parseJson } from '../../core/base/parse-json.ts';
 
 /** The request that a run would open for a call, and what to warn of. */
 export interface PreviewedCall {
@@ -84,7 +85,7 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
 
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text) as Json;
   } catch {
     throw new UsageError(
       text.trim() === ''

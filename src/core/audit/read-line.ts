@@ -2,6 +2,7 @@ import { strictJsonProblem } from '../base/strict-json.ts';
 import { isObject } from '../base/is-object.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from './merkle.ts';
+import { parseJson } from '../base/parse-json.ts';
 
 /** As deep as the arguments of a call may be, and the line around them. */
 const maxDepth = 210;
@@ -12,7 +13,7 @@ export function readLine(text: string): { line: SealedLine } | { problem: string
   if (strict !== undefined) return { problem: `it is not strict JSON: expected ${strict.expected}` };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return { problem: 'it is not JSON' };
   }

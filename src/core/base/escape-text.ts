@@ -84,7 +84,7 @@ export function escapeUnseen(text: string): string {
 }
 
 /**
- * JSON text of `value` without invisible characters; JSON.parse returns `value` unchanged. `indent` is a number of
+ * JSON text of `value` without invisible characters; `parseJson` returns `value` unchanged. `indent` is a number of
  * spaces; without it the text is one line.
  */
 export function escapeJson(value: Json, indent = 0): string {

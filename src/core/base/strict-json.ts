@@ -83,7 +83,7 @@ const [quote, backslash, comma, minus, zero, nine] = [0x22, 0x5c, 0x2c, 0x2d, 0x
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** The index of the quote that ends the string starting at `start`; beyond the end of the text if there is none. */
-function endOfText(text: string, start: number): { at: number; hasEscapes: boolean } {
+export function endOfText(text: string, start: number): { at: number; hasEscapes: boolean } {
   let hasEscapes = false;
   let at = start + 1;
   for (; at < text.length && text.charCodeAt(at) !== quote; at++) {

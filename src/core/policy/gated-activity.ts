@@ -5,6 +5,7 @@
 import { definitionDigest } from '../base/digest.ts';
 import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from '../base/tool-call.ts';
 import { isObject } from '../base/is-object.ts';
+import { parseJson } from '../base/parse-json.ts';
 
 /** Declares an activity to the gate. Declare it once, in a module that both the workflow and the worker import. */
 export interface GatedActivity {
@@ -170,7 +171,7 @@ function plainJson(value: unknown): { json: Json | undefined } | { problem: stri
   if (value instanceof Uint8Array) return { problem: 'is bytes, which reviewers cannot read: pass text' };
   try {
     const text = JSON.stringify(value);
-    return text === undefined ? { problem: 'is not JSON' } : { json: JSON.parse(text) as Json };
+    return text === undefined ? { problem: 'is not JSON' } : { json: parseJson(text) as Json };
   } catch (error) {
     return { problem: `is not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }

@@ -1,3 +1,5 @@
+import { parseJson } from '../../core/base/parse-json.ts';
+
 /** How a stream stands. `lost`: it is opened again by itself. */
 export type StreamState = 'connecting' | 'live' | 'lost';
 
@@ -49,7 +51,7 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
     for (const [name, handle] of Object.entries(on)) {
       opened.addEventListener(name, (event) => {
         heard();
-        handle(JSON.parse(event.data) as unknown, event.lastEventId);
+        handle(parseJson(event.data), event.lastEventId);
       });
     }
   }

@@ -1,5 +1,6 @@
 import type { Problem, ProblemCode } from '../../core/base/problem.ts';
 import { noteServerTime } from './server-clock.ts';
+import { parseJson } from '../../core/base/parse-json.ts';
 
 /** A refusal of the gateway, or `server_unreachable` if it did not answer. */
 export class ApiProblem extends Error implements Problem {
@@ -55,7 +56,7 @@ async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
   );
   noteServerTime(response.headers.get('date'));
   const text = await response.text();
-  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
+  if (response.ok) return (text === '' ? undefined : parseJson(text)) as T;
   const body = readBody(text);
   const code = (body['code'] ?? 'internal') as ProblemCode;
   if (code === 'unauthenticated') signedOut(typeof body['loginUrl'] === 'string' ? body['loginUrl'] : undefined);
@@ -65,7 +66,7 @@ async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
 
 function readBody(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};

@@ -1,4 +1,5 @@
 import { modes, type Mode } from '../../core/policy/modes.ts';
+import { parseJson } from '../../core/base/parse-json.ts';
 
 /** The fields of the form that starts a run, as they are typed. */
 export interface StartFields {
@@ -41,7 +42,7 @@ export function isMode(text: string): text is Mode {
 function policyOf(text: string): object | string | undefined {
   if (text.trim() === '') return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
     return 'A policy is a JSON object.';
   } catch (error) {

@@ -4,20 +4,21 @@
  * task for ever (I5a). Decoding is part of determinism: `test/workflows/payload-converter.test.ts` pins it.
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
-import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
 import { jsonPlace } from '../../core/base/json-place.ts';
 import { Permitted, permitMetadata } from '../../core/base/permit-metadata.ts';
 import { strictJsonProblem } from '../../core/base/strict-json.ts';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../../core/base/undecodable.ts';
+import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { isExcess, isStrict, maxSignalBytes } from './strict-payloads.ts';
 
 class BrandingPayloadConverter implements PayloadConverter {
   toPayload(value: unknown): Payload {
     if (isUndecodable(value)) throw unwritable('a value that could not be decoded cannot be sent on');
     try {
-      if (!(value instanceof Permitted)) return defaultPayloadConverter.toPayload(value);
-      const payload = defaultPayloadConverter.toPayload(value.value);
+      if (!(value instanceof Permitted)) return plainPayloadConverter.toPayload(value);
+      const payload = plainPayloadConverter.toPayload(value.value);
       return { ...payload, metadata: { ...payload.metadata, ...permitMetadata(value.permit) } };
     } catch (error) {
       // A plain error in workflow code would make the task retry for ever (I5d).
@@ -39,7 +40,7 @@ class BrandingPayloadConverter implements PayloadConverter {
     const ambiguous = isStrict(payload) && hasEncoding(payload, 'json/plain') ? ambiguityOf(data) : undefined;
     if (ambiguous !== undefined) return ambiguous as T;
     try {
-      return defaultPayloadConverter.fromPayload<T>(payload);
+      return plainPayloadConverter.fromPayload<T>(payload);
     } catch {
       return new Undecodable(data.length, 'not JSON in an encoding known here') as T;
     }

@@ -8,6 +8,7 @@ import { verifyEvidence } from '../../../src/core/audit/verify-evidence.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { claimedBy, requestIdOf } from '../../support/record-request.ts';
 import { RecordedRulings } from '../../support/recorded-rulings.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 function recorded(): { entries: JournalEntry[]; evidence: RunEvidence } {
   const rules = [{ pattern: 'pay', when: 'args.amount > 10', action: 'deny' as const }];
@@ -34,9 +35,9 @@ test('evidence goes through the lines of a file', () => {
     missing: [{ seq: 9, why: 'gone' }],
     start: emptyStanding(2),
   };
-  const parts = JSON.parse(text(evidenceParts(whole))) as ReturnType<typeof evidenceParts>;
+  const parts = parseJson(text(evidenceParts(whole))) as ReturnType<typeof evidenceParts>;
   const read = evidenceOfParts(parts);
-  expect(read).toEqual({ evidence: JSON.parse(text(whole)) as unknown });
+  expect(read).toEqual({ evidence: parseJson(text(whole)) });
   if ('problem' in read) throw new Error(read.problem);
   expect(verifyEvidence(entries, read.evidence)).toEqual({ agreed: [1, 4, 5], differing: [], notReRuled: [] });
 });
@@ -97,7 +98,7 @@ test('a run of an export: findings, and the count of what agrees and what was no
   });
   Object.assign(lines[4]!.entry, { severity: 'low' });
   expect(ruleRunAgain({ entries: lines, evidence: evidenceParts(evidence) })).toMatchObject({
-    findings: [{ seq: 5, message: expect.stringContaining("the journal says 'low'") as unknown }],
+    findings: [{ seq: 5, message: expect.stringContaining("the journal says 'low'") }],
     agreed: 2,
     notMade: [],
   });
@@ -108,7 +109,7 @@ test('no damage to a file makes the verification throw, and each ruling is count
   const damage = fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), by: fc.jsonValue({ maxDepth: 2 }) });
   fc.assert(
     fc.property(fc.array(damage, { minLength: 1, maxLength: 4 }), (damages) => {
-      const { entries, evidence } = JSON.parse(whole) as ReturnType<typeof recorded>;
+      const { entries, evidence } = parseJson(whole) as ReturnType<typeof recorded>;
       for (const { at, by } of damages)
         replaceOne([entries, evidence.policies, evidence.calls, evidence.contexts], at, by);
       const sound = entries.filter(

@@ -7,6 +7,7 @@ import {
   maxCanonicalDepth,
 } from '../../../src/core/base/canonical-json.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 const nested = (depth: number): Json => {
   let value: Json = 0;
@@ -21,7 +22,7 @@ describe('canonicalJson', () => {
     ['writes numbers as ECMAScript', [1e21, 1e-7, -0, 100, 0.1, 4.5], '[1e+21,1e-7,0,100,0.1,4.5]'],
     ['escapes only what JSON demands', '€$\u000f\nA\'B"\\/\u2028', '"€$\\u000f\\nA\'B\\"\\\\/\u2028"'],
     ['leaves Unicode forms alone', ['\u00e9', 'e\u0301'], '["\u00e9","e\u0301"]'],
-    ['keeps a member called __proto__', JSON.parse('{"__proto__":{"a":1}}') as Json, '{"__proto__":{"a":1}}'],
+    ['keeps a member called __proto__', parseJson('{"__proto__":{"a":1}}') as Json, '{"__proto__":{"a":1}}'],
   ])('%s', (_, value, text) => expect(canonicalJson(value)).toBe(text));
 
   test('omits a member that is undefined, as JSON does', () => {
@@ -33,8 +34,8 @@ describe('canonicalJson', () => {
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         fc.pre(canonicalJsonProblem(value) === undefined);
         const text = canonicalJson(value as Json);
-        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
-        expect(canonicalJson(reversed(JSON.parse(text) as Json))).toBe(text);
+        expect(parseJson(text)).toEqual(parseJson(JSON.stringify(value)));
+        expect(canonicalJson(reversed(parseJson(text) as Json))).toBe(text);
       }),
     );
   });
@@ -63,7 +64,7 @@ describe('values without canonical JSON', () => {
   });
 
   test('the deepest allowed value is written', () => {
-    expect(JSON.parse(canonicalJson(nested(maxCanonicalDepth)))).toEqual(nested(maxCanonicalDepth));
+    expect(parseJson(canonicalJson(nested(maxCanonicalDepth)))).toEqual(nested(maxCanonicalDepth));
   });
 });
 

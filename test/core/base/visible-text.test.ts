@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { fromVisible, visibleJson, visibleText } from '../../../src/core/base/visible-text.ts';
 import { escapeUnseen } from '../../../src/core/base/escape-text.ts';
 import { hostileText } from '../card/hostile-text.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 const anyText = fc.oneof(hostileText, fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
 
@@ -71,7 +72,7 @@ describe('visibleJson', () => {
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), anyText, (value, text) => {
         const json = JSON.stringify([value, text]);
         const shown = visibleJson(json);
-        expect(JSON.parse(shown)).toEqual(JSON.parse(json));
+        expect(parseJson(shown)).toEqual(parseJson(json));
         expect(escapeUnseen(shown)).toBe(shown);
       }),
     );

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { type AskedAlways, narrowestScope, scopeCovers, scopeSteps } from '../../../src/core/ledger/narrowest-scope.ts';
 import { parseDecision, type RequestedScope } from '../../../src/core/messages/decision.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 const asked = (args: JsonObject, terms: AskedAlways['terms'] = { widest: 'tool' }): AskedAlways => ({
   tool: 'pay',
@@ -38,7 +39,7 @@ describe('the narrowest scope', () => {
   test('it covers its call and no other, and a decision may hold it', () => {
     const args = fc.dictionary(
       fc.string({ minLength: 1, maxLength: 5 }),
-      fc.jsonValue({ maxDepth: 1 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonObject[string]),
+      fc.jsonValue({ maxDepth: 1 }).map((value) => parseJson(JSON.stringify(value)) as JsonObject[string]),
       { maxKeys: 4, noNullPrototype: true },
     );
     fc.assert(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseDecision, sameDecision } from '../../../src/core/messages/decision.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 const requestId = '0123456789abcdef'.repeat(2);
 const digest = '0123456789abcdef'.repeat(4);
@@ -196,7 +197,7 @@ describe('for any value', () => {
           expect(parsed.problem.message).toMatch(/^[^\n]{10,200}$/s);
           return;
         }
-        expect(parsed.decision).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(parsed.decision).toEqual(parseJson(JSON.stringify(value)));
         expect(typeof parsed.decision.approved).toBe('boolean');
         expect(parsed.decision.requestId).toMatch(/^[0-9a-f]{32}$/);
       }),

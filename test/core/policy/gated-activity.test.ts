@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { canonicalJson } from '../../../src/core/base/canonical-json.ts';
 import { gatedArguments, gatedDefinition, gatedValues } from '../../../src/core/policy/gated-activity.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 const named = { name: 'refund', argumentNames: ['orderId', 'amount'] };
 const unnamed = { name: 'refund' };
@@ -59,7 +60,7 @@ test('the shown arguments convert back to the same list', () => {
     fc.property(lists, (given) => {
       const read = gatedArguments(unnamed, given);
       if (!('args' in read)) throw new Error(read.problem);
-      expect(gatedValues(unnamed, read.args)).toEqual({ values: JSON.parse(JSON.stringify(given)) });
+      expect(gatedValues(unnamed, read.args)).toEqual({ values: parseJson(JSON.stringify(given)) });
     }),
   );
 });

@@ -1,6 +1,7 @@
 import { problemOf } from '../problem-response.ts';
 import type { SeenItems } from './seen-run.ts';
 import type { AskedRequest, ChatStep } from './chat-step.ts';
+import { parseJson } from '../../../core/base/parse-json.ts';
 
 /** A chunk of the UI message stream of the AI SDK. */
 export type UiChunk = { type: string } & Record<string, unknown>;
@@ -127,7 +128,7 @@ function endText({ status, output, failure }: ChatStep & { type: 'ended' }): str
 
 function jsonOrText(content: string): unknown {
   try {
-    return JSON.parse(content) as unknown;
+    return parseJson(content);
   } catch {
     return content;
   }
