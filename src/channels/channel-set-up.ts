@@ -17,7 +17,7 @@ export interface QuietHours {
   to: string;
   /** Such as `Europe/Berlin`. */
   timeZone: string;
-  /** Requests of a higher severity are carried all the same. Default: none. */
+  /** Requests of a higher severity are carried all the same. Default `high`: only critical ones are. */
   above?: Severity;
 }
 

@@ -16,7 +16,8 @@ export interface Channel {
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
   /**
    * True for a request that `resolve` answers without asking anybody: it is answered at once, also in quiet hours, and
-   * `notify` and `settled` are not called for it. Default: false for all. An error counts as false.
+   * `notify` and `settled` are not called for it. If that answer settles nothing, `notify` is called and `resolve` once
+   * more, with `refused`. Default: false for all. An error counts as false.
    */
   isAutomatic?(request: ChannelRequest): boolean;
   /**
@@ -71,6 +72,8 @@ export interface NotifyContext {
   key: string;
   /** 1, or more: an earlier attempt failed, or its worker was lost, perhaps after it had sent the message. */
   attempt: number;
+  /** True: an error of this attempt is noted, and no other follows. */
+  isLastAttempt?: boolean;
   /** The requests of this call, the first one included. More than one for channels with `batch` only. */
   requests: readonly ChannelRequest[];
   /** What `notify` returned for this request before. */
@@ -85,14 +88,19 @@ export interface ResolveContext {
   attempt: number;
   /** What `notify` returned for the request. */
   sent?: Json;
-  /** Why the run refused the channel's last answer, which is digested here, for channels with `retries`. */
-  refused?: { code: string; message: string; digest: string };
+  /**
+   * Why the run refused the channel's last answer, which is digested here, for channels with `retries`. `code` is absent if
+   * that answer counted, and the request needs others too.
+   */
+  refused?: { code?: string; message: string; digest: string };
 }
 
 /** What `settled` gets beside the request and how it was settled. */
 export interface SettledContext {
   key: string;
   attempt: number;
+  /** True: an error of this attempt is noted, and no other follows. */
+  isLastAttempt?: boolean;
   /** What `notify` returned for the request. */
   sent?: Json;
   /** The requests of the same message, as they are now, this one included. */

@@ -15,8 +15,9 @@ export interface ConditionalOptions extends ReasonOptions {
 }
 
 /**
- * A channel that approves calls below a severity at once and tells nobody, and leaves all others to another channel. Throws
- * a `DefinitionError` for an unknown severity.
+ * A channel that approves calls below a severity at once and tells nobody, and leaves all others to another channel; those
+ * too that its approval does not settle, because a rule needs certain people or several. Throws a `DefinitionError` for an
+ * unknown severity.
  *
  * @example
  * ```ts
@@ -44,7 +45,8 @@ export function conditional({ below, otherwise, reason = defaultReason(below) }:
     isAutomatic: isBelow,
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      if (isBelow(request)) return answerTo(request, true, reason);
+      // An answer that settled nothing: the rule needs certain people, or several.
+      if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
       // Somebody else answers: the request stays open.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },

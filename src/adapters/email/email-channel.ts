@@ -70,7 +70,7 @@ export function emailChannel(options: EmailOptions): Channel {
   /** Sends to each recipient what `contentFor` gives. Returns the marks of those whom it reached. */
   async function sendAll(
     recipients: readonly Recipient[],
-    { key, sent, signal }: Pick<NotifyContext, 'key' | 'sent' | 'signal'>,
+    { key, sent, signal, isLastAttempt }: Pick<NotifyContext, 'key' | 'sent' | 'signal' | 'isLastAttempt'>,
     contentFor: (recipient: Recipient, isReply: boolean) => Promise<MailContent>,
   ): Promise<{ reached: string[]; refused: number }> {
     const thread = readThread(sent);
@@ -97,12 +97,16 @@ export function emailChannel(options: EmailOptions): Channel {
     }
     // Refused for now, such as by greylisting, or nobody was reached: another attempt is worth it.
     const refusal = refusals.find(({ forGood }) => !forGood) ?? (reached.length === 0 ? refusals[0] : undefined);
-    if (refusal !== undefined) throw refusal;
+    // Those who were reached hear how the request is settled, whoever else was not.
+    const isEnough = isLastAttempt === true && reached.length > 0;
+    if (refusal !== undefined && !isEnough) throw refusal;
     return { reached, refused: refusals.length };
   }
 
   function isShown({ assessment }: ChannelRequest): boolean {
-    return severityRank(assessment.severity) <= severityRank(highestSeverity);
+    const rank = severityRank(assessment.severity);
+    // Fail closed: a severity that this version does not know is above all.
+    return rank >= 0 && rank <= severityRank(highestSeverity);
   }
 
   return {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { isIPv4 } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
 import { ProblemError } from '../../core/base/problem.ts';
 import { addressFilter } from '../../channels/outgoing/address-filter.ts';
@@ -86,7 +87,8 @@ function webUrl(text: string, member: string): URL {
 }
 
 function isThisMachine(url: URL): boolean {
-  return /^(?:127\.|::1$)/.test(hostOf(url));
+  const host = hostOf(url);
+  return host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 function checkHeader(name: string, value: string): void {

@@ -51,13 +51,16 @@ const heartbeatMs = 1_000;
 export function createChannelCalls(set: ChannelSet | undefined, session: () => Session): ChannelCalls {
   return {
     notify: ({ step, key, ...call }) =>
-      calling(call, async (channel, found, { signal, attempt }) => {
+      calling(call, async (channel, found, { signal, attempt, isLastAttempt }) => {
         const requests = found.filter(({ settled }) => settled === undefined);
         const [request] = requests;
         if (request === undefined) return {};
+        const shown = stepOf(step, request);
+        if (shown === undefined) return {};
         const { sent } = call;
         const records = recordsOf(session());
-        return sentOf(await channel.notify?.(request, { step, key, attempt, requests, sent, records, signal }), sent);
+        const context = { step: shown, key, attempt, isLastAttempt, requests, sent, records, signal };
+        return sentOf(await channel.notify?.(request, context), sent);
       }),
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { signal, attempt }) => {
@@ -68,15 +71,13 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
         return checkAnswer(await Promise.race([channel.resolve(request, signal, context), aborted(signal)]));
       }),
     settled: ({ key, ...call }) =>
-      calling(call, async (channel, requests, { signal, attempt }) => {
+      calling(call, async (channel, requests, { signal, attempt, isLastAttempt }) => {
         const { sent } = call;
         const request = requests.find(({ requestId }) => requestId === call.requestIds[0]);
         if (request?.settled === undefined) return {};
         const records = recordsOf(session());
-        return sentOf(
-          await channel.settled?.(request, request.settled, { key, attempt, sent, requests, records, signal }),
-          sent,
-        );
+        const context = { key, attempt, isLastAttempt, sent, requests, records, signal };
+        return sentOf(await channel.settled?.(request, request.settled, context), sent);
       }),
   };
 
@@ -85,24 +86,49 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
     act: (
       channel: Channel,
       requests: ChannelRequest[],
-      call: { signal: AbortSignal; attempt: number },
+      call: { signal: AbortSignal; attempt: number; isLastAttempt: boolean },
     ) => Promise<Result>,
   ): Promise<Result> {
     const context = Context.current();
     const channel = set?.channels.get(name);
-    if (channel === undefined) throw new Error(`this worker has no channel '${name}'`);
+    if (channel === undefined) throw notCalled(`this worker has no channel '${name}'`);
     context.heartbeat();
     const beats = setInterval(() => context.heartbeat(), heartbeatMs);
     try {
-      const found = await Promise.all(requestIds.map((id) => requestOfRun(session(), workflowId, id)));
-      const requests = found.filter((request) => request !== undefined);
-      return await act(channel, requests, { signal: context.cancellationSignal, attempt: context.info.attempt });
+      const requests = await readRequests(workflowId, requestIds);
+      const { attempt, retryPolicy } = context.info;
+      const isLastAttempt = attempt === retryPolicy?.maximumAttempts;
+      return await act(channel, requests, { signal: context.cancellationSignal, attempt, isLastAttempt });
     } catch (error) {
       throw context.cancellationSignal.aborted ? interrupted(context, error) : failureOf(error);
     } finally {
       clearInterval(beats);
     }
   }
+
+  async function readRequests(workflowId: string, requestIds: readonly string[]): Promise<ChannelRequest[]> {
+    try {
+      const found = await Promise.all(requestIds.map((id) => requestOfRun(session(), workflowId, id)));
+      return found.filter((request) => request !== undefined);
+    } catch (error) {
+      throw notCalled(error instanceof Error ? error.message.slice(0, 2_000) : 'the run does not answer');
+    }
+  }
+}
+
+/**
+ * The step as the run knows it: whom a signal names without the run having asked them is left out. Undefined if nobody is
+ * left.
+ */
+function stepOf(step: ChannelStep, { reviewers }: ChannelRequest): ChannelStep | undefined {
+  if (step.kind !== 'escalated') return { kind: step.kind };
+  const to = (step.to ?? []).filter((name) => reviewers.includes(name));
+  return to.length === 0 ? undefined : { kind: step.kind, to };
+}
+
+/** The channel was not called, so it has not failed: another attempt, perhaps by another worker, may call it. */
+function notCalled(message: string): ApplicationFailure {
+  return ApplicationFailure.retryable(message, 'NotCalled');
 }
 
 function sentOf(result: Json | void, before: Json | undefined): Sent {

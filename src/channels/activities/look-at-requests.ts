@@ -18,6 +18,8 @@ export interface LookedChannel {
   notifies: boolean;
   resolves: boolean;
   settles: boolean;
+  /** True: it answers without asking anybody, so nobody is told unless its answer settles nothing. */
+  isAutomatic: boolean;
   batch: boolean;
   retries: boolean;
   /** How long a notification waits for others of the run, and for the end of quiet hours, in milliseconds. */
@@ -30,6 +32,9 @@ export interface LookedRequest {
   state: 'open' | 'settled' | 'gone';
   /** Milliseconds since 1970; null: none. */
   deadlineMs?: number | null;
+  /** The names of its channels, as the run says. */
+  names: string[];
+  /** Those of them that this worker has. */
   channels: LookedChannel[];
 }
 
@@ -45,14 +50,15 @@ export function createLookAtRequests(set: ChannelSet | undefined, session: () =>
   return ({ workflowId, requestIds }) =>
     inParallel(requestIds, readsAtOnce, async (requestId): Promise<LookedRequest> => {
       const details = await requestOfRun(session(), workflowId, requestId);
-      if (details === undefined) return { requestId, state: 'gone', channels: [] };
+      if (details === undefined) return { requestId, state: 'gone', names: [], channels: [] };
       const { deadline, settled, channels = [], assessment } = details;
-      if (settled !== undefined) return { requestId, state: 'settled', channels: [] };
+      if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
       const delayMs = quietForNowMs(set, assessment.severity);
       return {
         requestId,
         state: 'open',
         deadlineMs: deadline === null ? null : Date.parse(deadline),
+        names: channels,
         channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
       };
     });
@@ -93,13 +99,13 @@ function looked(set: ChannelSet | undefined, name: string, request: ApprovalDeta
   const channel = set?.channels.get(name);
   if (set === undefined || channel === undefined) return [];
   const batch = channel.batch === true;
-  const tells = !isAutomatic(channel, request);
   return [
     {
       name,
-      notifies: tells && channel.notify !== undefined,
+      notifies: channel.notify !== undefined,
       resolves: channel.resolve !== undefined,
-      settles: tells && channel.settled !== undefined,
+      settles: channel.settled !== undefined,
+      isAutomatic: isAutomatic(channel, request),
       batch,
       retries: channel.retries === true,
       delayMs: Math.max(quietMs, batch ? set.batchMs : 0),

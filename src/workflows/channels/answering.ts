@@ -5,6 +5,7 @@ import {
   condition,
   isCancellation,
   proxyActivities,
+  sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { ChannelCalls, ResolveCall } from '../../channels/activities/call-channel.ts';
@@ -13,8 +14,10 @@ import type { LookedChannel } from '../../channels/activities/look-at-requests.t
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
+import { isTransient } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { type Messages, reasonOf } from './messages.ts';
+import type { Tracked } from './tracked.ts';
 
 const { [activityNames.channelDecide]: decide } = proxyActivities<{ [activityNames.channelDecide]: DecideForChannel }>({
   startToCloseTimeout: '60s',
@@ -22,41 +25,36 @@ const { [activityNames.channelDecide]: decide } = proxyActivities<{ [activityNam
 });
 
 /** A channel that is to answer a request. */
-export interface Question {
-  requestId: string;
+interface Question {
+  request: Tracked;
   channel: LookedChannel;
-  /** True: the request has no other channel. */
-  isAlone: boolean;
-  deadlineMs: number | null;
 }
 
-/** After these codes no other answer can count. */
-const final: readonly (string | undefined)[] = [
-  'already_settled',
-  'expired',
-  'run_closed',
-  'run_not_found',
-  'unknown_request',
-];
+type Refused = ResolveCall['refused'];
+
+/** After these codes no other answer can count, unless the run says that the request is open. */
+const final: readonly (string | undefined)[] = ['expired', 'run_closed', 'run_not_found', 'unknown_request'];
 const mostAnswers = 50;
 const afterDeadlineMs = 5_000;
 /** For a request without a deadline. */
 const longestMs = 366 * 86_400_000;
+/** Between two attempts that are no fault of the channel. */
+const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 
 /** The channels that answer. Each answer goes to the run as a decision; what counts is the run's business. */
 export class Answering {
   readonly #workflowId: string;
   readonly #messages: Messages;
-  /** Called when a request turns out to be settled. */
-  readonly #onSettled: (requestId: string) => void;
-  readonly #scopes = new Map<string, CancellationScope[]>();
+  /** Called when a request turns out to be settled, or when its time is over. */
+  readonly #lookAt: (requestId: string) => void;
+  readonly #scopes = new Map<string, CancellationScope>();
   readonly #failures: { requestId: string; text: string }[] = [];
   #running = 0;
 
-  constructor(workflowId: string, messages: Messages, onSettled: (requestId: string) => void) {
+  constructor(workflowId: string, messages: Messages, lookAt: (requestId: string) => void) {
     this.#workflowId = workflowId;
     this.#messages = messages;
-    this.#onSettled = onSettled;
+    this.#lookAt = lookAt;
   }
 
   get isIdle(): boolean {
@@ -67,64 +65,83 @@ export class Answering {
     return this.#failures.filter((each) => each.requestId === requestId).map(({ text }) => text);
   }
 
-  begin(question: Question): void {
+  /** Asks a channel, unless it was asked already or the time for answers is over. */
+  begin(request: Tracked, channel: LookedChannel): void {
+    const { requestId, begun } = request;
+    if (begun.includes(channel.name) || leftMs(request) <= 0) return;
+    begun.push(channel.name);
     const scope = new CancellationScope();
-    const { requestId } = question;
-    this.#scopes.set(requestId, [...(this.#scopes.get(requestId) ?? []), scope]);
+    this.#scopes.set(keyOf(requestId, channel.name), scope);
     this.#running += 1;
     void scope
-      .run(() => this.#answer(question))
+      .run(() => this.#answer({ request, channel }))
       .catch((error: unknown) => {
-        if (!isCancellation(error)) this.#note(requestId, `${question.channel.name}: ${reasonOf(error)}`);
+        if (!isCancellation(error)) this.#note(requestId, `${channel.name}: ${reasonOf(error)}`);
       })
       .then(() => {
         this.#running -= 1;
       });
   }
 
-  /** The request is settled: nobody needs to answer it any more. */
-  stop(requestId: string): void {
-    for (const scope of this.#scopes.get(requestId) ?? []) scope.cancel();
-    this.#scopes.delete(requestId);
-  }
-
-  async #answer(question: Question): Promise<void> {
-    const { requestId, channel, isAlone } = question;
-    let refused: ResolveCall['refused'];
-    // What `notify` returns finds the message that is answered.
-    await condition(() => this.#messages.isTold(requestId, channel.name));
-    for (let count = 1; count <= mostAnswers; count += 1) {
-      const answer = await this.#resolve(question, refused);
-      if (answer === 'interrupted') continue;
-      if (answer === undefined) return;
-      const receipt = await this.#decide(question, answer, `${count}`);
-      // The run announces what this settles.
-      if (receipt.accepted) return;
-      if (final.includes(receipt.code)) return this.#onSettled(requestId);
-      const { code = 'internal', message } = receipt;
-      this.#note(requestId, `${channel.name}: ${code}: ${message}`);
-      if (!channel.retries) {
-        if (isAlone) await this.#deny(question, code);
-        return;
-      }
-      refused = { code, message, digest: jsonDigest(answer as unknown as Json) };
+  /** Nobody needs the answers of these channels any more. */
+  stop({ requestId }: Tracked, channels: readonly string[]): void {
+    for (const channel of channels) {
+      const key = keyOf(requestId, channel);
+      this.#scopes.get(key)?.cancel();
+      this.#scopes.delete(key);
     }
   }
 
-  /** Undefined if the channel gives no answer. `interrupted`: its worker is gone, so another one asks again. */
-  async #resolve(
-    question: Question,
-    refused: ResolveCall['refused'],
-  ): Promise<ChannelAnswer | 'interrupted' | undefined> {
-    const { requestId, channel, isAlone, deadlineMs } = question;
+  async #answer(question: Question): Promise<void> {
+    const { request, channel } = question;
+    const { requestId } = request;
+    let refused: Refused;
+    let waitMs = firstWaitMs;
+    // What `notify` returns finds the message that is answered.
+    await condition(() => this.#messages.isTold(requestId, channel.name));
+    while (request.answers < mostAnswers) {
+      const answer = await this.#resolve(question, refused);
+      if (answer === undefined) return;
+      if (answer === 'again') {
+        await sleep(waitMs);
+        waitMs = Math.min(2 * waitMs, longestWaitMs);
+        continue;
+      }
+      waitMs = firstWaitMs;
+      const receipt = await this.#send(question, answer);
+      // The run announces what this settles.
+      if (receipt.accepted && receipt.outcome !== undefined) return;
+      const { code, message } = receipt;
+      if (final.includes(code) || receipt.outcome !== undefined) return this.#lookAgain(question);
+      if (!receipt.accepted) this.#note(requestId, `${channel.name}: ${code ?? 'internal'}: ${message}`);
+      if (channel.isAutomatic && refused === undefined) await this.#askPeople(question);
+      else if (!channel.retries) {
+        if (!receipt.accepted) await this.#denyAlone(question, code ?? 'internal');
+        return;
+      }
+      refused = { ...(code !== undefined && { code }), message, digest: jsonDigest(answer as unknown as Json) };
+    }
+  }
+
+  /** An automatic answer settled nothing, so the channel asks people after all. */
+  async #askPeople({ request: { requestId }, channel }: Question): Promise<void> {
+    if (!channel.notifies) return;
+    this.#messages.ask(requestId, channel);
+    this.#messages.send();
+    await condition(() => this.#messages.isTold(requestId, channel.name));
+  }
+
+  /** Undefined if the channel gives no answer. `again`: it was not asked, or its worker is gone. */
+  async #resolve({ request, channel }: Question, refused: Refused): Promise<ChannelAnswer | 'again' | undefined> {
+    const { requestId } = request;
     const { name, retries } = channel;
     const sent = this.#messages.sentOf(requestId, name);
-    const leftMs = deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - Date.now();
-    if (leftMs <= 0) return undefined;
+    const timeoutMs = leftMs(request);
+    if (timeoutMs <= 0) return this.#lookAgain({ request, channel });
     const { [activityNames.channelResolve]: resolve } = proxyActivities<{
       [activityNames.channelResolve]: ChannelCalls['resolve'];
     }>({
-      scheduleToCloseTimeout: leftMs,
+      scheduleToCloseTimeout: timeoutMs,
       heartbeatTimeout: '30s',
       retry: retries ? { maximumInterval: '30s' } : { maximumAttempts: 1 },
       summary: `${name} answers`,
@@ -134,15 +151,25 @@ export class Answering {
     } catch (error) {
       if (isCancellation(error)) return undefined;
       const cause = error instanceof ActivityFailure ? error.cause : undefined;
-      if (isInterrupted(cause)) return 'interrupted';
-      this.#note(requestId, `${name}: ${reasonOf(error)}`);
+      if (isInterrupted(cause)) return 'again';
       // Time that is over is no error of the channel.
-      if (isAlone && cause instanceof ApplicationFailure) await this.#deny(question, cause.type ?? 'Error');
+      if (cause instanceof TimeoutFailure) return this.#lookAgain({ request, channel });
+      this.#note(requestId, `${name}: ${reasonOf(error)}`);
+      if (cause instanceof ApplicationFailure) await this.#denyAlone({ request, channel }, cause.type ?? 'Error');
       return undefined;
     }
   }
 
-  async #deny(question: Question, type: string): Promise<void> {
+  /** The request is settled, or its time is over; the channel is asked again if it was extended. */
+  #lookAgain({ request, channel }: Question): undefined {
+    request.begun = request.begun.filter((name) => name !== channel.name);
+    this.#lookAt(request.requestId);
+    return undefined;
+  }
+
+  /** An error denies only if nobody else can answer. */
+  async #denyAlone(question: Question, type: string): Promise<void> {
+    if (question.request.channels.length > 1) return;
     await this.#decide(
       question,
       { approved: false, reason: `Approval handler error: ${type.slice(0, 100)}.` },
@@ -150,8 +177,20 @@ export class Answering {
     );
   }
 
+  /** Sends an answer until the run can check it. */
+  async #send(question: Question, answer: ChannelAnswer): Promise<Receipt> {
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      question.request.answers += 1;
+      const receipt = await this.#decide(question, answer, `${question.request.answers}`);
+      const mayCountLater = !receipt.accepted && isTransient(receipt.code) && question.request.answers < mostAnswers;
+      if (!mayCountLater) return receipt;
+      await sleep(waitMs);
+    }
+  }
+
   /** What was answered is sent also if the request is settled meanwhile: the run says who was first. */
-  #decide({ requestId, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
+  #decide({ request, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
+    const { requestId } = request;
     const decisionId = `channel:${channel.name}:${requestId}:${count}`;
     const decision = { channel: channel.name, workflowId: this.#workflowId, requestId, answer, decisionId };
     return CancellationScope.nonCancellable(() => decide.executeWithOptions({ summary: channel.name }, [decision]));
@@ -163,8 +202,17 @@ export class Answering {
   }
 }
 
-/** True if no fault of the channel ended its call: its worker was lost or shut down. */
+function keyOf(requestId: string, channel: string): string {
+  return `${requestId} ${channel}`;
+}
+
+/** How long an answer may still take: a late one is refused by the run, and its channel hears so. */
+function leftMs({ deadlineMs }: Tracked): number {
+  return deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - Date.now();
+}
+
+/** True if no fault of the channel ended its call: it was not called, or its worker was lost or shut down. */
 function isInterrupted(cause: unknown): boolean {
   if (cause instanceof TimeoutFailure) return cause.timeoutType === 'HEARTBEAT';
-  return cause instanceof ApplicationFailure && cause.type === 'WorkerShutdown';
+  return cause instanceof ApplicationFailure && (cause.type === 'WorkerShutdown' || cause.type === 'NotCalled');
 }

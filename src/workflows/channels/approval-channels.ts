@@ -3,10 +3,17 @@
  * which it never holds up. It believes nothing that it is told: a signal names requests, and the run says what is true of
  * them.
  */
-import { continueAsNew, defineQuery, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Changed } from '../../activities/announce.ts';
-import { changedName, deliveriesName, type Delivered } from '../../contract.ts';
-import { isContinued } from '../state/carried.ts';
+import {
+  ApplicationFailure,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
+import { changedName, channelsWorkflowId, deliveriesName, type Delivered } from '../../contract.ts';
+import { verified } from '../state/carried.ts';
 import { Deliveries, type DeliveryState } from './deliveries.ts';
 
 const changedSignal = defineSignal<[unknown]>(changedName);
@@ -22,37 +29,45 @@ export interface ChannelsInput {
 
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const workflowId = runOf(workflowInfo().workflowId);
-  // Whoever starts this can write anything into its input.
-  const deliveries = new Deliveries(workflowId, isContinued() ? input.carried : undefined);
+  const deliveries = new Deliveries(workflowId);
   setHandler(changedSignal, (changed) => deliveries.note(readChanged(changed)));
   setHandler(deliveriesQuery, () => deliveries.list());
+  // Whoever starts this can write anything into its input.
+  if (input?.carried !== undefined) deliveries.restore(await verified(input.carried));
   const isOver = await deliveries.toEnd();
   if (!isOver) await continueAsNew<typeof approvalChannels>({ workflowId, carried: deliveries.state() });
 }
 
 /** The run's id is a part of this workflow's own id, which nobody can change. */
 function runOf(ownId: string): string {
-  return ownId.slice(ownId.indexOf(':') + 1);
+  const workflowId = ownId.slice(ownId.indexOf(':') + 1);
+  if (channelsWorkflowId(workflowId) === ownId) return workflowId;
+  const message = `A run starts this workflow itself, under the id '${channelsWorkflowId('RUN')}'`;
+  throw ApplicationFailure.nonRetryable(message, 'forbidden');
 }
 
 const requestId = /^[0-9a-f]{32}$/;
 const kinds = ['reminded', 'warned', 'escalated'];
 const mostIds = 100;
+const mostNames = 100;
 
 /** Anybody can signal. What does not fit is left out. */
 function readChanged(value: unknown): Changed {
   const { requestIds, step } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Changed>;
   const ids = Array.isArray(requestIds) ? requestIds.slice(0, mostIds) : [];
   const known = ids.filter((id: unknown) => typeof id === 'string' && requestId.test(id));
-  return isStep(step) ? { requestIds: known, step } : { requestIds: known };
+  const read = readStep(step);
+  return read === undefined ? { requestIds: known } : { requestIds: known, step: read };
 }
 
-function isStep(step: Changed['step']): boolean {
-  return (
-    typeof step === 'object' &&
-    step !== null &&
-    kinds.includes(step.kind) &&
-    typeof step.dueAt === 'string' &&
-    step.dueAt.length <= 40
-  );
+function readStep(value: unknown): AnnouncedStep | undefined {
+  const { kind, to = [], dueAt } = (typeof value === 'object' && value !== null ? value : {}) as Partial<AnnouncedStep>;
+  if (kind === undefined || !kinds.includes(kind) || typeof dueAt !== 'string' || dueAt.length > 40) return undefined;
+  if (kind !== 'escalated') return { kind, dueAt };
+  const areNames = Array.isArray(to) && to.length <= mostNames && to.every(isName);
+  return areNames ? { kind, to, dueAt } : undefined;
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= 200;
 }

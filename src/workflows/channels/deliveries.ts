@@ -2,8 +2,10 @@ import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
+import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
 import { type Message, Messages } from './messages.ts';
+import type { Tracked } from './tracked.ts';
 
 const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
   [activityNames.lookAtRequests]: LookAtRequests;
@@ -13,46 +15,50 @@ const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
 const afterDeadlineMs = 1_500;
 const firstLookMs = 60_000;
 const longestLookMs = 3_600_000;
+/** Between the run's task and this workflow's. */
+const clockDifferenceMs = 1_000;
 const mostSteps = 500;
-
-/** An open request, and what its channels were told of it. */
-interface Tracked {
-  requestId: string;
-  deadlineMs: number | null;
-  /** The channels that were asked, and those that have answered or failed. */
-  asked: string[];
-  answered: string[];
-  /** The keys of the steps that were taken. */
-  steps: string[];
-}
+/** Requests of one look, which takes at most 3 seconds for four that the run does not have. */
+const mostAtOnce = 40;
+/** Anybody can name requests that no run has. */
+const mostPending = 10_000;
 
 /** What the next execution takes over. */
 export interface DeliveryState {
+  writer: Writer;
   requests: Tracked[];
   messages: Message[];
 }
 
 export class Deliveries {
   readonly #workflowId: string;
-  readonly #requests: Map<string, Tracked>;
+  readonly #requests = new Map<string, Tracked>();
   readonly #messages: Messages;
   readonly #answering: Answering;
   /** Requests to look at, with the steps that were announced. */
-  #pending = new Map<string, AnnouncedStep[]>();
+  readonly #pending = new Map<string, AnnouncedStep[]>();
   #lookMs = firstLookMs;
 
-  constructor(workflowId: string, carried: DeliveryState = { requests: [], messages: [] }) {
+  constructor(workflowId: string) {
     this.#workflowId = workflowId;
-    this.#requests = new Map(carried.requests.map((request) => [request.requestId, request]));
-    this.#messages = new Messages(workflowId, carried.messages);
+    this.#messages = new Messages(workflowId);
     this.#answering = new Answering(workflowId, this.#messages, (requestId) => this.note({ requestIds: [requestId] }));
-    for (const requestId of this.#requests.keys()) this.#pending.set(requestId, []);
+  }
+
+  /** Takes what the execution before this one has verifiably written. */
+  restore({ requests, messages }: DeliveryState): void {
+    for (const request of requests) this.#requests.set(request.requestId, request);
+    this.#messages.restore(messages);
+    this.note({ requestIds: requests.map(({ requestId }) => requestId) });
   }
 
   note({ requestIds, step }: Changed): void {
     for (const requestId of requestIds) {
-      const steps = this.#pending.get(requestId) ?? [];
-      this.#pending.set(requestId, step === undefined ? steps : [...steps, step]);
+      const steps = this.#pending.get(requestId);
+      if (steps === undefined && this.#pending.size >= mostPending) continue;
+      const isNew = step !== undefined && !steps?.some((each) => keyOf(each) === keyOf(step));
+      const isTaken = isNew && (steps ?? []).length < mostSteps;
+      this.#pending.set(requestId, isTaken ? [...(steps ?? []), step] : (steps ?? []));
     }
     this.#lookMs = firstLookMs;
   }
@@ -77,7 +83,8 @@ export class Deliveries {
   }
 
   state(): DeliveryState {
-    return { requests: [...this.#requests.values()], messages: this.#messages.state() };
+    const requests = [...this.#requests.values()];
+    return { writer: thisExecution(), requests, messages: this.#messages.about((id) => this.#requests.has(id)) };
   }
 
   get #isOver(): boolean {
@@ -88,7 +95,7 @@ export class Deliveries {
     return this.#pending.size === 0 && this.#messages.isIdle && this.#answering.isIdle;
   }
 
-  /** Channels that answer are not interrupted for it: such an execution grows by nothing while it waits. */
+  /** Channels that answer are not interrupted for it. */
   get #isLong(): boolean {
     return this.#isIdle && workflowInfo().continueAsNewSuggested;
   }
@@ -106,8 +113,8 @@ export class Deliveries {
   }
 
   async #look(): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = new Map();
+    const pending = new Map([...this.#pending].slice(0, mostAtOnce));
+    for (const requestId of pending.keys()) this.#pending.delete(requestId);
     const looked = await lookAtRequests({ workflowId: this.#workflowId, requestIds: [...pending.keys()] });
     for (const request of looked) {
       if (request.state === 'open') this.#follow(request, pending.get(request.requestId) ?? []);
@@ -116,44 +123,57 @@ export class Deliveries {
     this.#messages.send();
   }
 
-  #follow({ requestId, deadlineMs = null, channels }: LookedRequest, steps: AnnouncedStep[]): void {
+  #follow({ requestId, deadlineMs = null, names, channels }: LookedRequest, announced: AnnouncedStep[]): void {
     const known = this.#requests.get(requestId);
-    const tracked = known ?? { requestId, deadlineMs, asked: [], answered: [], steps: [] };
+    if (known === undefined && names.length === 0) return;
+    const tracked = known ?? { requestId, deadlineMs, channels: [], asked: [], begun: [], answers: 0, steps: [] };
+    this.#requests.set(requestId, tracked);
     tracked.deadlineMs = deadlineMs;
-    if (channels.length > 0) this.#requests.set(requestId, tracked);
+    tracked.channels = names;
+    // A channel that was switched off answers no more.
+    this.#answering.stop(
+      tracked,
+      tracked.begun.filter((name) => !names.includes(name)),
+    );
+    tracked.begun = tracked.begun.filter((name) => names.includes(name));
+    const steps = this.#take(tracked, announced);
     for (const channel of channels) {
       this.#tell(tracked, channel, steps);
-      const isAlone = channels.length === 1;
-      if (!channel.resolves || tracked.answered.includes(channel.name)) continue;
-      this.#answering.begin({ requestId, channel, isAlone, deadlineMs });
-      tracked.answered.push(channel.name);
+      if (channel.resolves) this.#answering.begin(tracked, channel);
     }
-    tracked.steps.push(...steps.map(keyOf).filter((key) => !tracked.steps.includes(key)));
+    // Another worker may have those that this one lacks.
+    if (channels.length < names.length) this.#lookMs = firstLookMs;
   }
 
-  #tell(tracked: Tracked, channel: LookedChannel, steps: AnnouncedStep[]): void {
-    const { requestId, asked } = tracked;
+  /** The steps that are due and were not taken before. */
+  #take(tracked: Tracked, announced: readonly AnnouncedStep[]): AnnouncedStep[] {
+    const nowMs = Date.now() + clockDifferenceMs;
+    const fresh = announced
+      .filter((step) => Date.parse(step.dueAt) <= nowMs && !tracked.steps.includes(keyOf(step)))
+      .slice(0, mostSteps - tracked.steps.length);
+    tracked.steps.push(...fresh.map(keyOf));
+    return fresh;
+  }
+
+  #tell({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly AnnouncedStep[]): void {
     if (!asked.includes(channel.name)) {
       asked.push(channel.name);
-      if (channel.notifies) this.#messages.ask(requestId, channel);
-      return;
+      if (channel.notifies && !channel.isAutomatic) this.#messages.ask(requestId, channel);
     }
     if (!channel.notifies) return;
-    for (const step of steps) {
-      if (tracked.steps.includes(keyOf(step)) || tracked.steps.length >= mostSteps) continue;
-      this.#messages.remind(requestId, channel, step);
-    }
+    for (const step of steps) this.#messages.remind(requestId, channel, step);
   }
 
   #end({ requestId, state }: LookedRequest): void {
     const tracked = this.#requests.get(requestId);
     if (tracked === undefined) return;
-    this.#answering.stop(requestId);
+    this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
     if (state === 'settled') this.#messages.settle(requestId, tracked.asked);
   }
 }
 
-function keyOf({ kind, dueAt }: AnnouncedStep): string {
-  return `${kind} ${dueAt}`;
+/** Whom a forged step names is not part of the step that the run announces. */
+function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
+  return [kind, dueAt, ...to].join(' ');
 }

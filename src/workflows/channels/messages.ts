@@ -1,4 +1,4 @@
-import { ApplicationFailure, proxyActivities, sleep } from '@temporalio/workflow';
+import { ApplicationFailure, condition, isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
 import type { AnnouncedStep } from '../../activities/announce.ts';
 import type { ChannelCalls, Sent } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
@@ -23,9 +23,9 @@ export interface Message {
   requestIds: string[];
   /** What `notify` returned last. */
   sent?: Json;
-  /** True once `notify` has returned. */
+  /** True once a call of `notify` has returned. */
   isSent: boolean;
-  /** True once `notify` has returned or failed for good. */
+  /** True once the first call of `notify` has returned or failed for good. */
   isOver: boolean;
   /** True if the channel says how a request was settled. */
   settles: boolean;
@@ -47,7 +47,7 @@ const joinsWithinMs = 60_000;
 /** What was sent about the requests of a run. Calls about one message are made one after another. */
 export class Messages {
   readonly #workflowId: string;
-  readonly #messages: Message[];
+  #messages: Message[] = [];
   readonly #calls = new Map<Message, Promise<void>>();
   readonly #failures: { requestId: string; text: string }[] = [];
   /** Messages that collect requests until they are sent. */
@@ -56,17 +56,21 @@ export class Messages {
   readonly #later = new Set<{ requestId: string }>();
   #running = 0;
 
-  constructor(workflowId: string, messages: Message[]) {
+  constructor(workflowId: string) {
     this.#workflowId = workflowId;
-    this.#messages = messages;
+  }
+
+  restore(messages: readonly Message[]): void {
+    this.#messages = [...messages];
   }
 
   get isIdle(): boolean {
     return this.#running === 0 && this.#collecting.length === 0 && this.#later.size === 0;
   }
 
-  state(): Message[] {
-    return this.#messages;
+  /** The messages about any of these requests; no other changes any more. */
+  about(isTracked: (requestId: string) => boolean): Message[] {
+    return this.#messages.filter(({ requestIds }) => requestIds.some(isTracked));
   }
 
   sentOf(requestId: string, channel: string): Json | undefined {
@@ -104,17 +108,25 @@ export class Messages {
 
   remind(requestId: string, { name, delayMs }: LookedChannel, step: AnnouncedStep): void {
     const message = this.#of(requestId, name);
-    // What was not asked yet is not repeated.
-    if (message === undefined || this.#isCollecting(message)) return;
+    if (message === undefined) return;
+    const isCollecting = this.#isCollecting(message);
+    // What was not asked yet is not repeated; an escalation follows it.
+    if (isCollecting && step.kind !== 'escalated') return;
     const { dueAt, ...rest } = step;
     const call = (): Promise<Sent> => this.#notify(message, [requestId], rest, `${requestId}:${step.kind}:${dueAt}`);
-    if (delayMs === 0) return this.#queue(message, requestId, call);
-    // Beside the queue: a settlement does not wait for the end of the quiet hours.
-    const later = { requestId };
-    this.#later.add(later);
-    void sleep(delayMs).then(() => {
-      if (this.#later.delete(later)) this.#queue(message, requestId, call);
+    if (delayMs === 0 && !isCollecting) this.#queue(message, requestId, call);
+    else void this.#queueLater(message, requestId, delayMs, call);
+  }
+
+  /** Beside the queue: a settlement does not wait for the end of the quiet hours. */
+  async #queueLater(message: Message, requestId: string, delayMs: number, call: () => Promise<Sent>): Promise<void> {
+    const waiting = { requestId };
+    this.#later.add(waiting);
+    const isReady = await uncancelled(async () => {
+      if (delayMs > 0) await sleep(delayMs);
+      await condition(() => !this.#isCollecting(message));
     });
+    if (isReady && this.#later.delete(waiting)) this.#queue(message, requestId, call);
   }
 
   /** Says on its channels how a request was settled. What was not sent yet is not sent any more. */
@@ -146,25 +158,25 @@ export class Messages {
   async #sendAfter(collecting: Collecting): Promise<void> {
     const { message, delayMs } = collecting;
     collecting.isWaiting = true;
-    if (delayMs > 0) await sleep(delayMs);
+    if (delayMs > 0 && !(await uncancelled(() => sleep(delayMs)))) return;
     this.#collecting = this.#collecting.filter((each) => each !== collecting);
     const [first] = message.requestIds;
     if (first === undefined) return;
     this.#queue(message, first, async () => {
       try {
-        const sent = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
-        message.isSent = true;
-        return sent;
+        return await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
       } finally {
         message.isOver = true;
       }
     });
   }
 
-  #notify(message: Message, requestIds: string[], step: ChannelStep, key: string): Promise<Sent> {
+  async #notify(message: Message, requestIds: string[], step: ChannelStep, name: string): Promise<Sent> {
     const { channel, sent } = message;
-    const call = { channel, workflowId: this.#workflowId, requestIds, sent, step, key };
-    return notify.executeWithOptions({ summary: `${channel}: ${step.kind}` }, [call]);
+    const call = { channel, workflowId: this.#workflowId, requestIds, sent, step, key: `${channel}:${name}` };
+    const result = await notify.executeWithOptions({ summary: `${channel}: ${step.kind}` }, [call]);
+    message.isSent = true;
+    return result;
   }
 
   async #settled(message: Message, requestId: string): Promise<Sent> {
@@ -172,7 +184,9 @@ export class Messages {
     if (!isSent) return {};
     const others = requestIds.filter((id) => id !== requestId);
     const call = { channel, workflowId: this.#workflowId, requestIds: [requestId, ...others], sent };
-    return settled.executeWithOptions({ summary: `${channel}: settled` }, [{ ...call, key: `${requestId}:settled` }]);
+    return settled.executeWithOptions({ summary: `${channel}: settled` }, [
+      { ...call, key: `${channel}:${requestId}:settled` },
+    ]);
   }
 
   /** Makes a call about a message after the calls before it. A failure is noted and does nothing else. */
@@ -190,6 +204,17 @@ export class Messages {
       this.#running -= 1;
     });
     this.#calls.set(message, next);
+  }
+}
+
+/** False if the workflow is cancelled meanwhile: an error here would fail its task for ever. */
+async function uncancelled(wait: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await wait();
+    return true;
+  } catch (error) {
+    if (isCancellation(error)) return false;
+    throw error;
   }
 }
 

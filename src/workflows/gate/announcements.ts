@@ -13,6 +13,8 @@ const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
+const mostFailures = 3;
+
 /**
  * Tells the workflow of the run's channels which requests have opened, have other channels, or are settled: one activity
  * for all that an activation changed. A run without channels announces nothing.
@@ -26,6 +28,8 @@ export class Announcements implements ScheduledTask {
   /** What was compared last: nothing has changed while both are the same. */
   #seen: { open: RequestRecord[]; active: ActivePolicies } | undefined;
   #pending = 0;
+  /** Announcements that failed since the last one that arrived. */
+  #failures = 0;
 
   constructor(state: GateState, inFlight: InFlight, active: () => ActivePolicies | undefined) {
     this.#state = state;
@@ -55,23 +59,37 @@ export class Announcements implements ScheduledTask {
   run(): void {
     const requestIds = this.#changed();
     if (requestIds.length === 0) return;
+    const before = this.#announced;
     this.#announced = this.#now();
     this.#seen = { open: this.#state.ledger.open, active: this.#active()! };
     this.#pending += 1;
-    void this.#inFlight.wait(this.#send(requestIds));
+    void this.#inFlight.wait(this.#send(requestIds, before));
     this.#state.noteCommand();
   }
 
-  async #send(requestIds: string[]): Promise<void> {
+  async #send(requestIds: string[], before: ReadonlyMap<string, string>): Promise<void> {
     const { workflowId } = workflowInfo();
     try {
       const journal = this.#state.takeJournal();
       const summary = `${requestIds.length} ${requestIds.length === 1 ? 'request' : 'requests'} for channels`;
       await announce.executeWithOptions({ summary }, [{ workflowId, requestIds, journal }]);
+      this.#failures = 0;
     } catch {
-      // The workflow of the channels looks by itself at deadlines, and people find the request in the inbox.
+      this.#failures += 1;
+      // A run must be able to end: after three failures in a row, people find its requests in the inbox.
+      if (this.#failures < mostFailures) this.#forget(requestIds, before);
     }
     this.#pending -= 1;
+  }
+
+  /** They count as announced no longer, so they are announced again. */
+  #forget(requestIds: readonly string[], before: ReadonlyMap<string, string>): void {
+    for (const requestId of requestIds) {
+      const announced = before.get(requestId);
+      if (announced === undefined) this.#announced.delete(requestId);
+      else this.#announced.set(requestId, announced);
+    }
+    this.#seen = undefined;
   }
 
   #changed(): string[] {
