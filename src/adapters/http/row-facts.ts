@@ -4,6 +4,7 @@ import { type ApprovalDetails, type ApprovalSummary, queryNames } from '../../co
 import { isProblemError } from '../../core/base/problem.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { cardOf } from '../../core/card/card-of.ts';
+import { wholeText } from '../../core/card/cut-text.ts';
 import type { InboxRow } from './api.ts';
 import type { Principal } from './principal.ts';
 import { waitsFor } from './waits-for.ts';
@@ -63,10 +64,10 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
   return facts;
 }
 
-/** The sentence of its card: what is not visible in it is made visible. Undefined if it is no request. */
+/** The sentence of its card, with a note if it is cut: what is invisible is made visible. Undefined if it is no request. */
 function sentenceOf(request: object): string | undefined {
   try {
-    const { text } = cardOf(request as ApprovalDetails).sentence;
+    const text = wholeText(cardOf(request as ApprovalDetails).sentence);
     return text.length > longestSentence ? undefined : text;
   } catch {
     return undefined;

@@ -75,6 +75,11 @@ function unitsOf(shown: string): string[] {
   return shown.match(visibleUnit) ?? [];
 }
 
+/** A text that may be cut, with a note in the place of what is hidden. */
+export function wholeText(text: CardText): string {
+  return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
+}
+
 /** Such as `[1,204 characters hidden]`. */
 export function hiddenNote({ hidden = 0 }: CardText): string {
   return `[${counted(hidden, 'character')} hidden]`;

@@ -16,7 +16,7 @@ import {
   timeNote,
 } from './card-words.ts';
 import { tableText } from './change-table.ts';
-import { hiddenNote } from './cut-text.ts';
+import { hiddenNote, wholeText } from './cut-text.ts';
 
 const seeAll = 'the raw call shows them';
 
@@ -69,11 +69,6 @@ function fieldBlock(field: CardField): string {
 
 function rowBlock({ label, texts }: CardRow): string {
   return `- ${label}: ${texts.map(codeText).join(', ')}`;
-}
-
-/** A text with a note in the place of what is hidden. */
-function wholeText(text: CardText): string {
-  return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
 }
 
 function codeText(text: CardText): string {

@@ -33,3 +33,9 @@ test('nothing large of a stranger is kept', () => {
   expect(readRowFacts([{ ...request, reviewers: [large] }], 'w').size).toBe(0);
   expect(readRowFacts([{ ...request, delegations: [{ from: 'ann', to: large }] }], 'w').size).toBe(0);
 });
+
+test('a sentence that is cut says so, and shows its end', () => {
+  const sentence = `Pay bob${' and others'.repeat(100)}, and the rest to mallory`;
+  const shown = readRowFacts([{ ...request, sentence }], 'w').get(requestId)!.sentence;
+  expect(shown).toMatch(/^Pay bob and others.* … \[\d+ characters hidden\] … .*, and the rest to mallory$/);
+});
