@@ -60,9 +60,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     });
     decision.forget();
     if (!given.approved) return void decision.send(given, about());
-    undo.hold(() => {
-      void live.reload().then((isSame) => (isSame ? decision.send(given, about()) : undefined));
-    });
+    undo.hold(() => void decision.send(given, about()), live.reload);
   };
   const open = (name: FormName) => () => {
     if (!isArmed || isBusy || (['edit', 'always'].includes(name) && why !== undefined)) return;

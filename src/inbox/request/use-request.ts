@@ -20,7 +20,7 @@ export interface LiveRequest {
   shown?: ShownRequest;
   /** Why it could not be read at all. */
   problem?: ApiProblem;
-  /** Reads it again. True if it still says what is on the screen, as far as that can be told. */
+  /** Reads it again. True if it still says what the reviewer has looked at, as far as that can be told. */
   reload: () => Promise<boolean>;
   /** The reviewer has looked at the changed text. */
   lookAgain: () => void;
@@ -42,19 +42,16 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
       const view = await getJson<RequestView>(path);
       const before = latest.current.shown;
       const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
-      set({
-        shown: {
-          view,
-          shownAtMs: before === undefined || isOther ? Date.now() : before.shownAtMs,
-          hasChanged: isOther || (before?.hasChanged ?? false),
-        },
-      });
-      return !isOther;
+      // Another reading, which began later, may have shown the changed text already.
+      const hasChanged = isOther || (before?.hasChanged ?? false);
+      const shownAtMs = before === undefined || isOther ? Date.now() : before.shownAtMs;
+      set({ shown: { view, shownAtMs, hasChanged } });
+      return !hasChanged;
     } catch (error) {
       const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', String(error));
       const { shown } = latest.current;
       set(shown === undefined ? { problem } : { shown: { ...shown, lost: problem } });
-      return true;
+      return shown?.hasChanged !== true;
     }
   };
   const isPending = state.shown?.view.card.preview?.state === 'pending';

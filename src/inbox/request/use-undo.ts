@@ -8,16 +8,25 @@ export interface Held {
   untilMs: number;
 }
 
+interface Holding extends Held {
+  timer?: ReturnType<typeof setTimeout>;
+}
+
 export interface Undo {
   held: Held | undefined;
-  /** Calls `send` after the time in which it can be undone; at once if there is none. */
-  hold: (send: () => void) => void;
+  /**
+   * Calls `send` after the time in which it can be undone; at once if there is none. With `check`, only if that then
+   * returns true, and until it has, it can be undone as before.
+   */
+  hold: (send: () => void, check?: () => Promise<boolean>) => void;
   /** Drops what is held. `why` is said. */
   cancel: (why?: string) => void;
 }
 
 /** A timer that fires this late was asleep: nobody watched the bar. */
 const lateMs = 2_000;
+/** A check that takes longer was asleep, or the gateway is away. */
+const longestCheckMs = 30_000;
 
 /**
  * Holds an approval back for as long as the gateway says. What is held is dropped if the page or the view is left, or if
@@ -25,27 +34,36 @@ const lateMs = 2_000;
  */
 export function useUndo(): Undo {
   const [held, setHeld] = useState<Held>();
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const cancel = (why = 'Not sent.'): void => {
-    if (timer.current === undefined) return;
-    clearTimeout(timer.current);
-    timer.current = undefined;
+  // A check that then finds another one here, or none, was cancelled.
+  const current = useRef<Holding | undefined>(undefined);
+  const drop = (): void => {
+    clearTimeout(current.current?.timer);
+    current.current = undefined;
     setHeld(undefined);
+  };
+  const cancel = (why = 'Not sent.'): void => {
+    if (current.current === undefined) return;
+    drop();
     announce(why);
   };
-  const hold = (send: () => void): void => {
-    clearTimeout(timer.current);
+  const hold = (send: () => void, check?: () => Promise<boolean>): void => {
+    drop();
     const undoMs = meOf(session.get())?.undoMs ?? 5_000;
-    if (undoMs <= 0) return send();
+    if (undoMs <= 0 && check === undefined) return send();
     const fromMs = Date.now();
-    const untilMs = fromMs + undoMs;
-    setHeld({ fromMs, untilMs });
-    timer.current = setTimeout(() => {
-      if (Date.now() > untilMs + lateMs) return cancel('Not sent: the page was asleep.');
-      timer.current = undefined;
-      setHeld(undefined);
+    const own: Holding = { fromMs, untilMs: fromMs + Math.max(undoMs, 0) };
+    current.current = own;
+    setHeld(own);
+    const finish = async (): Promise<void> => {
+      if (Date.now() > own.untilMs + lateMs) return cancel('Not sent: the page was asleep.');
+      const isSame = check === undefined || (await check());
+      if (current.current !== own) return;
+      if (!isSame) return cancel('Not sent: the request has changed. Look at it again.');
+      if (Date.now() > own.untilMs + longestCheckMs) return cancel('Not sent: it took too long to read it again.');
+      drop();
       send();
-    }, undoMs);
+    };
+    own.timer = setTimeout(() => void finish(), own.untilMs - fromMs);
   };
   useEffect(() => {
     const leave = (): void => cancel('Not sent: the page was left.');

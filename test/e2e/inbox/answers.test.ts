@@ -82,6 +82,67 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect(await settlement(asked)).toBeUndefined();
   });
 
+  test('while the request is read once more before an approval is sent, it can be undone, left, or change', async () => {
+    const { page } = inbox;
+    const asked = await inbox.ask('pay', { to: 'kim', amount: 6 });
+    await inbox.show(asked);
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().includes('/approve/')) sent.push(request.url());
+    });
+    let goOn = Promise.withResolvers<void>();
+    let isHeld = true;
+    let amount = 6;
+    const readings: Promise<void>[] = [];
+    const path = `**/approvals/${asked.requestId}?*`;
+    await page.route(path, async (route) => {
+      const reading = (async () => {
+        if (isHeld) await goOn.promise;
+        const response = await route.fetch();
+        const json = (await response.json()) as { request: { arguments: object } };
+        Object.assign(json.request.arguments, { amount });
+        await route.fulfill({ response, json });
+      })();
+      readings.push(reading);
+      await reading;
+    });
+    const approveAndWait = async (): Promise<void> => {
+      goOn = Promise.withResolvers();
+      isHeld = true;
+      await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).click();
+      await page.getByText('0 s', { exact: true }).waitFor();
+    };
+    const letGoOn = async (): Promise<void> => {
+      isHeld = false;
+      goOn.resolve();
+      await Promise.all(readings.splice(0));
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    };
+    await approveAndWait();
+    expect(await button(page, 'Deny …').getAttribute('aria-disabled')).toBe('true');
+    await button(page, 'Undo').click();
+    await page.getByText('Undone. Nothing was sent.').waitFor();
+    await letGoOn();
+
+    await approveAndWait();
+    // A reading that began later is the first to see the other text.
+    isHeld = false;
+    amount = 600;
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByText('The request has changed while you looked at it.').waitFor();
+    await letGoOn();
+    expect(sent).toEqual([]);
+    await button(page, 'I have looked again').click();
+
+    await approveAndWait();
+    await page.getByRole('link', { name: '← Inbox' }).click();
+    await page.getByText('Not sent: you left the request').waitFor();
+    await letGoOn();
+    await page.unroute(path);
+    expect(sent).toEqual([]);
+    expect(await settlement(asked)).toBeUndefined();
+  });
+
   test('a denial with its reason, with the keyboard only', async () => {
     const { page } = inbox;
     const asked = await inbox.ask('pay', { to: 'bob', amount: 21 }, [last]);
