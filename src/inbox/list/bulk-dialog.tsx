@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { BatchBody, InboxRow, Receipts } from '../../adapters/http/api.ts';
 import type { Receipt } from '../../contract.ts';
 import { ApiProblem, sendJson } from '../api/fetch-json.ts';
-import { sendAgain } from '../api/send-again.ts';
+import { answerLostText, isAnswerLost, sendAgain } from '../api/send-again.ts';
 import { Modal } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { useUndo } from '../request/use-undo.ts';
@@ -26,16 +26,20 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const [receipts, setReceipts] = useState<readonly Receipt[]>();
-  const [frozen] = useState(requests);
+  // Of what only the index knows there is no sentence that anybody could approve.
+  const [frozen] = useState(() => (approved ? requests.filter(({ waitsFor }) => waitsFor !== 'unknown') : requests));
+  const leftOut = requests.length - frozen.length;
   // One attempt has one id, so that a retry gets the receipts of the first try.
   const attempt = useRef({ id: newDecisionId(), shownAtMs: Date.now() }).current;
+  /** What was sent, while nobody knows whether it arrived: exactly this is sent again. */
+  const [unsure, setUnsure] = useState<BatchBody>();
   const undo = useUndo();
   const verb = approved ? 'Approve' : 'Deny';
 
   const send = async (): Promise<void> => {
     setSending(true);
     setProblem('');
-    const body: BatchBody = {
+    const body: BatchBody = unsure ?? {
       requests: frozen.map(({ requestId, workflowId, digest }) => ({ requestId, workflowId, digest })),
       approved,
       ...(reason.trim() !== '' && { reason: reason.trim() }),
@@ -48,11 +52,17 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       const count = answer.receipts.filter(({ accepted }) => accepted).length;
       announce(`${count} of ${frozen.length} answered.`, count === frozen.length ? 'good' : 'bad');
     } catch (error) {
-      setProblem(error instanceof ApiProblem ? error.message : String(error));
+      const isLost = isAnswerLost(error);
+      if (isLost) setUnsure(body);
+      setProblem(isLost ? answerLostText : error instanceof ApiProblem ? error.message : String(error));
     }
     setSending(false);
   };
 
+  // Everything is sent already: the results are what there is to see.
+  const close = (): void => {
+    if (!isSending) onClose(false);
+  };
   if (receipts !== undefined) {
     return (
       <Modal title="Results" onClose={() => onClose(true)}>
@@ -73,10 +83,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     );
   }
   return (
-    <Modal
-      title={`${verb} ${frozen.length === 1 ? 'one request' : `${frozen.length} requests`}`}
-      onClose={() => onClose(false)}
-    >
+    <Modal title={`${verb} ${frozen.length === 1 ? 'one request' : `${frozen.length} requests`}`} onClose={close}>
       <p>Exactly these, as you saw them. What comes later is not answered, and what has changed is refused.</p>
       <ol class="frozen">
         {frozen.map((row) => (
@@ -88,11 +95,17 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       {frozen.some(({ shown }) => shown === 'part') && (
         <p class="note">The list does not show all arguments of these requests; open each to see them.</p>
       )}
+      {leftOut > 0 && (
+        <p class="note">
+          {leftOut === 1 ? 'One more is' : `${leftOut} more are`} left out: no worker has said what the call is. Open it
+          to read it.
+        </p>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (undo.held !== undefined || isSending) return;
-          if (approved) undo.hold(() => void send());
+          if (undo.held !== undefined || isSending || frozen.length === 0) return;
+          if (approved && unsure === undefined) undo.hold(() => void send());
           else void send();
         }}
       >
@@ -102,6 +115,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
             maxLength={2_000}
             rows={2}
             value={reason}
+            readOnly={isSending || unsure !== undefined}
             onInput={(event) => setReason(event.currentTarget.value)}
           />
         </label>
@@ -112,11 +126,11 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
           <UndoBar held={undo.held} undo={undo.cancel} />
         ) : (
           <p class="buttons">
-            <button type="button" onClick={() => onClose(false)}>
-              Cancel
+            <button type="button" disabled={isSending} onClick={close}>
+              {unsure === undefined ? 'Cancel' : 'Close'}
             </button>
-            <button type="submit" class={approved ? undefined : 'primary'} disabled={isSending}>
-              {isSending ? 'Sending …' : `${verb} ${frozen.length}`}
+            <button type="submit" class={approved ? undefined : 'primary'} disabled={isSending || frozen.length === 0}>
+              {isSending ? 'Sending …' : unsure === undefined ? `${verb} ${frozen.length}` : 'Send it again'}
             </button>
           </p>
         )}

@@ -26,6 +26,11 @@ export function Modal({ title, onClose, children }: ModalProps) {
         event.preventDefault();
         onClose();
       }}
+      // A browser closes it at the second Escape without asking.
+      onClose={() => {
+        dialog.current?.showModal();
+        onClose();
+      }}
     >
       <h2 id={id} class="dialog-title">
         {title}

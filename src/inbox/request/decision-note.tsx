@@ -1,3 +1,4 @@
+import { answerLostText } from '../api/send-again.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import type { DecisionState } from './use-decision.ts';
 
@@ -15,7 +16,7 @@ export function DecisionNote({ state }: { state: DecisionState }) {
     case 'unsure':
       return (
         <div class="note bad" role="alert">
-          <p>The gateway did not say whether it has your answer. Sending it again is safe: it counts once.</p>
+          <p>{answerLostText}</p>
           <p class="buttons">
             <button type="button" onClick={state.again}>
               Send it again

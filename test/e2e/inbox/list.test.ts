@@ -121,6 +121,41 @@ withChromium('the list of open requests (needs Chromium)', () => {
     await answer(late, false);
   });
 
+  test('an answer to several that is under way cannot be closed, and is sent again as it was if its receipts are lost', async () => {
+    const { page, world } = inbox;
+    await page.goto(world.gateway.url);
+    for (const name of ['ida', 'jan']) {
+      await inbox.ask('pay', { to: name, amount: 5 });
+      await row(`Pay: to ${name}`).getByRole('checkbox').check();
+    }
+    const goOn = Promise.withResolvers<void>();
+    const bodies: unknown[] = [];
+    await page.route('**/approvals/decide', async (route) => {
+      bodies.push(route.request().postDataJSON());
+      await goOn.promise;
+      // The gateway gets it; the page does not get the answer.
+      if (bodies.length <= 3) await route.fetch();
+      return bodies.length <= 3 ? route.abort() : route.continue();
+    });
+    await page.keyboard.press('d');
+    const dialog = page.getByRole('dialog', { name: 'Deny 2 requests' });
+    await dialog.getByRole('button', { name: 'Deny 2' }).click();
+    await dialog.getByText('Sending …').waitFor();
+    for (const key of ['Escape', 'Escape', 'Escape']) await page.keyboard.press(key);
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    goOn.resolve();
+    await dialog.getByText('The gateway did not say whether it has your answer.').waitFor();
+    await dialog.getByRole('button', { name: 'Send it again' }).click();
+    const results = page.getByRole('dialog', { name: 'Results' });
+    await results.waitFor();
+    for (const text of await results.locator('li').allTextContents()) expect(text).toMatch(/denied$/);
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    expect(bodies).toHaveLength(4);
+    await results.getByRole('button', { name: 'Done' }).click();
+    await page.unroute('**/approvals/decide');
+    inbox.complaints.splice(0);
+  });
+
   test('the browser complained of nothing, and asked no other server', () => {
     expect(inbox.complaints).toEqual([]);
     expect(inbox.foreign).toEqual([]);
