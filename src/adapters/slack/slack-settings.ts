@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ChannelContext, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { severities, type Severity } from '../../core/base/tool-call.ts';
 
 /** One Slack channel in which reviewers are asked. */
@@ -20,26 +21,19 @@ export interface SlackSettings {
   apiUrl?: string;
 }
 
-const webOrigin = z
-  .url({ protocol: /^https?$/ })
-  .refine(
-    (text) => new URL(text).origin === text.replace(/\/$/, ''),
-    'expected an origin such as https://approvals.example.com',
-  );
-
 /** The members of an entry of kind `slack` in a channel file. */
 export const slackShape = z.strictObject({
   token: secretShape,
   signing_secret: secretShape,
   channel: z.string().regex(/^[CGD][A-Z0-9]{2,}$/, 'expected the id of a channel, such as C0123456789'),
-  gateway: webOrigin,
+  gateway: z.string(),
   highest_severity: z.enum(severities).optional(),
   api_url: z.url({ protocol: /^https?$/ }).optional(),
 });
 
 export type SlackMembers = z.infer<typeof slackShape>;
 
-/** The settings of an entry. Throws `policy_invalid` if a secret is missing. */
+/** The settings of an entry. Throws `policy_invalid` if a secret is missing, or the gateway is no https origin. */
 export function slackSettings(members: SlackMembers, { name }: Pick<ChannelContext, 'name'>): SlackSettings {
   const { token, signing_secret: secret, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
   return {
@@ -47,7 +41,7 @@ export function slackSettings(members: SlackMembers, { name }: Pick<ChannelConte
     token: readSecret(token),
     signingSecret: readSecret(secret),
     channel,
-    gatewayUrl: new URL(gateway).origin,
+    gatewayUrl: gatewayOrigin(gateway),
     ...(highest !== undefined && { highestSeverity: highest }),
     ...(apiUrl !== undefined && { apiUrl }),
   };

@@ -45,13 +45,20 @@ test('an entry of a channel file becomes a channel that takes many requests at o
 test.each<[string, object, RegExp]>([
   ['a secret in the file', { token: 'xoxb-1' }, /token/],
   ['the name of a channel', { channel: '#payments' }, /expected the id of a channel/],
-  ['an address with a path', { gateway: 'https://approvals.example.com/inbox' }, /expected an origin/],
   ['an unknown severity', { highest_severity: 'huge' }, /highest_severity/],
   ['an unknown member', { severity: 'low' }, /severity/],
 ])('%s is refused', (_, more, problem) => {
   const { success, error } = slackShape.safeParse({ ...members, ...more });
   expect(success).toBe(false);
   expect(JSON.stringify(error!.issues)).toMatch(problem);
+});
+
+test.each([
+  ['a path', 'https://approvals.example.com/inbox'],
+  ['no TLS', 'http://approvals.example.com'],
+])('the address of a gateway with %s is refused', (_, gateway) => {
+  const shaped = slackShape.parse({ ...members, gateway });
+  expect(() => slackSettings(shaped, { name: 'x' })).toThrow(/must be an https origin/);
 });
 
 test('a secret that is missing is named by its place', () => {
