@@ -23,6 +23,13 @@ const recordQueue = 'countersign-records';
 const memoKey = 'record';
 const prefix = 'countersign-record';
 
+/** One of a list. The list has the digests of the ids only. */
+export interface ListedRecord {
+  value: JsonObject;
+  /** True if the record has this id. */
+  isOf: (id: string) => boolean;
+}
+
 /** The records of one namespace, for whoever has no connection of its own. */
 export interface Records {
   /** The namespace, which whoever seals values binds them to. */
@@ -32,7 +39,7 @@ export interface Records {
   /** Undefined if there is no such record. */
   get(name: RecordName): Promise<JsonObject | undefined>;
   /** The records of one kind and owner, in no order. One that was just written may be missing. */
-  list(name: Omit<RecordName, 'id'>): Promise<JsonObject[]>;
+  list(name: Omit<RecordName, 'id'>): Promise<ListedRecord[]>;
   /** Does nothing if there is no such record. */
   remove(name: RecordName): Promise<void>;
 }
@@ -69,14 +76,17 @@ export async function getRecord({ client }: Session, name: RecordName): Promise<
 }
 
 /** The records of one kind and owner, in no order. Visibility lags: one that was just written may be missing. */
-export async function listRecords({ client }: Session, { kind, owner }: Omit<RecordName, 'id'>): Promise<JsonObject[]> {
+export async function listRecords(
+  { client }: Session,
+  { kind, owner }: Omit<RecordName, 'id'>,
+): Promise<ListedRecord[]> {
   const query = `WorkflowType = "${recordType}" AND ExecutionStatus = "Running" AND WorkflowId STARTS_WITH "${prefixOf({ kind, owner })}"`;
-  const values: JsonObject[] = [];
-  for await (const { memo } of client.workflow.list({ query })) {
+  const records: ListedRecord[] = [];
+  for await (const { memo, workflowId } of client.workflow.list({ query })) {
     const value = valueOf(memo);
-    if (value !== undefined) values.push(value);
+    if (value !== undefined) records.push({ value, isOf: (id) => workflowIdOf({ kind, owner, id }) === workflowId });
   }
-  return values;
+  return records;
 }
 
 /** Does nothing if there is no such record. */

@@ -91,7 +91,13 @@ export function subscriptionsOf(
     },
     of: async (person) => (await keptOf(person)).map(({ subscription }) => subscription),
     all: async () => {
-      const kept = await Promise.all((await records.list({ kind, owner: publicKey })).map(opened));
+      const listed = await records.list({ kind, owner: publicKey });
+      const kept = await Promise.all(
+        listed.map(async ({ value, isOf }) => {
+          // A copy under another person would outlive the removal by its owner.
+          return (await opened(value)).filter(({ subscription }) => isOf(subscription.person));
+        }),
+      );
       return kept.flat().map(({ subscription }) => subscription);
     },
   };

@@ -79,7 +79,7 @@ export function linkedAccounts(
     },
     of: async (person) => {
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
-      const links = await Promise.all(records.map(opened));
+      const links = await Promise.all(records.map(({ value }) => opened(value)));
       const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
       // Somebody else may have linked one of them since.
       const holders = await Promise.all(accounts.map(personOf));
