@@ -3,6 +3,7 @@ import { ApiProblem, sendJson } from '../api/fetch-json.ts';
 import { announce } from './announcements.ts';
 import { hrefOf } from './location.ts';
 import { askForNotifications, notificationState } from './notifications.ts';
+import { isSamePushKey } from './same-push-key.ts';
 import { createStore } from './store.ts';
 
 /**
@@ -26,16 +27,26 @@ interface Subscribed {
 
 /**
  * Finds out whether this browser is subscribed for this person, and renews the subscription. What somebody else has left
- * in this browser, or a gateway that offers it no more, is undone.
+ * in this browser, what was made with other keys, and what a gateway offers no more, is undone.
  */
 export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (!canPush()) return;
   const registration = await registrationOf();
   const subscription = await registration?.pushManager.getSubscription();
+  // Whoever presses the switch meanwhile is not undone.
+  if (pushState.get() === 'changing') return;
   const kept = read();
-  if (pushKey === undefined || (subscription && kept?.id !== id)) await forget();
+  const isOwn =
+    subscription &&
+    pushKey !== undefined &&
+    kept?.id === id &&
+    isSamePushKey(subscription.options.applicationServerKey, pushKey);
+  if (pushKey === undefined || (subscription && !isOwn)) {
+    pushState.set('changing');
+    await forget().catch(() => undefined);
+  }
   if (pushKey === undefined) return pushState.set('unavailable');
-  const isOn = subscription && kept?.id === id && notificationState.get() === 'granted';
+  const isOn = isOwn && notificationState.get() === 'granted';
   pushState.set(isOn ? 'on' : 'off');
   if (!isOn || Date.now() - kept.atMs < renewMs) return;
   // What fails now is renewed the next time.
@@ -68,9 +79,11 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
 
 /** Ends what this browser has subscribed to: whoever uses it next must not read it. */
 export async function endPush(): Promise<void> {
-  if (!canPush() || pushState.get() === 'unavailable') return;
-  await unsubscribe().catch(() => forget());
-  pushState.set('off');
+  if (!canPush()) return;
+  const subscription = await (await registrationOf())?.pushManager.getSubscription();
+  // Neither waits for the other: the gateway or the push service may be away.
+  await Promise.allSettled([subscription && sendEnd(subscription), forget()]);
+  if (pushState.get() !== 'unavailable') pushState.set('off');
 }
 
 function canPush(): boolean {
@@ -82,15 +95,18 @@ async function registrationOf(): Promise<ServiceWorkerRegistration | undefined> 
 }
 
 async function subscribe(pushKey: string, id: string): Promise<void> {
+  const { promise: tooLong, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('the push service does not answer')), longestMs);
+  await send(await Promise.race([makeSubscription(pushKey), tooLong]).finally(() => clearTimeout(timer)), id);
+}
+
+async function makeSubscription(pushKey: string): Promise<PushSubscription> {
   await navigator.serviceWorker.register(hrefOf('/service-worker.js'), { scope: hrefOf('/') });
   const { pushManager } = await navigator.serviceWorker.ready;
   // One that was made with other keys takes no message of this gateway.
   const earlier = await pushManager.getSubscription();
   await earlier?.unsubscribe();
-  const { promise: tooLong, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('the push service does not answer')), longestMs);
-  const asking = pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
-  await send(await Promise.race([asking, tooLong]).finally(() => clearTimeout(timer)), id);
+  return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
 }
 
 async function send(subscription: PushSubscription, id: string): Promise<void> {
@@ -101,8 +117,12 @@ async function send(subscription: PushSubscription, id: string): Promise<void> {
 
 async function unsubscribe(): Promise<void> {
   const subscription = await (await registrationOf())?.pushManager.getSubscription();
-  if (subscription) await sendJson('POST', '/push/unsubscribe', { endpoint: subscription.endpoint });
+  if (subscription) await sendEnd(subscription);
   await forget();
+}
+
+async function sendEnd({ endpoint }: PushSubscription): Promise<void> {
+  await sendJson('POST', '/push/unsubscribe', { endpoint });
 }
 
 /** Without the gateway: the push service then answers it that the subscription is gone. */

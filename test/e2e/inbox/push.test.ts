@@ -169,6 +169,19 @@ browserTests('a gateway with web push', () => {
       await eventually('it is unregistered', async () => (await registrations(page)) === 0);
     });
 
+    test('a subscription that was made with other keys is undone, and the switch shows it', async () => {
+      await openHelp(page, inbox.world.gateway.url);
+      await page.getByRole('checkbox', { name: switchName }).click();
+      await page.getByText('also while the inbox is closed.').waitFor();
+      await page.evaluate(`localStorage.setItem('subscribed-in-test', '${makePushKeys().publicKey}')`);
+      await openHelp(page, inbox.world.gateway.url);
+      await eventually(
+        'it is undone',
+        async () => (await page.evaluate(`localStorage['subscribed-in-test']`)) === undefined,
+      );
+      expect(await page.getByRole('checkbox', { name: switchName }).isChecked()).toBe(false);
+    });
+
     test('who signs out leaves no subscription, and the next person finds it off', async () => {
       await openHelp(page, inbox.world.gateway.url);
       await page.getByRole('checkbox', { name: switchName }).click();
@@ -183,6 +196,16 @@ browserTests('a gateway with web push', () => {
       await openHelp(page, inbox.world.gateway.url);
       expect(await page.getByRole('checkbox', { name: switchName }).isChecked()).toBe(false);
       expect(inbox.foreign).toEqual([]);
+    });
+
+    test('who signs out while the gateway does not answer about push is signed out all the same', async () => {
+      await page.getByRole('checkbox', { name: switchName }).click();
+      await page.getByText('also while the inbox is closed.').waitFor();
+      await page.route('**/push/unsubscribe', () => undefined);
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('Sign in').first().waitFor();
+      expect(await registrations(page)).toBe(0);
     });
   });
 });
@@ -224,11 +247,14 @@ const shownInPage = `(async () => {
 /** In the page: a push service that is there, with one subscription of this browser. */
 function standIn(subscription: { endpoint: string; keys: object }): void {
   const key = 'subscribed-in-test';
+  const bytesOf = (text: string): ArrayBuffer =>
+    Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0)).buffer;
   const present = () =>
     localStorage.getItem(key) === null
       ? null
       : {
           endpoint: subscription.endpoint,
+          options: { applicationServerKey: bytesOf(localStorage.getItem(key)!) },
           toJSON: () => subscription,
           unsubscribe: async () => {
             localStorage.removeItem(key);
@@ -237,8 +263,8 @@ function standIn(subscription: { endpoint: string; keys: object }): void {
         };
   Object.assign(PushManager.prototype, {
     getSubscription: async () => present(),
-    subscribe: async ({ userVisibleOnly }: { userVisibleOnly: boolean }) => {
-      localStorage.setItem(key, String(userVisibleOnly));
+    subscribe: async ({ applicationServerKey }: { applicationServerKey: string }) => {
+      localStorage.setItem(key, applicationServerKey);
       return present();
     },
   });
