@@ -1,6 +1,9 @@
 import type { ChannelRequest } from './channel.ts';
 
-/** The request in the inbox of the gateway at `origin`. Whoever opens it signs in there. */
-export function inboxUrl(origin: string, { workflowId, requestId }: Pick<ChannelRequest, 'workflowId' | 'requestId'>) {
-  return `${origin}/inbox/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`;
+type Place = Pick<ChannelRequest, 'workflowId'> & Partial<Pick<ChannelRequest, 'requestId'>>;
+
+/** The request in the inbox of the gateway at `origin`, or its run. Whoever opens it signs in there. */
+export function inboxUrl(origin: string, { workflowId, requestId }: Place): string {
+  const run = encodeURIComponent(workflowId);
+  return `${origin}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${encodeURIComponent(requestId)}`}`;
 }

@@ -7,7 +7,7 @@ import { isProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../core/base/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { receiptText, refusalText, settledText } from './answer-sentences.ts';
-import { inboxUrl } from './buttons.ts';
+import { openUrl } from './buttons.ts';
 import type { Interaction } from './interaction.ts';
 import { denyModal, editModal } from './modals.ts';
 import { hasCap, isAboveCap } from './severity-cap.ts';
@@ -142,12 +142,12 @@ function aboveCap(request: ApprovalDetails, settings: SlackSettings): Told | und
   return { text, link: toInbox(request, settings) };
 }
 
-function noEdits(shown: Parameters<typeof inboxUrl>[0], settings: SlackSettings): Told {
+function noEdits(shown: Parameters<typeof openUrl>[0], settings: SlackSettings): Told {
   return { text: 'Nothing was changed: this channel takes no edits.', link: toInbox(shown, settings) };
 }
 
-function toInbox(shown: Parameters<typeof inboxUrl>[0], settings: SlackSettings): NonNullable<Told['link']> {
-  return { label: 'Open in the inbox', url: inboxUrl(shown, settings) };
+function toInbox(shown: Parameters<typeof openUrl>[0], settings: SlackSettings): NonNullable<Told['link']> {
+  return { label: 'Open in the inbox', url: openUrl(shown, settings) };
 }
 
 /** Undefined if it takes too long, or cannot be read. */

@@ -1,6 +1,7 @@
 import type { ApprovalDetails } from '../../contract.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import type { AnswerName, Card } from '../../core/card/card.ts';
+import { inboxUrl } from '../../channels/inbox-url.ts';
 import { hasCap, isAboveCap } from './severity-cap.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
@@ -46,13 +47,9 @@ export function openButton(url: string, value: string | undefined): Button {
   return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
 }
 
-/** The page of a request in the web inbox, or of its run. */
-export function inboxUrl(
-  { workflowId, requestId }: { workflowId: string; requestId?: string },
-  { gatewayUrl }: SlackSettings,
-): string {
-  const run = encodeURIComponent(workflowId);
-  const url = `${gatewayUrl}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${requestId}`}`;
+/** The page of a request in the web inbox, or of its run; with a name that is too long for Slack, the list. */
+export function openUrl(place: { workflowId: string; requestId?: string }, { gatewayUrl }: SlackSettings): string {
+  const url = inboxUrl(gatewayUrl, place);
   return url.length <= longestUrl ? url : `${gatewayUrl}/inbox/`;
 }
 

@@ -2,7 +2,7 @@ import type { ApprovalDetails } from '../../contract.ts';
 import type { Card } from '../../core/card/card.ts';
 import { renderSlack, renderSlackRows, renderSlackSummary } from '../../core/card/render-slack.ts';
 import type { SlackBlock, SlackMessage } from '../../core/card/slack-blocks.ts';
-import { type Button, buttonsOf, inboxUrl, openButton } from './buttons.ts';
+import { type Button, buttonsOf, openButton, openUrl } from './buttons.ts';
 import { openBlockId, slackCard, writeRun } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
@@ -64,7 +64,7 @@ export function requestBlocks(
 /** The last block of a message: a link, and what its requests have in common. */
 export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSettings): MessageBlock {
   const [{ workflowId, requestId }] = requests as [ApprovalDetails];
-  const url = inboxUrl(requests.length === 1 ? { workflowId, requestId } : { workflowId }, settings);
+  const url = openUrl(requests.length === 1 ? { workflowId, requestId } : { workflowId }, settings);
   const elements = [openButton(url, writeRun({ entry: settings.name, workflowId }))];
   return { type: 'actions', block_id: runBlockId, elements };
 }

@@ -3,8 +3,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
-import { shortened } from '../../core/base/shortened.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { shownName } from '../../core/base/shown-name.ts';
 
 /** What the service worker of the inbox shows. */
 export interface PushMessage {
@@ -29,7 +28,6 @@ export interface Delivery {
   topic: string;
 }
 
-const longestName = 60;
 /** Push services take 4,096 bytes, encrypted and padded. */
 const mostBytes = 3_000;
 const daySeconds = 24 * 3_600;
@@ -50,8 +48,8 @@ export function askingMessage(
   { origin, key }: { origin: string; key: string },
 ): PushMessage {
   const { agentName, toolName, assessment, deadline } = request;
-  const until = deadline === null ? 'no deadline' : `until ${named(deadline)}`;
-  const body = `${named(agentName)} wants to call ${named(toolName)} · severity ${named(assessment.severity)} · ${until}`;
+  const until = deadline === null ? 'no deadline' : `until ${shownName(deadline)}`;
+  const body = `${shownName(agentName)} wants to call ${shownName(toolName)} · severity ${shownName(assessment.severity)} · ${until}`;
   return { title: titles[kind], body, ...common(request, origin, key) };
 }
 
@@ -61,9 +59,9 @@ export function settledMessage(
   { outcome, reviewerId }: Settlement,
   { origin, key }: { origin: string; key: string },
 ): PushMessage {
-  const who = reviewerId === undefined ? '' : ` by ${named(reviewerId)}`;
-  const body = `${named(request.agentName)} wanted to call ${named(request.toolName)}`;
-  return { title: `Settled: ${named(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
+  const who = reviewerId === undefined ? '' : ` by ${shownName(reviewerId)}`;
+  const body = `${shownName(request.agentName)} wanted to call ${shownName(request.toolName)}`;
+  return { title: `Settled: ${shownName(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
 }
 
 /** Kept until the deadline; a message that settles, or asks without a deadline, for a day. */
@@ -91,9 +89,4 @@ function common(request: ChannelRequest, origin: string, key: string): Pick<Push
     url: byteLength(url) > mostBytes ? `${origin}/inbox/` : url,
     key: createHash('sha256').update(key).digest('base64url').slice(0, 16),
   };
-}
-
-/** Bounded, and without anything invisible. */
-function named(name: string): string {
-  return shortened(visibleText(shortened(name, longestName).toWellFormed()), longestName);
 }

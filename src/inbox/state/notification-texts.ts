@@ -1,6 +1,5 @@
 import type { InboxRow } from '../../adapters/http/api.ts';
-import { shortened } from '../../core/base/shortened.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { shownName } from '../../core/base/shown-name.ts';
 
 /** What a notification of the browser shows, and where it leads. */
 export interface NotificationTexts {
@@ -12,7 +11,6 @@ export interface NotificationTexts {
   row?: Pick<InboxRow, 'workflowId' | 'requestId'>;
 }
 
-const longestName = 60;
 const mostApart = 3;
 
 /**
@@ -26,12 +24,8 @@ export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] 
   }
   return own.map((row) => ({
     title: row.waitsFor === 'you' ? 'A call waits for you' : 'A call waits for a decision',
-    body: `${named(row.agentName)} wants to call ${named(row.toolName)}`,
+    body: `${shownName(row.agentName)} wants to call ${shownName(row.toolName)}`,
     tag: `countersign-${row.requestId}`,
     row,
   }));
-}
-
-function named(name: string): string {
-  return shortened(visibleText(shortened(name, longestName).toWellFormed()), longestName);
 }

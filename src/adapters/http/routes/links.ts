@@ -2,20 +2,19 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from '../../../client/require-gated.ts';
 import { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from '../../../channels/answer-link.ts';
 import type { ApprovalDetails } from '../../../contract.ts';
-import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
 import { json } from '../answer-shapes.ts';
 import type { MadeLink } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { wantsHtml } from '../html-response.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import { personName } from '../identity/person-name.ts';
 import { body, inRun, requestParams } from '../input-shapes.ts';
-import { answeredPage, earlierPage, linkProblemPage, questionPage } from '../links/link-page.ts';
+import { asPage } from '../links/as-page.ts';
+import { answeredPage, earlierPage, questionPage } from '../links/link-page.ts';
 import type { Principal } from '../principal.ts';
 import { principalOf } from '../principal-of.ts';
-import { problemOf } from '../problem-response.ts';
 import { refuseInput } from '../refuse-input.ts';
 import { ownOrigin } from '../site.ts';
 
@@ -144,14 +143,4 @@ function requireSame(request: ApprovalDetails, digest: string): void {
   if (request.digest === digest) return;
   const message = 'The request is not the one that was shown: ask for another link.';
   throw new ProblemError({ code: 'digest_mismatch', message });
-}
-
-/** A browser sees a refusal as a page. */
-async function asPage(request: Request, answerWith: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answerWith();
-  } catch (error) {
-    if (!isProblemError(error) || !wantsHtml(request)) throw error;
-    return linkProblemPage(problemOf(error));
-  }
 }

@@ -1,6 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { ChatGateway, ChatApp } from '../../../channels/chat-app.ts';
-import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
+import { ProblemError } from '../../../core/base/problem.ts';
 import { accountsPage, confirmPage, linkedPage, unlinkedPage } from '../accounts/account-pages.ts';
 import { chatGateway } from '../accounts/chat-gateway.ts';
 import { type LinkedAccounts, linkedAccounts } from '../accounts/linked-accounts.ts';
@@ -9,9 +9,8 @@ import type { GatewayContext } from '../gateway-context.ts';
 import { wantsHtml } from '../html-response.ts';
 import type { HttpEnv } from '../http-env.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
-import { linkProblemPage } from '../links/link-page.ts';
+import { asPage } from '../links/as-page.ts';
 import { principalOf } from '../principal-of.ts';
-import { problemOf } from '../problem-response.ts';
 import { refuseInput } from '../refuse-input.ts';
 
 const page = { 'text/html': { schema: z.string() } };
@@ -50,7 +49,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       return app.receive({ headers: req.raw.headers, body: new Uint8Array(await req.arrayBuffer()) }, chat);
     })
     .openapi(show, (context) =>
-      asPage(context.req.raw, async () => {
+      asLinkPage(context.req.raw, async () => {
         const { accounts, identity } = required(slack);
         const { state: invitation } = context.req.valid('query');
         const principal = context.get('principal');
@@ -65,7 +64,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       }),
     )
     .openapi(link, (context) =>
-      asPage(context.req.raw, async () => {
+      asLinkPage(context.req.raw, async () => {
         const { accounts, identity } = required(slack);
         const person = principalOf(context.var);
         const account = await accounts.invited(context.req.valid('form').state);
@@ -80,7 +79,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       }),
     )
     .openapi(unlink, (context) =>
-      asPage(context.req.raw, async () => {
+      asLinkPage(context.req.raw, async () => {
         const { accounts } = required(slack);
         const person = principalOf(context.var);
         const account = context.req.valid('form');
@@ -110,12 +109,6 @@ function required(slack: Slack | undefined): Slack {
   throw new ProblemError({ code: 'forbidden', message: 'This gateway has no Slack app: see docs/slack.md.' });
 }
 
-/** A browser sees a refusal as a page. */
-async function asPage(request: Request, answerWith: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answerWith();
-  } catch (error) {
-    if (!isProblemError(error) || !wantsHtml(request)) throw error;
-    return linkProblemPage(problemOf(error), 'Nothing was changed');
-  }
+function asLinkPage(request: Request, answerWith: () => Promise<Response>): Promise<Response> {
+  return asPage(request, answerWith, 'Nothing was changed');
 }

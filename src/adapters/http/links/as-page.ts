@@ -1,0 +1,18 @@
+import { isProblemError } from '../../../core/base/problem.ts';
+import { wantsHtml } from '../html-response.ts';
+import { problemOf } from '../problem-response.ts';
+import { linkProblemPage } from './link-page.ts';
+
+/** Answers a browser with a page also if that is a refusal. */
+export async function asPage(
+  request: Request,
+  answerWith: () => Promise<Response>,
+  heading?: string,
+): Promise<Response> {
+  try {
+    return await answerWith();
+  } catch (error) {
+    if (!isProblemError(error) || !wantsHtml(request)) throw error;
+    return linkProblemPage(problemOf(error), heading);
+  }
+}
