@@ -71,13 +71,14 @@ describe('a record that somebody else has written is not believed', () => {
   test("nor is a copy of somebody else's own in the list of all", async () => {
     await world.subscribed('ada', ['treasury']);
     await world.records.put(nameOf('mia'), (await world.records.get(nameOf('ada')))!);
-    await world.subscribed('ivo', ['treasury']);
+    await world.subscribed('ian', ['treasury']);
     const listed = async () => (await world.records.list(nameOf(''))).some(({ isOf }) => isOf('mia'));
     await eventually('all are listed', async () => (await listed()) && (await world.subscriptions.all()).length > 1);
     const people = (await world.subscriptions.all()).map(({ person }) => person);
     expect(people.filter((person) => person === 'ada')).toHaveLength(1);
-    await world.app.unsubscribe({ id: 'ada' }, world.service.subscribe('ada').endpoint, world.records);
-    await eventually('ada has gone', async () => (await ask('group:treasury')).join() === 'ivo');
+    const [own] = await world.subscriptions.of('ada');
+    await world.app.unsubscribe({ id: 'ada' }, own!.endpoint, world.records);
+    await eventually('ada has gone', async () => (await ask('group:treasury')).join() === 'ian');
     await world.records.remove(nameOf('mia'));
   });
 
