@@ -16,7 +16,8 @@ import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isTransient } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { type Messages, reasonOf } from './messages.ts';
+import { Failures, reasonOf } from './failures.ts';
+import type { Messages } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
 const { [activityNames.channelDecide]: decide } = proxyActivities<{ [activityNames.channelDecide]: DecideForChannel }>({
@@ -38,17 +39,17 @@ const mostAnswers = 50;
 const afterDeadlineMs = 5_000;
 /** For a request without a deadline. */
 const longestMs = 366 * 86_400_000;
-/** Between two attempts that are no fault of the channel. */
+/** The waits between calls that were interrupted through no fault of the channel. */
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 
-/** The channels that answer. Each answer goes to the run as a decision; what counts is the run's business. */
+/** Asks the channels that answer, and sends each answer to the run as a decision. The run decides whether it counts. */
 export class Answering {
   readonly #workflowId: string;
   readonly #messages: Messages;
   /** Called when a request turns out to be settled, or when its time is over. */
   readonly #lookAt: (requestId: string) => void;
   readonly #scopes = new Map<string, CancellationScope>();
-  readonly #failures: { requestId: string; text: string }[] = [];
+  readonly #failures = new Failures();
   #running = 0;
 
   constructor(workflowId: string, messages: Messages, lookAt: (requestId: string) => void) {
@@ -62,7 +63,7 @@ export class Answering {
   }
 
   failures(requestId: string): string[] {
-    return this.#failures.filter((each) => each.requestId === requestId).map(({ text }) => text);
+    return this.#failures.of(requestId);
   }
 
   /** Asks a channel, unless it was asked already or the time for answers is over. */
@@ -76,14 +77,14 @@ export class Answering {
     void scope
       .run(() => this.#answer({ request, channel }))
       .catch((error: unknown) => {
-        if (!isCancellation(error)) this.#note(requestId, `${channel.name}: ${reasonOf(error)}`);
+        if (!isCancellation(error)) this.#failures.note(requestId, `${channel.name}: ${reasonOf(error)}`);
       })
       .then(() => {
         this.#running -= 1;
       });
   }
 
-  /** Nobody needs the answers of these channels any more. */
+  /** Cancels the calls of channels whose answers are not needed any more. */
   stop({ requestId }: Tracked, channels: readonly string[]): void {
     for (const channel of channels) {
       const key = keyOf(requestId, channel);
@@ -97,7 +98,7 @@ export class Answering {
     const { requestId } = request;
     let refused: Refused;
     let waitMs = firstWaitMs;
-    // What `notify` returns finds the message that is answered.
+    // `resolve` gets what `notify` returns, so `notify` comes first.
     await condition(() => this.#messages.isTold(requestId, channel.name));
     while (request.answers < mostAnswers) {
       const answer = await this.#resolve(question, refused);
@@ -113,7 +114,7 @@ export class Answering {
       if (receipt.accepted && receipt.outcome !== undefined) return;
       const { code, message } = receipt;
       if (final.includes(code) || receipt.outcome !== undefined) return this.#lookAgain(question);
-      if (!receipt.accepted) this.#note(requestId, `${channel.name}: ${code ?? 'internal'}: ${message}`);
+      if (!receipt.accepted) this.#failures.note(requestId, `${channel.name}: ${code ?? 'internal'}: ${message}`);
       if (channel.isAutomatic && refused === undefined) await this.#askPeople(question);
       else if (!channel.retries) {
         if (!receipt.accepted) await this.#denyAlone(question, code ?? 'internal');
@@ -152,9 +153,9 @@ export class Answering {
       if (isCancellation(error)) return undefined;
       const cause = error instanceof ActivityFailure ? error.cause : undefined;
       if (isInterrupted(cause)) return 'again';
-      // Time that is over is no error of the channel.
+      // A deadline that passes is not an error of the channel.
       if (cause instanceof TimeoutFailure) return this.#lookAgain({ request, channel });
-      this.#note(requestId, `${name}: ${reasonOf(error)}`);
+      this.#failures.note(requestId, `${name}: ${reasonOf(error)}`);
       if (cause instanceof ApplicationFailure) await this.#denyAlone({ request, channel }, cause.type ?? 'Error');
       return undefined;
     }
@@ -188,17 +189,12 @@ export class Answering {
     }
   }
 
-  /** What was answered is sent also if the request is settled meanwhile: the run says who was first. */
+  /** Sends an answer even if the request is settled meanwhile: the run decides which decision was first. */
   #decide({ request, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
     const { requestId } = request;
     const decisionId = `channel:${channel.name}:${requestId}:${count}`;
     const decision = { channel: channel.name, workflowId: this.#workflowId, requestId, answer, decisionId };
     return CancellationScope.nonCancellable(() => decide.executeWithOptions({ summary: channel.name }, [decision]));
-  }
-
-  #note(requestId: string, text: string): void {
-    this.#failures.push({ requestId, text });
-    this.#failures.splice(0, this.#failures.length - 20);
   }
 }
 
@@ -206,12 +202,12 @@ function keyOf(requestId: string, channel: string): string {
   return `${requestId} ${channel}`;
 }
 
-/** How long an answer may still take: a late one is refused by the run, and its channel hears so. */
+/** The time left for an answer. It exceeds the deadline, so that a late answer reaches the run and is refused there. */
 function leftMs({ deadlineMs }: Tracked): number {
   return deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - Date.now();
 }
 
-/** True if no fault of the channel ended its call: it was not called, or its worker was lost or shut down. */
+/** True if a call ended through no fault of its channel: it was not called, or its worker was lost or shut down. */
 function isInterrupted(cause: unknown): boolean {
   if (cause instanceof TimeoutFailure) return cause.timeoutType === 'HEARTBEAT';
   return cause instanceof ApplicationFailure && (cause.type === 'WorkerShutdown' || cause.type === 'NotCalled');

@@ -1,7 +1,6 @@
 /**
- * Carries the requests of one run to its channels, and brings their answers in (docs/channels.md). It runs beside the run,
- * which it never holds up. It believes nothing that it is told: a signal names requests, and the run says what is true of
- * them.
+ * Carries the requests of one run to its channels, and their answers to the run (docs/channels.md). It runs beside the run
+ * and never blocks it. It does not trust its signals: a signal only names requests, and their state is read from the run.
  */
 import {
   ApplicationFailure,
@@ -23,7 +22,7 @@ const deliveriesQuery = defineQuery<Delivered[]>(deliveriesName);
 export interface ChannelsInput {
   /** The workflow id of the run. */
   workflowId: string;
-  /** What the execution before this one knew. */
+  /** The state of the previous execution. */
   carried?: DeliveryState;
 }
 
@@ -51,7 +50,7 @@ const kinds = ['reminded', 'warned', 'escalated'];
 const mostIds = 100;
 const mostNames = 100;
 
-/** Anybody can signal. What does not fit is left out. */
+/** Reads the argument of a signal. Anybody can signal, so malformed parts are left out. */
 function readChanged(value: unknown): Changed {
   const { requestIds, step } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Changed>;
   const ids = Array.isArray(requestIds) ? requestIds.slice(0, mostIds) : [];

@@ -11,19 +11,19 @@ const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
   [activityNames.lookAtRequests]: LookAtRequests;
 }>({ startToCloseTimeout: '60s', retry: { maximumInterval: '30s' }, summary: 'Look at the requests of the run' });
 
-/** A request may be settled without a word of its run: at its deadline, and when the run is terminated. */
+/** A request is looked at shortly after its deadline: a run that was terminated announces nothing. */
 const afterDeadlineMs = 1_500;
 const firstLookMs = 60_000;
 const longestLookMs = 3_600_000;
-/** Between the run's task and this workflow's. */
+/** How far the clock of the run's task may be ahead of this workflow's. */
 const clockDifferenceMs = 1_000;
 const mostSteps = 500;
-/** Requests of one look, which takes at most 3 seconds for four that the run does not have. */
+/** The most requests of one look: four that the run does not have take up to 3 seconds. */
 const mostAtOnce = 40;
 /** Anybody can name requests that no run has. */
 const mostPending = 10_000;
 
-/** What the next execution takes over. */
+/** The state that continue-as-new carries. */
 export interface DeliveryState {
   writer: Writer;
   requests: Tracked[];
@@ -45,7 +45,7 @@ export class Deliveries {
     this.#answering = new Answering(workflowId, this.#messages, (requestId) => this.note({ requestIds: [requestId] }));
   }
 
-  /** Takes what the execution before this one has verifiably written. */
+  /** Restores the verified state of the previous execution. */
   restore({ requests, messages }: DeliveryState): void {
     for (const request of requests) this.#requests.set(request.requestId, request);
     this.#messages.restore(messages);
@@ -95,7 +95,7 @@ export class Deliveries {
     return this.#pending.size === 0 && this.#messages.isIdle && this.#answering.isIdle;
   }
 
-  /** Channels that answer are not interrupted for it. */
+  /** True if it is time to continue as new. A call that is under way is not interrupted for it. */
   get #isLong(): boolean {
     return this.#isIdle && workflowInfo().continueAsNewSuggested;
   }
@@ -103,7 +103,7 @@ export class Deliveries {
   #nextLookMs(): number {
     const deadlines = [...this.#requests.values()].flatMap(({ deadlineMs }) => deadlineMs ?? []);
     const dueMs = Math.min(...deadlines) + afterDeadlineMs - Date.now();
-    // A deadline that has passed is looked at again soon: the run may be slow to say so.
+    // After a deadline, look again soon: the run may take a while to settle the request.
     return Math.min(dueMs > 0 ? dueMs : afterDeadlineMs, this.#lookMs);
   }
 
@@ -130,7 +130,7 @@ export class Deliveries {
     this.#requests.set(requestId, tracked);
     tracked.deadlineMs = deadlineMs;
     tracked.channels = names;
-    // A channel that was switched off answers no more.
+    // A channel that the request no longer has must not answer it.
     this.#answering.stop(
       tracked,
       tracked.begun.filter((name) => !names.includes(name)),
@@ -141,7 +141,7 @@ export class Deliveries {
       this.#tell(tracked, channel, steps);
       if (channel.resolves) this.#answering.begin(tracked, channel);
     }
-    // Another worker may have those that this one lacks.
+    // Another worker may have the channels that this one lacks, so look again soon.
     if (channels.length < names.length) this.#lookMs = firstLookMs;
   }
 
@@ -173,7 +173,7 @@ export class Deliveries {
   }
 }
 
-/** Whom a forged step names is not part of the step that the run announces. */
+/** Includes the names, so that a forged step with other names does not pass for the step that the run announces. */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
   return [kind, dueAt, ...to].join(' ');
 }

@@ -1,10 +1,11 @@
-import { ApplicationFailure, condition, isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
+import { condition, isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
 import type { AnnouncedStep } from '../../activities/announce.ts';
 import type { ChannelCalls, Sent } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
 import type { ChannelStep } from '../../channels/channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { Failures, reasonOf } from './failures.ts';
 
 type Calls = {
   [activityNames.channelNotify]: ChannelCalls['notify'];
@@ -36,12 +37,11 @@ interface Collecting {
   delayMs: number;
   /** Workflow time. */
   dueMs: number;
-  /** True once it waits for that time. */
+  /** True once a timer for that time is set. */
   isWaiting: boolean;
 }
 
-const mostFailures = 20;
-/** A request joins a message that goes out at most this much later than the request alone would. */
+/** A request joins a message only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
 
 /** What was sent about the requests of a run. Calls about one message are made one after another. */
@@ -49,7 +49,7 @@ export class Messages {
   readonly #workflowId: string;
   #messages: Message[] = [];
   readonly #calls = new Map<Message, Promise<void>>();
-  readonly #failures: { requestId: string; text: string }[] = [];
+  readonly #failures = new Failures();
   /** Messages that collect requests until they are sent. */
   #collecting: Collecting[] = [];
   /** Reminders that wait for the end of the quiet hours. */
@@ -68,7 +68,7 @@ export class Messages {
     return this.#running === 0 && this.#collecting.length === 0 && this.#later.size === 0;
   }
 
-  /** The messages about any of these requests; no other changes any more. */
+  /** The messages about tracked requests. The others do not change any more. */
   about(isTracked: (requestId: string) => boolean): Message[] {
     return this.#messages.filter(({ requestIds }) => requestIds.some(isTracked));
   }
@@ -83,13 +83,13 @@ export class Messages {
   }
 
   failures(requestId: string): string[] {
-    return this.#failures.filter((each) => each.requestId === requestId).map(({ text }) => text);
+    return this.#failures.of(requestId);
   }
 
-  /** Asks on a channel. A channel with `batch` gets what is asked until `send` in one message. */
+  /** Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
     const dueMs = Date.now() + delayMs;
-    // An urgent request does not wait for the end of the quiet hours beside others.
+    // An urgent request does not join a message that waits for the end of the quiet hours.
     const joins = (each: Collecting): boolean => each.message.channel === name && each.dueMs <= dueMs + joinsWithinMs;
     const open = batch ? this.#collecting.find(joins) : undefined;
     if (open !== undefined) {
@@ -101,7 +101,7 @@ export class Messages {
     this.#collecting.push({ message, delayMs, dueMs, isWaiting: false });
   }
 
-  /** Sends what was collected, now or after its delay. */
+  /** Sends each collected message, at once or after its delay. */
   send(): void {
     for (const each of this.#collecting.filter(({ isWaiting }) => !isWaiting)) void this.#sendAfter(each);
   }
@@ -110,7 +110,7 @@ export class Messages {
     const message = this.#of(requestId, name);
     if (message === undefined) return;
     const isCollecting = this.#isCollecting(message);
-    // What was not asked yet is not repeated; an escalation follows it.
+    // Before the request was sent, a reminder is skipped, and an escalation waits for it.
     if (isCollecting && step.kind !== 'escalated') return;
     const { dueAt, ...rest } = step;
     const call = (): Promise<Sent> => this.#notify(message, [requestId], rest, `${requestId}:${step.kind}:${dueAt}`);
@@ -118,7 +118,7 @@ export class Messages {
     else void this.#queueLater(message, requestId, delayMs, call);
   }
 
-  /** Beside the queue: a settlement does not wait for the end of the quiet hours. */
+  /** Waits outside the queue, so that a settlement is not delayed until the end of the quiet hours. */
   async #queueLater(message: Message, requestId: string, delayMs: number, call: () => Promise<Sent>): Promise<void> {
     const waiting = { requestId };
     this.#later.add(waiting);
@@ -129,7 +129,7 @@ export class Messages {
     if (isReady && this.#later.delete(waiting)) this.#queue(message, requestId, call);
   }
 
-  /** Says on its channels how a request was settled. What was not sent yet is not sent any more. */
+  /** Tells the channels how a request was settled, and drops what was not sent yet. */
   settle(requestId: string, channels: readonly string[]): void {
     for (const each of this.#later) if (each.requestId === requestId) this.#later.delete(each);
     for (const channel of channels) {
@@ -137,7 +137,6 @@ export class Messages {
       if (message === undefined) continue;
       if (this.#isCollecting(message)) this.#drop(message, requestId);
       else if (message.settles) this.#queue(message, requestId, () => this.#settled(message, requestId));
-      else this.#queue(message, requestId, () => Promise.resolve({}));
     }
   }
 
@@ -147,7 +146,7 @@ export class Messages {
 
   #drop(message: Message, requestId: string): void {
     message.requestIds = message.requestIds.filter((id) => id !== requestId);
-    // Nobody waits for the end of the quiet hours for nothing.
+    // An empty message is not sent, and does not keep this workflow waiting until the quiet hours end.
     this.#collecting = this.#collecting.filter((each) => each.message.requestIds.length > 0);
   }
 
@@ -189,7 +188,7 @@ export class Messages {
     ]);
   }
 
-  /** Makes a call about a message after the calls before it. A failure is noted and does nothing else. */
+  /** Queues a call about a message. A failure is noted and does not stop the calls after it. */
   #queue(message: Message, requestId: string, call: () => Promise<Sent>): void {
     const before = this.#calls.get(message) ?? Promise.resolve();
     this.#running += 1;
@@ -198,8 +197,7 @@ export class Messages {
         const { sent } = await call();
         if (sent !== undefined) message.sent = sent;
       } catch (error) {
-        this.#failures.push({ requestId, text: `${message.channel}: ${reasonOf(error)}` });
-        this.#failures.splice(0, this.#failures.length - mostFailures);
+        this.#failures.note(requestId, `${message.channel}: ${reasonOf(error)}`);
       }
       this.#running -= 1;
     });
@@ -216,10 +214,4 @@ async function uncancelled(wait: () => Promise<unknown>): Promise<boolean> {
     if (isCancellation(error)) return false;
     throw error;
   }
-}
-
-export function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (cause instanceof ApplicationFailure) return `${cause.type ?? 'Error'}: ${cause.message}`.slice(0, 300);
-  return cause instanceof Error ? cause.message.slice(0, 300) : 'it failed';
 }

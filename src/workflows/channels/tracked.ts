@@ -2,11 +2,11 @@
 export interface Tracked {
   requestId: string;
   deadlineMs: number | null;
-  /** The channels that it has, as the run said last. */
+  /** The channels of the request, as last read from the run. */
   channels: string[];
   /** The channels that were told of it. */
   asked: string[];
-  /** The channels that are to answer, or have. */
+  /** The channels that were called to answer. */
   begun: string[];
   /** How many answers were sent to the run. */
   answers: number;

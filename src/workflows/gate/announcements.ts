@@ -9,7 +9,7 @@ import type { ScheduledTask } from '../state/scheduler.ts';
 
 const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   startToCloseTimeout: '10s',
-  // The run waits for it before it ends or continues as new. What is not announced is in the inbox all the same.
+  // The run waits for it before it ends or continues as new. The inbox shows requests even if they are not announced.
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
@@ -25,7 +25,7 @@ export class Announcements implements ScheduledTask {
   readonly #active: () => ActivePolicies | undefined;
   /** The channels of each open request, as they were announced last. */
   #announced = new Map<string, string>();
-  /** What was compared last: nothing has changed while both are the same. */
+  /** What was compared last. Nothing has changed while both are the same objects. */
   #seen: { open: RequestRecord[]; active: ActivePolicies } | undefined;
   #pending = 0;
   /** Announcements that failed since the last one that arrived. */
@@ -37,7 +37,7 @@ export class Announcements implements ScheduledTask {
     this.#active = active;
   }
 
-  /** Takes what the execution before this one has announced. */
+  /** Restores what the previous execution announced. */
   restore(announced: Record<string, string> = {}): void {
     this.#announced = new Map(Object.entries(announced));
   }
@@ -76,13 +76,13 @@ export class Announcements implements ScheduledTask {
       this.#failures = 0;
     } catch {
       this.#failures += 1;
-      // A run must be able to end: after three failures in a row, people find its requests in the inbox.
+      // After three failures in a row it gives up, so that the run can end; its requests are in the inbox.
       if (this.#failures < mostFailures) this.#forget(requestIds, before);
     }
     this.#pending -= 1;
   }
 
-  /** They count as announced no longer, so they are announced again. */
+  /** Undoes an announcement that failed, so that these requests are announced again. */
   #forget(requestIds: readonly string[], before: ReadonlyMap<string, string>): void {
     for (const requestId of requestIds) {
       const announced = before.get(requestId);
