@@ -49,7 +49,7 @@ async function problemOfOne([program = '', ...words]: string[], isWhole: boolean
 }
 
 function npmProblem([command, script = '']: string[]): string | undefined {
-  if (command === 'install' || command === 'test' || command === 'ls') return undefined;
+  if (command === 'install' || command === 'pack' || command === 'test' || command === 'ls') return undefined;
   return command === 'run' && script in scripts ? undefined : `there is no script '${script}'`;
 }
 

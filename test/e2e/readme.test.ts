@@ -13,10 +13,12 @@ import { blocksOf, shellLinesOf, ShellCommand } from '../support/readme.ts';
  */
 
 const commands = ['README.md', 'docs/install.md', 'docs/cli.md'].flatMap(shellLinesOf);
-/** Run by demo.test.ts with its own model server, and by readers. */
+/** Run by demo.test.ts with its own model server, by outside-project.test.ts, and by readers. */
 const runElsewhere = [
   'npm install && npm run demo',
   'npm install && npm test',
+  'npm pack',
+  'npm install ../countersign/countersign-0.1.0.tgz zod',
   'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
 ];
 const redact = commands.find((command) => command.endsWith('| countersign redact'));
