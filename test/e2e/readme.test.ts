@@ -17,9 +17,9 @@ const commands = ['README.md', 'docs/install.md', 'docs/cli.md'].flatMap(shellLi
 const runElsewhere = [
   'npm install && npm run demo',
   'npm install && npm test',
+  'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
   'npm pack',
   'npm install ../countersign/countersign-0.1.0.tgz zod',
-  'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
 ];
 const redact = commands.find((command) => command.endsWith('| countersign redact'));
 const [alias, server, worker, run, approvals, show, approve, start, signal, showRun] = commands.filter(
