@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { InboxRow } from '../../src/adapters/http/api.ts';
 import { admits, type Filters, noFilters, readFilters, writeFilters } from '../../src/inbox/list/filters.ts';
-import { withoutRow, withPage, withRow, withSnapshot } from '../../src/inbox/list/open-rows.ts';
+import { withoutRow, withPage, withRow, withSnapshot } from '../../src/inbox/state/open-rows.ts';
 import { toggled } from '../../src/inbox/list/selection.ts';
 import { matchPath } from '../../src/inbox/state/match-path.ts';
 import { ageText, isUrgent, leftText } from '../../src/inbox/state/time-texts.ts';

@@ -1,6 +1,7 @@
 import type { Problem, ProblemCode } from '../../core/base/problem.ts';
-import { noteServerTime } from './server-clock.ts';
 import { parseJson } from '../../core/base/parse-json.ts';
+import { problemText } from './problem-text.ts';
+import { noteServerTime } from './server-clock.ts';
 
 /** A refusal of the gateway, or `server_unreachable` if it did not answer. */
 export class ApiProblem extends Error implements Problem {
@@ -15,6 +16,11 @@ export class ApiProblem extends Error implements Problem {
     this.status = status;
     this.body = body;
   }
+}
+
+/** An error as a problem: one that is no refusal is a fault of this page. */
+export function asProblem(error: unknown): ApiProblem {
+  return error instanceof ApiProblem ? error : new ApiProblem('internal', problemText(error));
 }
 
 let signedOut: (loginUrl: string | undefined) => void = () => undefined;
@@ -51,7 +57,7 @@ async function answerOf<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' }).catch(
     (error: unknown) => {
       if (init.signal?.aborted === true) throw error;
-      throw new ApiProblem('server_unreachable', 'The gateway cannot be reached. Your work is kept; try again.');
+      throw new ApiProblem('server_unreachable', 'The gateway cannot be reached. What you wrote is kept: try again.');
     },
   );
   noteServerTime(response.headers.get('date'));

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { ApiProblem, getJson } from './fetch-json.ts';
+import { type ApiProblem, asProblem, getJson } from './fetch-json.ts';
 
 /** An answer of the API, as far as it is known. `problem` beside `value`: the last reading failed, the value is older. */
 export interface Loaded<T> {
@@ -27,7 +27,7 @@ export function useJson<T>(path: string | undefined, version: string | number = 
       (value) => !own.signal.aborted && setLoaded({ of: path, value, isLoading: false }),
       (error: unknown) => {
         if (own.signal.aborted) return;
-        const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', String(error));
+        const problem = asProblem(error);
         setLoaded((before) => ({ ...before, problem, isLoading: false }));
       },
     );

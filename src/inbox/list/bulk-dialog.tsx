@@ -1,16 +1,18 @@
 import { useRef, useState } from 'preact/hooks';
 import type { BatchBody, InboxRow, Receipts } from '../../adapters/http/api.ts';
 import type { Receipt } from '../../contract.ts';
-import { ApiProblem, sendJson } from '../api/fetch-json.ts';
+import { sendJson } from '../api/fetch-json.ts';
+import { newMessageId } from '../api/message-id.ts';
+import { problemText } from '../api/problem-text.ts';
 import { answerLostText, isAnswerLost, sendAgain } from '../api/send-again.ts';
 import { Modal } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { useUndo } from '../request/use-undo.ts';
 import { UndoBar } from '../request/undo-bar.tsx';
-import { newDecisionId, viewedSince } from '../request/viewed.ts';
+import { viewedSince } from '../request/viewed.ts';
 import { announce } from '../state/announcements.ts';
+import { requestKey } from '../state/request-key.ts';
 import { RowSentence } from './row-sentence.tsx';
-import { rowKey } from './selection.ts';
 
 interface BulkDialogProps {
   approved: boolean;
@@ -30,7 +32,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
   const [frozen] = useState(() => (approved ? requests.filter(({ waitsFor }) => waitsFor !== 'unknown') : requests));
   const leftOut = requests.length - frozen.length;
   // One attempt has one id, so that a retry gets the receipts of the first try.
-  const attempt = useRef({ id: newDecisionId(), shownAtMs: Date.now() }).current;
+  const attempt = useRef({ id: newMessageId(), shownAtMs: Date.now() }).current;
   /** What was sent, while nobody knows whether it arrived: exactly this is sent again. */
   const [unsure, setUnsure] = useState<BatchBody>();
   const undo = useUndo();
@@ -54,7 +56,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     } catch (error) {
       const isLost = isAnswerLost(error);
       if (isLost) setUnsure(body);
-      setProblem(isLost ? answerLostText : error instanceof ApiProblem ? error.message : String(error));
+      setProblem(isLost ? answerLostText : problemText(error));
     }
     setSending(false);
   };
@@ -68,7 +70,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       <Modal title="Results" onClose={() => onClose(true)}>
         <ul class="results">
           {frozen.map((row, index) => (
-            <li key={rowKey(row)} class={receipts[index]?.accepted === true ? 'good' : 'bad'}>
+            <li key={requestKey(row)} class={receipts[index]?.accepted === true ? 'good' : 'bad'}>
               <RowSentence row={row} most={200} />
               <p>{receipts[index] === undefined ? 'no result' : <Result receipt={receipts[index]} />}</p>
             </li>
@@ -87,7 +89,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       <p>Exactly these, as you saw them. What comes later is not answered, and what has changed is refused.</p>
       <ol class="frozen">
         {frozen.map((row) => (
-          <li key={rowKey(row)}>
+          <li key={requestKey(row)}>
             <RowSentence row={row} most={200} /> <span class={`severity ${row.severity}`}>{row.severity}</span>
           </li>
         ))}

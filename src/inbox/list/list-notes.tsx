@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { InboxPage } from '../../adapters/http/api.ts';
 import { getJson } from '../api/fetch-json.ts';
+import { problemText } from '../api/problem-text.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { announce } from '../state/announcements.ts';
 import { type OpenRequests, openRequests } from '../state/open-requests.ts';
-import { withPage } from './open-rows.ts';
+import { withPage } from '../state/open-rows.ts';
 
 /** What there is to know of the list beside its rows: loading, empty, offline, no worker, more than is shown. */
 export function ListNotes({ state, shown }: { state: OpenRequests; shown: number }) {
@@ -52,7 +53,7 @@ function More({ count, after }: { count: number; after?: string }) {
         state.open === undefined ? state : { ...state, open: withPage(state.open, page) },
       );
     } catch (error) {
-      announce(error instanceof Error ? error.message : String(error), 'bad');
+      announce(problemText(error), 'bad');
     }
     setLoading(false);
   };

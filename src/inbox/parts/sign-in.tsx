@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { ApiProblem, sendJson } from '../api/fetch-json.ts';
+import { sendJson } from '../api/fetch-json.ts';
+import { problemText } from '../api/problem-text.ts';
 import { loadMe } from '../state/me.ts';
 
 /** For a browser that the gateway does not know: its page for signing in, or a token. */
@@ -20,7 +21,7 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
       setToken('');
       await loadMe();
     } catch (error) {
-      setProblem(error instanceof ApiProblem ? error.message : String(error));
+      setProblem(problemText(error));
     }
   };
   const here = location.pathname + location.search;

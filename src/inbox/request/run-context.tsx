@@ -1,16 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ApprovalDetails } from '../../contract.ts';
+import { problemText } from '../api/problem-text.ts';
 import { type EventsSoFar, readRunEvents } from '../api/read-run-events.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { temporalHref } from '../parts/temporal-href.ts';
-import { TimelineEvents } from '../parts/timeline-events.tsx';
+import { TemporalLink } from '../parts/temporal-link.tsx';
+import { TimelineItem } from '../parts/timeline-item.tsx';
 import { runHref } from '../state/location.ts';
-import { meOf, session } from '../state/me.ts';
-import { useStore } from '../state/store.ts';
 
-/** The run that asks: those above it, what happened in it so far, and where Temporal shows it. */
+/** The run that asks: the runs above it, its events so far, and a link to Temporal's UI. */
 export function RunContext({ request: { workflowId, lineage, settled } }: { request: ApprovalDetails }) {
-  const me = meOf(useStore(session));
   const [read, setRead] = useState<EventsSoFar>();
   const [problem, setProblem] = useState('');
   const readAgain = (): void => {
@@ -19,11 +17,10 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
         setRead(answer);
         setProblem('');
       },
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setProblem(problemText(error)),
     );
   };
   useEffect(readAgain, [workflowId, settled?.settledAt]);
-  const temporal = me?.temporalUi === undefined ? undefined : temporalHref(me.temporalUi, workflowId);
   return (
     <section class="run" aria-labelledby="run-title">
       <h2 id="run-title">The run</h2>
@@ -37,13 +34,7 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
           </span>
         ))}
       </p>
-      {temporal !== undefined && (
-        <p>
-          <a href={temporal} target="_blank" rel="noreferrer">
-            See it in Temporal's UI
-          </a>
-        </p>
-      )}
+      <TemporalLink workflowId={workflowId} />
       <details open>
         <summary>The conversation and what happened so far</summary>
         {problem !== '' && (
@@ -52,7 +43,7 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
           </p>
         )}
         {read === undefined && problem === '' && <p class="soft">Loading …</p>}
-        {read !== undefined && <TimelineEvents {...read} />}
+        {read !== undefined && <Events {...read} />}
         <p class="buttons">
           <button type="button" onClick={readAgain}>
             Read it again
@@ -60,5 +51,24 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
         </p>
       </details>
     </section>
+  );
+}
+
+function Events({ events, earlier, isCut }: EventsSoFar) {
+  return (
+    <>
+      {isCut && <p class="note">This run has more events than are read here: these are not the newest.</p>}
+      {earlier > 0 && (
+        <p class="soft">
+          The newest {events.length} events. The page of the run has the {earlier.toLocaleString('en')} earlier ones.
+        </p>
+      )}
+      {events.length === 0 && <p class="soft">Nothing has happened yet.</p>}
+      <ol class="run-events">
+        {events.map((event) => (
+          <TimelineItem key={event.id} event={event} />
+        ))}
+      </ol>
+    </>
   );
 }

@@ -4,7 +4,7 @@ import { Foreign } from '../parts/shown-text.tsx';
 import { hrefOf, requestHref } from '../state/location.ts';
 
 /** Why a request cannot be answered any more. `decisionId`: of the answer that was sent from here. */
-export function Standing({ request, decisionId }: { request: ApprovalDetails; decisionId: string | undefined }) {
+export function StandingNote({ request, decisionId }: { request: ApprovalDetails; decisionId: string | undefined }) {
   const { settled, workflowId } = request;
   if (settled === undefined) {
     return (

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { DecisionBody } from '../../adapters/http/api.ts';
 import type { Receipt, Viewed } from '../../contract.ts';
-import { ApiProblem, apiPath, sendJson } from '../api/fetch-json.ts';
+import { type ApiProblem, apiPath, asProblem, sendJson } from '../api/fetch-json.ts';
+import { newMessageId } from '../api/message-id.ts';
 import { isAnswerLost, sendAgain } from '../api/send-again.ts';
-import { newDecisionId } from './viewed.ts';
 
 /** What a reviewer answers. */
 export type Answer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
@@ -36,7 +36,7 @@ export function useDecision(workflowId: string, requestId: string, then: () => v
       const receipt = await sendAgain(() => sendJson<Receipt>('POST', path, attempt));
       setState({ kind: 'done', receipt, decisionId: attempt.decisionId });
     } catch (error) {
-      const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', String(error));
+      const problem = asProblem(error);
       if (isAnswerLost(problem)) setState({ kind: 'unsure', again: () => void sendAttempt(attempt) });
       else setState({ kind: 'refused', problem });
     }
@@ -44,7 +44,7 @@ export function useDecision(workflowId: string, requestId: string, then: () => v
   };
   return {
     state,
-    send: (answer, about) => sendAttempt({ ...answer, ...about, decisionId: newDecisionId() }),
+    send: (answer, about) => sendAttempt({ ...answer, ...about, decisionId: newMessageId() }),
     forget: () => setState({ kind: 'idle' }),
   };
 }

@@ -3,6 +3,7 @@ import type { Matches, MatchesBody } from '../../adapters/http/api.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import type { RequestedScope } from '../../core/messages/decision.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
+import { problemText } from '../api/problem-text.ts';
 
 /** Somebody who types is not asked about at every letter. */
 const pauseMs = 300;
@@ -20,7 +21,7 @@ export function useMatches(
     const timer = setTimeout(() => {
       sendJson<Matches>('POST', path, { scope: JSON.parse(asked) as RequestedScope } satisfies MatchesBody).then(
         (matches) => isLatest && setState({ matches, problem: '' }),
-        (error: unknown) => isLatest && setState({ problem: error instanceof Error ? error.message : String(error) }),
+        (error: unknown) => isLatest && setState({ problem: problemText(error) }),
       );
     }, pauseMs);
     return () => {

@@ -1,9 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Receipt } from '../../contract.ts';
 import { sendJson } from '../api/fetch-json.ts';
+import { newMessageId } from '../api/message-id.ts';
+import { problemText } from '../api/problem-text.ts';
 import { sendAgain } from '../api/send-again.ts';
 import { announce } from '../state/announcements.ts';
-import { newDecisionId } from './viewed.ts';
 
 interface Message {
   isSending: boolean;
@@ -20,7 +21,7 @@ export function useMessage(then: () => void): Message {
   const attempt = useRef<{ content: string; messageId: string } | undefined>(undefined);
   const send = async (path: string, body: object): Promise<void> => {
     const content = JSON.stringify(body);
-    if (attempt.current?.content !== content) attempt.current = { content, messageId: newDecisionId() };
+    if (attempt.current?.content !== content) attempt.current = { content, messageId: newMessageId() };
     const { messageId } = attempt.current;
     setSending(true);
     setProblem('');
@@ -29,7 +30,7 @@ export function useMessage(then: () => void): Message {
       announce(receipt.message, 'good');
       then();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(problemText(error));
     }
     setSending(false);
   };

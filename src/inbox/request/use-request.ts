@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RequestView } from '../../adapters/http/api.ts';
 import { decidingTexts } from '../../core/card/deciding-texts.ts';
-import { ApiProblem, apiPath, getJson } from '../api/fetch-json.ts';
-import { isSame } from '../list/open-rows.ts';
+import { type ApiProblem, apiPath, asProblem, getJson } from '../api/fetch-json.ts';
 import { onRequestChange } from '../state/open-requests.ts';
+import { isSameRequest } from '../state/request-key.ts';
 
 /** A request as it is shown. */
 export interface ShownRequest {
@@ -48,7 +48,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
       set({ shown: { view, shownAtMs, hasChanged } });
       return !hasChanged;
     } catch (error) {
-      const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', String(error));
+      const problem = asProblem(error);
       const { shown } = latest.current;
       set(shown === undefined ? { problem } : { shown: { ...shown, lost: problem } });
       return shown?.hasChanged !== true;
@@ -60,7 +60,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     void reload();
     const stop = onRequestChange((event) => {
       const about = event.kind === 'gone' ? event.gone : event.row;
-      if (isSame(about, { workflowId, requestId })) void reload();
+      if (isSameRequest(about, { workflowId, requestId })) void reload();
     });
     const look = (): void => {
       if (document.visibilityState === 'visible') void reload();

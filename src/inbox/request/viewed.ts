@@ -8,10 +8,3 @@ export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card'> = {}):
   const durationMs = Math.round(Math.min(mostShownMs, Math.max(0, Date.now() - shownAtMs)));
   return { channel: 'inbox', durationMs, ...more };
 }
-
-/** The id of one attempt to decide: a retry after a lost answer has the same. */
-export function newDecisionId(): string {
-  // `crypto.randomUUID` exists only on https and on loopback.
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `inbox-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}

@@ -1,7 +1,7 @@
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestHref } from '../state/location.ts';
-import { decisionText } from './decision-text.ts';
+import { decisionText } from '../parts/decision-text.ts';
 import type { Decided } from './timeline.ts';
 
 /** What people were asked in a run, and what they decided. */

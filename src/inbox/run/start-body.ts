@@ -1,5 +1,6 @@
 import { modes, type Mode } from '../../core/policy/modes.ts';
 import { parseJson } from '../../core/base/parse-json.ts';
+import { problemText } from '../api/problem-text.ts';
 
 /** The fields of the form that starts a run, as they are typed. */
 export interface StartFields {
@@ -46,6 +47,6 @@ function policyOf(text: string): object | string | undefined {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
     return 'A policy is a JSON object.';
   } catch (error) {
-    return `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `This is not JSON: ${problemText(error)}`;
   }
 }

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { StreamState } from '../api/event-stream.ts';
 import { Foreign } from '../parts/shown-text.tsx';
+import { TimelineItem } from '../parts/timeline-item.tsx';
 import type { Timeline } from './timeline.ts';
-import { TimelineItem } from './timeline-item.tsx';
 
 const atOnce = 200;
 

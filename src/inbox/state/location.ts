@@ -1,3 +1,4 @@
+import type { RequestIds } from './request-key.ts';
 import { createStore } from './store.ts';
 
 const base = '/inbox';
@@ -16,7 +17,7 @@ export function hrefOf(path: string): string {
 }
 
 /** The address of the view of a request. */
-export function requestHref({ workflowId, requestId }: { workflowId: string; requestId: string }): string {
+export function requestHref({ workflowId, requestId }: RequestIds): string {
   return hrefOf(`/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`);
 }
 

@@ -1,9 +1,9 @@
 import type { InboxRow } from '../../adapters/http/api.ts';
-import { rowKey } from '../list/selection.ts';
 import { announce } from './announcements.ts';
 import { hrefOf, navigate, requestHref } from './location.ts';
 import { type NotificationTexts, notificationsOf } from './notification-texts.ts';
 import { openRequests } from './open-requests.ts';
+import { requestKey } from './request-key.ts';
 import { createStore } from './store.ts';
 
 /** Whether this browser lets the page notify. `unsupported`: it cannot, or not from this address. */
@@ -46,11 +46,11 @@ export function notifyOfRequests(): () => void {
   const look = (): void => {
     const { open } = openRequests.get();
     if (open === undefined) return;
-    const now = new Set(open.rows.map(rowKey));
+    const now = new Set(open.rows.map(requestKey));
     // What was there when the page was opened is not new.
     if (known !== undefined) {
       const before = known;
-      fresh.push(...open.rows.filter((row) => !before.has(rowKey(row))));
+      fresh.push(...open.rows.filter((row) => !before.has(requestKey(row))));
       if (fresh.length > 0) timer ??= setTimeout(show, gatherMs);
     }
     known = now;

@@ -1,7 +1,7 @@
 import type { InboxEvents } from '../../adapters/http/api.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import { openStream, type StreamState } from '../api/event-stream.ts';
-import { type OpenRows, withoutRow, withRow, withSnapshot } from '../list/open-rows.ts';
+import { type OpenRows, withoutRow, withRow, withSnapshot } from './open-rows.ts';
 import { createStore } from './store.ts';
 import { loadMe } from './me.ts';
 

@@ -5,12 +5,13 @@ import { FilterBar } from '../list/filter-bar.tsx';
 import { admits, readFilters } from '../list/filters.ts';
 import { ListNotes } from '../list/list-notes.tsx';
 import { RequestRow } from '../list/request-row.tsx';
-import { rowKey, type Selection, toggled } from '../list/selection.ts';
+import { type Selection, toggled } from '../list/selection.ts';
 import { SelectionBar } from '../list/selection-bar.tsx';
 import { useListKeys } from '../list/use-list-keys.ts';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
+import { requestKey } from '../state/request-key.ts';
 import { useStore } from '../state/store.ts';
 
 /** The open requests of all runs, live. */
@@ -45,9 +46,9 @@ export function InboxView() {
       <ul class="requests" ref={list} aria-label="Open requests">
         {shown.map((row) => (
           <RequestRow
-            key={rowKey(row)}
+            key={requestKey(row)}
             row={row}
-            isSelected={selection.has(rowKey(row))}
+            isSelected={selection.has(requestKey(row))}
             toggle={isReviewer ? toggle : undefined}
           />
         ))}

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
+import { problemText } from '../api/problem-text.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote } from '../request/decision-note.tsx';
 import { NextRequest } from '../request/next-request.tsx';
 import { RunContext } from '../request/run-context.tsx';
-import { Standing } from '../request/standing-note.tsx';
+import { StandingNote } from '../request/standing-note.tsx';
 import { standingOf } from '../request/standing.ts';
 import { useDecision } from '../request/use-decision.ts';
 import { useRequest } from '../request/use-request.ts';
@@ -40,7 +41,7 @@ export function RequestView({ params }: ViewProps) {
         setUnfolded({ ...made, of });
         announce('Everything is shown now.');
       },
-      (error: unknown) => announce(String(error), 'bad'),
+      (error: unknown) => announce(problemText(error), 'bad'),
     );
   };
   useShortcuts({ v: unfold });
@@ -86,7 +87,7 @@ export function RequestView({ params }: ViewProps) {
         </p>
       )}
       {!isOpen && (
-        <Standing
+        <StandingNote
           request={request}
           decisionId={decision.state.kind === 'done' ? decision.state.decisionId : undefined}
         />

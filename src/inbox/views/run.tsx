@@ -5,6 +5,7 @@ import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
+import { TemporalLink } from '../parts/temporal-link.tsx';
 import { DecisionTable } from '../run/decision-table.tsx';
 import { followRun } from '../run/follow-run.ts';
 import { GrantList } from '../run/grant-list.tsx';
@@ -12,7 +13,6 @@ import { JournalTable } from '../run/journal-table.tsx';
 import { RunActions } from '../run/run-actions.tsx';
 import { decisionsOf, emptyTimeline, type Timeline } from '../run/timeline.ts';
 import { TimelineList } from '../run/timeline-list.tsx';
-import { TemporalLink } from '../run/temporal-link.tsx';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
@@ -56,7 +56,7 @@ export function RunView({ params }: ViewProps) {
               · ended <Moment at={run.closedAt} />
             </>
           )}{' '}
-          · task queue <Foreign text={run.taskQueue} /> <TemporalLink workflowId={workflowId} />
+          · task queue <Foreign text={run.taskQueue} />
         </p>
       )}
       {run?.note !== undefined && (
@@ -64,6 +64,7 @@ export function RunView({ params }: ViewProps) {
           <Foreign text={run.note} />
         </p>
       )}
+      <TemporalLink workflowId={workflowId} />
       {isOpen && may('starter', 'operator') && (
         <div class="buttons">
           <RunActions workflowId={workflowId} onDone={shown.reload} />

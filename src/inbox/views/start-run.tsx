@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { modes } from '../../core/policy/modes.ts';
 import { sendJson } from '../api/fetch-json.ts';
+import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
 import { noStartFields, startBody, type StartFields } from '../run/start-body.ts';
 import { navigate, runHref } from '../state/location.ts';
@@ -16,7 +17,7 @@ export function StartRunView() {
   const [wrong, setWrong] = useState<Wrong>();
   const [isBusy, setBusy] = useState(false);
   // Sent again, the same form starts nothing twice.
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(newMessageId());
   if (me !== undefined && !me.roles.includes('starter')) {
     return (
       <>
@@ -26,7 +27,7 @@ export function StartRunView() {
     );
   }
   const set = (change: Partial<StartFields>): void => {
-    key.current = crypto.randomUUID();
+    key.current = newMessageId();
     setFields({ ...fields, ...change });
     setWrong(undefined);
   };

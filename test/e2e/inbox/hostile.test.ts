@@ -47,7 +47,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
       expect.arrayContaining(['\\u{202E}', '\\u{200B}', '\\u{FEFF}']),
     );
     expect(await page.locator('main').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
-    await page.locator('.timeline li').first().waitFor();
+    await page.locator('.run-events li').first().waitFor();
     expect(await page.locator('main').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
     await page.getByRole('button', { name: 'Edit …' }).click();
     await page.getByText('With invisible or look-alike characters').first().waitFor();

@@ -48,7 +48,7 @@ withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {
     await page.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
     await page.getByText('The run has ended').waitFor();
     const again = browser.context.waitForEvent('page');
-    await page.getByRole('link', { name: 'Temporal', exact: true }).click();
+    await page.getByRole('link', { name: "See it in Temporal's UI" }).click();
     await (await again).getByRole('heading', { name: asked.workflowId }).waitFor();
   });
 });

@@ -1,4 +1,5 @@
 import type { InboxPage, InboxRow } from '../../adapters/http/api.ts';
+import { isSameRequest, type RequestIds } from './request-key.ts';
 
 /** The open requests that the page knows. */
 export interface OpenRows {
@@ -24,21 +25,13 @@ export function withPage(open: OpenRows, page: InboxPage): OpenRows {
 
 /** The rows with one that is new, or in the place of the same request. */
 export function withRow(open: OpenRows, row: InboxRow): OpenRows {
-  const others = open.rows.filter((each) => !isSame(each, row));
+  const others = open.rows.filter((each) => !isSameRequest(each, row));
   return { ...open, rows: [...others, row].sort(byDeadline) };
 }
 
 /** The rows without a request that is not open any more. */
-export function withoutRow(open: OpenRows, gone: { requestId: string; workflowId: string }): OpenRows {
-  return { ...open, rows: open.rows.filter((each) => !isSame(each, gone)) };
-}
-
-/** One run cannot speak for the request of another, so both ids count. */
-export function isSame(
-  one: { requestId: string; workflowId: string },
-  other: { requestId: string; workflowId: string },
-): boolean {
-  return one.requestId === other.requestId && one.workflowId === other.workflowId;
+export function withoutRow(open: OpenRows, gone: RequestIds): OpenRows {
+  return { ...open, rows: open.rows.filter((each) => !isSameRequest(each, gone)) };
 }
 
 function byDeadline(one: InboxRow, other: InboxRow): number {

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import type { RecordedEvent, RunItem } from '../../core/events/run-event.ts';
-import { Moment } from '../parts/moment.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
 import { requestHref, runHref } from '../state/location.ts';
 import { decisionText, decisionTone } from './decision-text.ts';
+import { Moment } from './moment.tsx';
+import { Foreign } from './shown-text.tsx';
 
 /** One event of a run, as one item of a list. */
 export function TimelineItem({ event }: { event: RecordedEvent }) {
-  const { label, tone, body } = partsOf(event);
+  const { label, agent, tone, body } = partsOf(event);
   return (
     <li class={`event ${tone}`}>
       <p class="event-head">
-        <b>{label}</b> <Moment at={event.at} />
+        <b>{label}</b> {agent !== undefined && <Foreign text={agent} most={100} />} <Moment at={event.at} />
       </p>
       <div class="event-body">{body}</div>
     </li>
@@ -20,6 +20,8 @@ export function TimelineItem({ event }: { event: RecordedEvent }) {
 
 interface Parts {
   label: string;
+  /** The agent whose model wrote a message. */
+  agent?: string;
   tone: 'plain' | 'user' | 'asks' | 'good' | 'bad';
   body: ComponentChildren;
 }
@@ -38,7 +40,7 @@ function partsOf(event: RecordedEvent): Parts {
               <Foreign text={event.toolName} />
             </a>
             {': '}
-            <Foreign text={event.reason} />
+            <Foreign text={event.sentence ?? event.reason} />
           </p>
         ),
       };
@@ -68,6 +70,7 @@ function itemParts(item: RunItem): Parts {
     case 'message':
       return {
         label: item.role === 'user' ? 'User' : 'Model',
+        ...(item.role !== 'user' && { agent: item.agentName }),
         tone: item.role === 'user' ? 'user' : 'plain',
         body: <Foreign text={item.content} lines />,
       };
