@@ -55,12 +55,12 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     }),
     at('open run', '/runs/ticket-17', 'Asks people'),
     at('cancel', '/runs/ticket-17', 'Asks people', press('Cancel the run')),
-    at('start', '/start', 'What it is to do'),
+    at('start', '/start', 'Task'),
     at('operator', '/operator', 'answers in haste'),
     at('not found', '/nowhere', 'There is no such page'),
     at('palette', '/', list, async (page) => {
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Find or do' }).fill('refund');
+      await page.getByRole('combobox', { name: 'Find a page, a request or a command' }).fill('refund');
     }),
     at('help', '/runs', 'disk-web-2', async (page) => {
       await page.keyboard.press('?');

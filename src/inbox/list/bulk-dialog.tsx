@@ -28,7 +28,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const [receipts, setReceipts] = useState<readonly Receipt[]>();
-  // Of what only the index knows there is no sentence that anybody could approve.
+  // A row that only the index describes has no sentence to approve, so an approval leaves it out.
   const [frozen] = useState(() => (approved ? requests.filter(({ waitsFor }) => waitsFor !== 'unknown') : requests));
   const leftOut = requests.length - frozen.length;
   // One attempt has one id, so that a retry gets the receipts of the first try.
@@ -61,7 +61,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     setSending(false);
   };
 
-  // Everything is sent already: the results are what there is to see.
+  // While the answer is on its way, the dialog stays open for its results.
   const close = (): void => {
     if (!isSending) onClose(false);
   };
@@ -112,7 +112,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
         }}
       >
         <label>
-          Reason (may be empty)
+          Reason (optional)
           <textarea
             maxLength={2_000}
             rows={2}

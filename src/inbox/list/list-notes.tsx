@@ -30,12 +30,14 @@ export function ListNotes({ state, shown }: { state: OpenRequests; shown: number
       )}
       {unanswered > 0 && (
         <p class="note">
-          No worker has answered for {unanswered} of these requests yet, so they show little. Is one running?
+          No worker has answered yet for {unanswered} of these requests, so their rows show only part of the call. Check
+          that a worker runs.
         </p>
       )}
       {open?.unread.map(({ workflowId, requestIds, message }) => (
         <p class="note bad" key={workflowId}>
-          {requestIds.length} request(s) of run <Foreign text={workflowId} /> cannot be read: <Foreign text={message} />
+          {requestIds.length === 1 ? 'One request' : `${requestIds.length} requests`} of run{' '}
+          <Foreign text={workflowId} /> cannot be read: <Foreign text={message} />
         </p>
       ))}
       {open !== undefined && (open.more > 0 || open.next !== undefined) && <More count={open.more} after={open.next} />}

@@ -21,7 +21,7 @@ export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }
   if (figures === undefined) {
     return (
       <td colSpan={7} class="soft">
-        did not decide on any call
+        decided no call
       </td>
     );
   }

@@ -71,7 +71,7 @@ function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[]
           <tr key={each.reviewerId ?? ''}>
             <th scope="row">
               {each.reviewerId === null ? (
-                <span class="soft">named nobody</span>
+                <span class="soft">no name</span>
               ) : (
                 <Foreign text={each.reviewerId} most={80} />
               )}

@@ -41,7 +41,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     moves[event.key]!();
   };
   return (
-    <Modal title="Find or do" onClose={onClose}>
+    <Modal title="Find a page, a request or a command" onClose={onClose}>
       <input
         ref={input}
         class="palette-input"
@@ -50,8 +50,8 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         autofocus
         autocomplete="off"
         spellcheck={false}
-        placeholder="A view, a request, a run’s id …"
-        aria-label="Find or do"
+        placeholder="Part of a name, or the id of a run"
+        aria-label="Find a page, a request or a command"
         aria-expanded="true"
         aria-controls={list}
         aria-autocomplete="list"
@@ -63,7 +63,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={press}
       />
-      <ul id={list} class="palette-list" role="listbox" aria-label="What was found">
+      <ul id={list} class="palette-list" role="listbox" aria-label="Found">
         {found.map((command, index) => (
           <li
             key={command.id}

@@ -32,7 +32,7 @@ export function commandsFor(me: Me | undefined, rows: readonly InboxRow[]): Comm
     ...rows.slice(0, mostRequests).map(requestCommand),
     { id: 'help', group: 'Do', text: 'Show all keys', act: 'help' },
     { id: 'notify', group: 'Do', text: 'Notify me of new requests', act: 'notify' },
-    { id: 'keys', group: 'Do', text: 'Switch single keys on or off', act: 'keys' },
+    { id: 'keys', group: 'Do', text: 'Turn single-key shortcuts on or off', act: 'keys' },
   ];
 }
 

@@ -11,6 +11,6 @@ export function runCommand({ path, act }: Command): void {
   if (act === 'notify') void askForNotifications();
   if (act === 'keys') {
     switchShortcuts(!shortcutsOn.get());
-    announce(shortcutsOn.get() ? 'Single keys are on.' : 'Single keys are off; Ctrl-K still works.');
+    announce(shortcutsOn.get() ? 'Single-key shortcuts are on.' : 'Single-key shortcuts are off. Ctrl K still works.');
   }
 }

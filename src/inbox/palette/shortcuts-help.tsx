@@ -21,19 +21,19 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
       [['k'], 'previous request'],
       [['Enter'], 'open it'],
       [['x'], 'select it'],
-      [['a'], 'approve what is selected, or this one: it is shown first'],
-      [['d'], 'deny it, in the same way'],
+      [['a'], 'prepare to approve what is selected, or this one'],
+      [['d'], 'prepare to deny it'],
     ],
   ],
   [
     'In a request',
     [
       [['a'], 'go to the button that approves; Enter presses it'],
-      [['A'], 'approve, also further calls like it'],
+      [['A'], 'approve, and always approve calls like it'],
       [['d'], 'deny with a reason'],
       [['e'], 'edit the arguments'],
       [['r'], 'answer in the place of the tool'],
-      [['x'], 'give it more time'],
+      [['x'], 'extend its deadline'],
       [['v'], 'show everything that is cut'],
       [['n'], 'next request that waits for you'],
     ],
@@ -66,7 +66,7 @@ export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
       ))}
       <label class="switch">
         <input type="checkbox" checked={isOn} onChange={(event) => switchShortcuts(event.currentTarget.checked)} />
-        Single keys do something
+        Single-key shortcuts
       </label>
       {notifications === 'default' && (
         <p>
@@ -78,7 +78,11 @@ export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
       {notifications === 'granted' && (
         <p class="soft">This browser notifies you of new requests while the inbox is open.</p>
       )}
-      {notifications === 'denied' && <p class="soft">This browser does not let the inbox notify you.</p>}
+      {notifications === 'denied' && (
+        <p class="soft">
+          This browser does not let the inbox notify you. Its settings for this address can change that.
+        </p>
+      )}
       {me !== undefined && <PushSwitch me={me} />}
       <div class="buttons">
         <button type="button" class="primary" autofocus onClick={onClose}>

@@ -45,7 +45,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {children}
         {askReason && (
           <label>
-            Reason (may stay empty)
+            Reason (optional)
             <input maxLength={500} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
           </label>
         )}

@@ -3,7 +3,7 @@ import type { CardText } from '../../core/card/card.ts';
 import { hiddenNote } from '../../core/card/cut-text.ts';
 import { visibleEscape, visibleText } from '../../core/base/visible-text.ts';
 
-/** With more of them, none stands out: each is an element of its own. */
+/** Each mark is an element. A text with more of them is shown without marks, so that it does not slow the page. */
 const mostMarks = 2_000;
 
 /** A visible text in which the escapes of invisible and look-alike characters stand out. Text nodes only. */
@@ -47,7 +47,7 @@ export function Foreign({ text, most = 2_000, lines = false }: { text: string; m
   );
 }
 
-/** A long text that is visible already, in steps: a page that draws a megabyte at once stands still. */
+/** A long text that is visible already, in steps: drawing a megabyte at once blocks the page. */
 export function LongText({ text, most = step }: { text: string; most?: number }) {
   const [shown, setShown] = useState(most);
   const isAll = text.length <= shown;

@@ -11,7 +11,10 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
     return (
       <section class="narrow">
         <h1>You are signed out</h1>
-        <p>Browsers cannot sign in here: the identity file of the gateway has no public_url.</p>
+        <p>
+          Browsers cannot sign in here, because the gateway's identity file has no public_url. Ask whoever runs this
+          gateway to add it.
+        </p>
       </section>
     );
   }

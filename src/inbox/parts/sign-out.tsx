@@ -2,7 +2,7 @@ import { sendJson } from '../api/fetch-json.ts';
 import { loadMe } from '../state/me.ts';
 import { endPush } from '../state/push.ts';
 
-/** A push service that does not answer keeps nobody signed in. */
+/** After this time the session ends even if the push service has not answered. */
 const longestMs = 3_000;
 
 /** Ends the session of this browser. */

@@ -70,7 +70,7 @@ export function AlwaysForm({
               <div key={name} class="field glob">
                 <label>
                   {shownName}
-                  {/* Of one line, it would lose line feeds. */}
+                  {/* An input of one line would drop line feeds. */}
                   <textarea
                     rows={exact[name]!.includes('\n') ? 4 : 1}
                     autocomplete="off"
@@ -123,7 +123,7 @@ export function AlwaysForm({
       </div>
       <p class="problem" role="alert">
         {problem !== '' && <Foreign text={problem} />}
-        {matches?.covers === false && 'This does not cover the call itself.'}
+        {matches?.covers === false && 'This does not cover the call itself. Widen the patterns.'}
       </p>
       <ScopeMatches matches={matches} />
     </AnswerForm>

@@ -6,7 +6,7 @@ interface AnswerFormProps {
   /** The words on the button that sends. */
   verb: string;
   isBusy: boolean;
-  /** True for the answer that lets the least happen. */
+  /** True for a denial, which is always the prominent button. */
   isPrimary?: boolean;
   isBlocked?: boolean;
   submit: () => void;
@@ -14,13 +14,13 @@ interface AnswerFormProps {
   children: ComponentChildren;
 }
 
-/** Of radio buttons, the chosen one. */
+/** What takes the focus: the first field, or the chosen one of radio buttons. */
 const first = 'input:not([type=radio]), input:checked, textarea, select';
 
 /** A form below the card: it takes the focus, Escape closes it, and its own button sends it. */
 export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, cancel, children }: AnswerFormProps) {
   const form = useRef<HTMLFormElement>(null);
-  // Before the next key is handled, so that what is typed at once is not lost.
+  // In the layout phase, so that a key pressed at once goes into the form.
   useLayoutEffect(() => {
     form.current?.scrollIntoView({ block: 'nearest' });
     form.current?.querySelector<HTMLElement>(first)?.focus();

@@ -35,7 +35,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const { request, scopes } = shown.view;
   const me = meOf(useStore(session));
   const [form, setForm] = useState<FormName>();
-  // On a narrow screen, the other answers take too much of the card's place.
+  // On a narrow screen, the further answers are folded away to leave room for the card.
   const [isUnfolded, setUnfolded] = useState(false);
   const approveButton = useRef<HTMLButtonElement>(null);
   const bar = useRef<HTMLDivElement>(null);
@@ -43,7 +43,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const isArmed = useArmed(shown.shownAtMs) && !shown.hasChanged;
   const why = whyNotApprove(request, card.isWhole);
   const isBusy = undo.held !== undefined || decision.state.kind === 'sending' || decision.state.kind === 'unsure';
-  // A text that changed while an approval was held back was not read.
+  // The reviewer has not read a text that changed during the time to undo.
   useEffect(() => {
     if (shown.hasChanged) undo.cancel('Not sent: the request has changed. Look at it again.');
   }, [shown.hasChanged]);
@@ -84,7 +84,11 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     x: open('extend'),
   });
   if (me !== undefined && !me.roles.includes('reviewer')) {
-    return <p class="note">You can look at requests, and not answer them: that needs the role reviewer.</p>;
+    return (
+      <p class="note">
+        You can look at requests but not answer them. Answering needs the role reviewer: ask whoever runs this gateway.
+      </p>
+    );
   }
   const canAlways = scopes !== undefined && scopes.length > 0;
   const forms = { request, cancel: close, isBusy };
@@ -133,7 +137,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
           aria-disabled={!isArmed || isBusy || why !== undefined}
           aria-describedby={why === undefined ? undefined : 'why-not'}
           onClick={(event) => {
-            // The second click of a double click is for what was there before.
+            // The second click of a double click may be meant for what was there before.
             if (event.detail > 1) return;
             if (why === undefined) answer({ approved: true });
             else announce(why, 'bad');
@@ -144,7 +148,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
         {more('respond', 'Respond …')}
         {request.shown === 'all' && more('edit', 'Edit …', why !== undefined)}
         {canAlways && more('always', 'Always …', why !== undefined)}
-        {request.deadline !== null && more('extend', 'More time …')}
+        {request.deadline !== null && more('extend', 'Extend …')}
         {more('delegate', 'Delegate …')}
         <button type="button" class="unfold" aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
           {isUnfolded ? 'Less' : 'More …'}

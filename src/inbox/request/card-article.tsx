@@ -12,7 +12,7 @@ export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChi
       <h1 id="sentence">
         <ShownText text={sentence} />
       </h1>
-      {sentence.by === 'tool' && <p class="soft small">The tool describes it so.</p>}
+      {sentence.by === 'tool' && <p class="soft small">The tool's own sentence.</p>}
       {warnings.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
           {warnings.map((warning) => (

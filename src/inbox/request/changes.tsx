@@ -4,8 +4,8 @@ import { Foreign } from '../parts/shown-text.tsx';
 
 /** The difference that an edit makes, value by value. */
 export function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; isReadable: boolean }) {
-  if (!isReadable) return <p class="soft">Mend what is marked first.</p>;
-  if (changes.length === 0) return <p class="soft">Nothing yet.</p>;
+  if (!isReadable) return <p class="soft">Correct what is marked first.</p>;
+  if (changes.length === 0) return <p class="soft">Nothing so far.</p>;
   return (
     <dl class="changes" aria-live="polite">
       {changes.map(({ place, before, after }) => (

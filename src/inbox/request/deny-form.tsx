@@ -16,7 +16,7 @@ export function DenyForm({ isBusy, cancel, send }: AnswerFormProps) {
       submit={() => send({ approved: false, ...(text !== '' && { reason: text }) })}
     >
       <label>
-        Reason: the model is told it (may be empty)
+        Reason, which the model reads (optional)
         <textarea rows={2} maxLength={2_000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
       </label>
     </AnswerForm>

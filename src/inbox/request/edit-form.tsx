@@ -27,7 +27,8 @@ export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormPro
     return (
       <AnswerForm title="Edit the arguments" verb="Close" isBusy={isBusy} cancel={cancel} submit={cancel}>
         <p>
-          They are too long to be edited here: a decision holds at most {longestJson.toLocaleString('en')} characters.
+          They are too long to be edited: a decision holds at most {longestJson.toLocaleString('en')} characters.
+          Approve or deny the call as it is.
         </p>
       </AnswerForm>
     );

@@ -5,7 +5,7 @@ import { AnswerForm } from './answer-form.tsx';
 import type { FormProps } from './form-props.ts';
 import { useMessage } from './use-message.ts';
 
-/** Gives the request more time. */
+/** Extends the deadline of a request. */
 export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [duration, setDuration] = useState('1h');
   const { isSending, problem, setProblem, send } = useMessage(() => {
@@ -22,9 +22,9 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
     void send(`${apiPath`/approvals/${requestId}/extend`}?workflowId=${encodeURIComponent(workflowId)}`, { until });
   };
   return (
-    <AnswerForm title="Give it more time" verb="Extend" isBusy={isBusy || isSending} cancel={cancel} submit={submit}>
+    <AnswerForm title="Extend the deadline" verb="Extend" isBusy={isBusy || isSending} cancel={cancel} submit={submit}>
       <label>
-        How much longer, after its present deadline
+        How much longer after its present deadline
         <input
           list="durations"
           autocomplete="off"

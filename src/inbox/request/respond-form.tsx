@@ -16,13 +16,7 @@ export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
     else send({ approved: false, response: read.value });
   };
   return (
-    <AnswerForm
-      title="Answer in the tool's place"
-      verb="Send the answer"
-      isBusy={isBusy}
-      cancel={cancel}
-      submit={submit}
-    >
+    <AnswerForm title="Answer in the tool's place" verb="Respond" isBusy={isBusy} cancel={cancel} submit={submit}>
       <label>
         What the model gets instead of the tool's result. The call does not run.
         <textarea

@@ -9,7 +9,7 @@ export function StandingNote({ request, decisionId }: { request: ApprovalDetails
   if (settled === undefined) {
     return (
       <p class="note bad" role="alert">
-        Its deadline has passed while it was open: it can no longer be answered.
+        Its deadline has passed: it can no longer be answered.
       </p>
     );
   }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A key or click that was meant for what was on the screen before must not answer this. */
+/** For this long, keys and clicks do not count: they may be meant for what was on the screen before. */
 const armingMs = 500;
 
 /** True once a text has been on the screen for half a second. */

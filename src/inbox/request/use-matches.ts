@@ -5,7 +5,7 @@ import type { RequestedScope } from '../../core/messages/decision.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 
-/** Somebody who types is not asked about at every letter. */
+/** The matches are asked for once nothing was typed for this long. */
 const pauseMs = 300;
 
 /** What a scope would have covered so far. `problem`: why it would be refused. */

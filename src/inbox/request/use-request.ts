@@ -28,7 +28,7 @@ export interface LiveRequest {
 
 const [pollMs, pendingPollMs] = [10_000, 1_000];
 
-/** Keeps a request on the screen true: a change in the inbox, and the passing of time, make it read again. */
+/** Keeps a request up to date: reads it again when the inbox reports a change, when the page is looked at again, and every few seconds. */
 export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const [state, setState] = useState<Pick<LiveRequest, 'shown' | 'problem'>>({});
   const latest = useRef(state);

@@ -15,17 +15,17 @@ interface Holding extends Held {
 export interface Undo {
   held: Held | undefined;
   /**
-   * Calls `send` after the time in which it can be undone; at once if there is none. With `check`, only if that then
-   * returns true, and until it has, it can be undone as before.
+   * Calls `send` after the time to undo, or at once if that is zero. With `check`, it calls `send` only if `check` then
+   * returns true; the answer can be undone until `check` has returned.
    */
   hold: (send: () => void, check?: () => Promise<boolean>) => void;
-  /** Drops what is held. `why` is said. */
+  /** Drops what is held, and announces `why`. */
   cancel: (why?: string) => void;
 }
 
-/** A timer that fires this late was asleep: nobody watched the bar. */
+/** If the timer fires this late, the computer slept, and nobody saw the time to undo. */
 const lateMs = 2_000;
-/** A check that takes longer was asleep, or the gateway is away. */
+/** A longer check means that the computer slept, or that the gateway does not answer. */
 const longestCheckMs = 30_000;
 
 /**
@@ -34,7 +34,7 @@ const longestCheckMs = 30_000;
  */
 export function useUndo(): Undo {
   const [held, setHeld] = useState<Held>();
-  // A check that then finds another one here, or none, was cancelled.
+  // If this changes while a check runs, the check's answer was cancelled.
   const current = useRef<Holding | undefined>(undefined);
   const drop = (): void => {
     clearTimeout(current.current?.timer);

@@ -38,7 +38,7 @@ export function followRun(
   let isOver = false;
   const close = openStream({
     path: () => {
-      // What has arrived counts, though it is not drawn.
+      // Events that have arrived count, even if they are not drawn yet.
       timeline = withoutWriting(withEvents(timeline, arrived));
       arrived = [];
       const { lastId } = timeline;

@@ -25,7 +25,7 @@ export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
     <section aria-labelledby="grants-title">
       <h2 id="grants-title">Grants</h2>
       {problem !== undefined && <p class="soft">{problem.message}</p>}
-      {value !== undefined && grants.length === 0 && <p class="soft">No decision stands for further calls.</p>}
+      {value !== undefined && grants.length === 0 && <p class="soft">No grant is in force.</p>}
       <ul class="rows">
         {grants.map((grant) => (
           <li key={grant.grantId}>

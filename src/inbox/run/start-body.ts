@@ -21,7 +21,7 @@ export function startBody(
 ): { body: Record<string, unknown> } | { field: keyof StartFields; problem: string } {
   const agent = fields.agent.trim();
   if (agent === '') return { field: 'agent', problem: 'Name the agent.' };
-  if (fields.input.trim() === '') return { field: 'input', problem: 'Write what the agent is to do.' };
+  if (fields.input.trim() === '') return { field: 'input', problem: 'Write the task of the agent.' };
   const policy = policyOf(fields.policy);
   if (typeof policy === 'string') return { field: 'policy', problem: policy };
   const caller = fields.caller.trim();

@@ -21,7 +21,12 @@ export function TimelineList({ timeline, state }: TimelineListProps) {
       <h2 id="timeline-title">
         What happens <StreamNote state={state} />
       </h2>
-      {dropped > 0 && <p class="soft">{dropped} older events are no longer on this page. Load it again to see them.</p>}
+      {dropped > 0 && (
+        <p class="soft">
+          {dropped} older events are not kept on this page. The command <code>countersign show RUN --events</code> shows
+          them.
+        </p>
+      )}
       {hidden > 0 && (
         <p>
           <button type="button" onClick={() => setMost(most + atOnce)}>
@@ -56,7 +61,7 @@ function StreamNote({ state }: { state: StreamState | 'ended' }) {
   const notes = {
     connecting: ['Connecting …', 'soft'],
     live: ['Live', 'live'],
-    lost: ['Not connected: what is shown may be old. It is tried again.', 'problem'],
+    lost: ['Not connected. What you see may be old; trying again …', 'problem'],
     ended: ['The run has ended', 'soft'],
   } as const;
   const [text, tone] = notes[state];

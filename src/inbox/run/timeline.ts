@@ -83,7 +83,7 @@ export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
       if (asked !== undefined) Object.assign(asked, { result: event, ran: event.ran });
     }
     if (event.type !== 'RunItemEvent' || event.item.type !== 'tool_result') continue;
-    // A decision says only that the tool starts.
+    // An approval only starts the tool; the result says whether it ran.
     for (const each of decisions.values()) {
       if (each.ran === 'pending' && each.request.callId === event.item.callId) each.ran = event.item.ran;
     }

@@ -27,7 +27,7 @@ export function onRequestChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Keeps `openRequests` true until the returned function is called. */
+/** Keeps `openRequests` up to date until the returned function is called. */
 export function followOpenRequests(): () => void {
   const change = (next: Partial<OpenRequests>): void => openRequests.update((before) => ({ ...before, ...next }));
   const changeRows = (make: (open: OpenRows) => OpenRows): void => {
@@ -38,7 +38,7 @@ export function followOpenRequests(): () => void {
     path: () => '/approvals/events',
     onState: (stream) => {
       change({ stream });
-      // A refused stream does not say why: the answer to this does.
+      // `EventSource` does not say why a stream was refused. The answer to `/me` shows whether the session has ended.
       if (stream === 'lost') void loadMe();
     },
     on: {

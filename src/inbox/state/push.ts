@@ -26,14 +26,14 @@ interface Subscribed {
 }
 
 /**
- * Finds out whether this browser is subscribed for this person, and renews the subscription. What somebody else has left
- * in this browser, what was made with other keys, and what a gateway offers no more, is undone.
+ * Finds out whether this browser is subscribed for this person, and renews the subscription. It undoes
+ * a subscription of somebody else, one that was made with other keys, and one to a gateway that no longer offers push.
  */
 export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (!canPush()) return;
   const registration = await registrationOf();
   const subscription = await registration?.pushManager.getSubscription();
-  // Whoever presses the switch meanwhile is not undone.
+  // If the person has pressed the switch meanwhile, their choice stands.
   if (pushState.get() === 'changing') return;
   const kept = read();
   const isOwn =
@@ -49,7 +49,7 @@ export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Pro
   const isOn = isOwn && notificationState.get() === 'granted';
   pushState.set(isOn ? 'on' : 'off');
   if (!isOn || Date.now() - kept.atMs < renewMs) return;
-  // What fails now is renewed the next time.
+  // If this fails, the next visit renews the subscription.
   await send(subscription, id).catch(() => undefined);
 }
 
@@ -72,12 +72,15 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
   } catch (error) {
     if (on) await forget().catch(() => undefined);
     pushState.set(on ? 'off' : before);
-    const why = error instanceof ApiProblem ? error.message : 'Its push service cannot be reached, or refuses.';
-    announce(`This was not changed: ${why}`, 'bad');
+    const why =
+      error instanceof ApiProblem
+        ? error.message
+        : "the browser's push service cannot be reached, or refused. Try again later.";
+    announce(`Notifications were not changed: ${why}`, 'bad');
   }
 }
 
-/** Ends what this browser has subscribed to: whoever uses it next must not read it. */
+/** Ends the subscription of this browser, so that the next person at it gets no messages of this one. */
 export async function endPush(): Promise<void> {
   if (!canPush()) return;
   const subscription = await (await registrationOf())?.pushManager.getSubscription();
@@ -125,7 +128,7 @@ async function sendEnd({ endpoint }: PushSubscription): Promise<void> {
   await sendJson('POST', '/push/unsubscribe', { endpoint });
 }
 
-/** Without the gateway: the push service then answers it that the subscription is gone. */
+/** Unsubscribes without telling the gateway, which learns of it when the push service refuses its next message. */
 async function forget(): Promise<void> {
   const registration = await registrationOf();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
@@ -146,6 +149,6 @@ function write(subscribed: Subscribed | undefined): void {
     if (subscribed === undefined) localStorage.removeItem(storageKey);
     else localStorage.setItem(storageKey, JSON.stringify(subscribed));
   } catch {
-    // A browser that keeps nothing asks again.
+    // A browser that stores nothing subscribes again at the next visit.
   }
 }

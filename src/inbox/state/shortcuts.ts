@@ -3,7 +3,7 @@ import { createStore } from './store.ts';
 
 const storageKey = 'countersign.shortcuts';
 
-/** Whether single keys do something. People who speak to their computer switch it off. */
+/** Whether single-key shortcuts are on. People who control their computer by voice turn them off. */
 export const shortcutsOn = createStore(read());
 
 export function switchShortcuts(on: boolean): void {
@@ -11,14 +11,14 @@ export function switchShortcuts(on: boolean): void {
   try {
     localStorage.setItem(storageKey, on ? 'on' : 'off');
   } catch {
-    // A browser that keeps nothing forgets it.
+    // A browser that stores nothing forgets the choice.
   }
 }
 
 /** By key, as the browser names it: what it does. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-/** A key that is held down moves further, and does nothing else again. */
+/** The keys that act again while they are held down. */
 const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
 
 /** Listens to single keys while the component is shown, unless somebody types, or a dialog is open. */

@@ -10,9 +10,9 @@ import { useStore } from '../state/store.ts';
 
 const hourMs = 3_600_000;
 const spans = [
-  ['day', '24 hours', 24 * hourMs],
-  ['week', '7 days', 7 * 24 * hourMs],
-  ['month', '30 days', 30 * 24 * hourMs],
+  ['day', 'last 24 hours', 24 * hourMs],
+  ['week', 'last 7 days', 7 * 24 * hourMs],
+  ['month', 'last 30 days', 30 * 24 * hourMs],
 ] as const;
 
 /** For operators: the policy in force, what its rules do, and how reviewers answer. */
@@ -41,7 +41,7 @@ export function OperatorView() {
       <h1>Policy and statistics</h1>
       <div class="filters">
         <label>
-          Of the last
+          Period
           <select
             value={name}
             onChange={(event) => navigate(hrefOf(`/operator?last=${event.currentTarget.value}`), { replace: true })}
@@ -76,7 +76,7 @@ function CoveredNote({ covered: { runs, unread, more, since, at } }: { covered: 
   return (
     <p class="soft">
       From the histories of {runs} {runs === 1 ? 'run' : 'runs'}, since <Moment at={since} />, counted{' '}
-      <Moment at={at} />.{more && ' There are more runs: open ones and those that ended last are counted.'}
+      <Moment at={at} />.{more && ' There are more runs: the open ones and those that ended last are counted.'}
       {unread > 0 && ` ${unread} runs could not be read, or not in time.`}
     </p>
   );

@@ -40,7 +40,7 @@ export function RunsView() {
       {value === undefined && isLoading && <p class="soft">Loading …</p>}
       {value?.runs.length === 0 && (
         <p class="note empty">
-          {query === '' ? 'No run was started yet.' : 'No run fits these filters.'}{' '}
+          {query === '' ? 'No run has been started yet.' : 'No run fits these filters.'}{' '}
           {query !== '' && <a href={hrefOf('/runs')}>Show all runs</a>}
         </p>
       )}
@@ -49,7 +49,11 @@ export function RunsView() {
           <RunRow key={run.workflowId} run={run} />
         ))}
       </ul>
-      {value?.more === true && <p class="soft">There are more runs than these {value.runs.length}.</p>}
+      {value?.more === true && (
+        <p class="soft">
+          There are more runs than these {value.runs.length}. Filter by status or agent to find others.
+        </p>
+      )}
     </>
   );
 }

@@ -77,7 +77,7 @@ export function StartRunView() {
         />
       </label>
       <label>
-        What it is to do
+        Task
         <textarea
           required
           rows={5}
@@ -97,7 +97,7 @@ export function StartRunView() {
           </select>
         </label>
         <label>
-          Policy of this run, as JSON; it can only tighten the operator’s
+          Policy of this run, as JSON. It can only tighten the operator's policy.
           <textarea
             rows={5}
             spellcheck={false}
@@ -109,7 +109,7 @@ export function StartRunView() {
         </label>
         {me?.via === 'local' && (
           <label>
-            For whom it works: the user’s id
+            Caller: the id of the user for whom it works
             <input
               maxLength={200}
               {...common('caller')}

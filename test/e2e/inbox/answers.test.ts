@@ -306,7 +306,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     const asked = await inbox.ask('pay', { to: 'ida', amount: 8 }, [last]);
     await inbox.show(asked);
     const { deadline } = await world.client.approvals.get(asked.requestId);
-    await button(page, 'More time …').click();
+    await button(page, 'Extend …').click();
     await page.getByLabel('How much longer').fill('much');
     await button(page, 'Extend').click();
     await page.getByText('Write a whole number and a unit').waitFor();
@@ -324,7 +324,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     await page.keyboard.press('Escape');
     await button(page, 'Respond …').click();
     await page.getByLabel('What the model gets').fill('The bank was told already');
-    await button(page, 'Send the answer').click();
+    await button(page, 'Respond').click();
     await page.getByText('Your answer settled it').waitFor();
     expect((await asked.run.result()).output).toBe('The bank was told already');
   });

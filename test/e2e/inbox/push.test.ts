@@ -69,7 +69,9 @@ browserTests('a gateway with web push', () => {
     await openHelp(page, inbox.world.gateway.url);
     const box = page.getByRole('checkbox', { name: switchName });
     await box.click();
-    await page.getByText('This was not changed: Its push service cannot be reached, or refuses.').waitFor();
+    await page
+      .getByText("Notifications were not changed: the browser's push service cannot be reached, or refused.")
+      .waitFor();
     expect(await box.isChecked()).toBe(false);
     await eventually('it is undone', async () => (await registrations(page)) === 0);
     expect(await subscriptions.of('ann')).toEqual([]);

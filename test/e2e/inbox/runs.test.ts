@@ -48,7 +48,7 @@ withChromium('the views of runs (need Chromium)', () => {
       { text: 'I look.', calls: [{ tool: 'look', args: { what: 'the moon' } }] },
       { text: 'It is round.' },
     ];
-    await page.getByRole('textbox', { name: 'What it is to do' }).fill(JSON.stringify(turns));
+    await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('The run has ended').waitFor();
     for (const text of ['I look.', 'saw the moon', 'Completed']) await page.getByText(text).first().waitFor();
@@ -105,7 +105,7 @@ withChromium('the views of runs (need Chromium)', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep it');
     await dialog.getByLabel('Reason').fill('No longer needed');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('No decision stands for further calls.').waitFor();
+    await page.getByText('No grant is in force.').waitFor();
     expect(await world.client.grants(run.workflowId)).toEqual([]);
     appendFileSync(join(world.folder, 'release-g'), '');
     await run.result();
@@ -136,7 +136,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await page.goto(`${world.gateway.url}/inbox/runs?status=waiting&agent=tester`);
     await page.getByRole('link', { name: run.workflowId }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Find or do' }).fill(run.workflowId);
+    await page.getByRole('combobox', { name: 'Find a page, a request or a command' }).fill(run.workflowId);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: run.workflowId }).waitFor();
     expect(await page.title()).toMatch(/^\(\d+\) Run · Countersign$/);
