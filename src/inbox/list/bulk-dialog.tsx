@@ -6,12 +6,12 @@ import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
 import { answerLostText, isAnswerLost, sendAgain } from '../api/send-again.ts';
 import { Modal } from '../parts/modal.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
 import { useUndo } from '../request/use-undo.ts';
 import { UndoBar } from '../request/undo-bar.tsx';
 import { viewedSince } from '../request/viewed.ts';
 import { announce } from '../state/announcements.ts';
 import { requestKey } from '../state/request-key.ts';
+import { BulkResults } from './bulk-results.tsx';
 import { RowSentence } from './row-sentence.tsx';
 
 interface BulkDialogProps {
@@ -66,23 +66,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     if (!isSending) onClose(false);
   };
   if (receipts !== undefined) {
-    return (
-      <Modal title="Results" onClose={() => onClose(true)}>
-        <ul class="results">
-          {frozen.map((row, index) => (
-            <li key={requestKey(row)} class={receipts[index]?.accepted === true ? 'good' : 'bad'}>
-              <RowSentence row={row} most={200} />
-              <p>{receipts[index] === undefined ? 'no result' : <Result receipt={receipts[index]} />}</p>
-            </li>
-          ))}
-        </ul>
-        <p class="buttons">
-          <button type="button" class="primary" onClick={() => onClose(true)}>
-            Done
-          </button>
-        </p>
-      </Modal>
-    );
+    return <BulkResults requests={frozen} receipts={receipts} onClose={() => onClose(true)} />;
   }
   return (
     <Modal title={`${verb} ${frozen.length === 1 ? 'one request' : `${frozen.length} requests`}`} onClose={close}>
@@ -139,18 +123,4 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       </form>
     </Modal>
   );
-}
-
-function Result({ receipt }: { receipt: Receipt }) {
-  const { accepted, outcome, votes, recorded, code, settledBy, message } = receipt;
-  if (!accepted) {
-    const who = settledBy === undefined ? '' : ` by ${settledBy}`;
-    return (
-      <>
-        Not answered: <Foreign text={code === 'already_settled' ? `settled elsewhere${who}` : message} />
-      </>
-    );
-  }
-  if (votes !== undefined && outcome === undefined) return <>Your vote counts: {`${votes.have} of ${votes.need}`}</>;
-  return <>{recorded === true ? 'Recorded: the next worker applies it' : (outcome ?? 'accepted')}</>;
 }

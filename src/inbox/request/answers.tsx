@@ -3,6 +3,7 @@ import { announce } from '../state/announcements.ts';
 import { meOf, session } from '../state/me.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
+import { AnswerBar, type FormName } from './answer-bar.tsx';
 import { AlwaysForm } from './always-form.tsx';
 import { DecisionNote } from './decision-note.tsx';
 import { DelegateForm } from './delegate-form.tsx';
@@ -17,8 +18,6 @@ import { useArmed } from './use-armed.ts';
 import { useUndo } from './use-undo.ts';
 import { viewedSince } from './viewed.ts';
 import { whyNotApprove } from './why-not-approve.ts';
-
-type FormName = 'deny' | 'respond' | 'edit' | 'always' | 'extend' | 'delegate';
 
 interface AnswersProps {
   live: LiveRequest;
@@ -35,13 +34,11 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const { request, scopes } = shown.view;
   const me = meOf(useStore(session));
   const [form, setForm] = useState<FormName>();
-  // On a narrow screen, the further answers are folded away to leave room for the card.
-  const [isUnfolded, setUnfolded] = useState(false);
   const approveButton = useRef<HTMLButtonElement>(null);
   const bar = useRef<HTMLDivElement>(null);
   const undo = useUndo();
   const isArmed = useArmed(shown.shownAtMs) && !shown.hasChanged;
-  const why = whyNotApprove(request, card.isWhole);
+  const whyNot = whyNotApprove(request, card.isWhole);
   const isBusy = undo.held !== undefined || decision.state.kind === 'sending' || decision.state.kind === 'unsure';
   // The reviewer has not read a text that changed during the time to undo.
   useEffect(() => {
@@ -62,13 +59,21 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     if (!given.approved) return void decision.send(given, about());
     undo.hold(() => void decision.send(given, about()), live.reload);
   };
-  const open = (name: FormName) => () => {
-    if (!isArmed || isBusy || (['edit', 'always'].includes(name) && why !== undefined)) return;
+  const has: Record<FormName, boolean> = {
+    deny: true,
+    respond: true,
+    edit: request.shown === 'all',
+    always: scopes !== undefined && scopes.length > 0,
+    extend: request.deadline !== null,
+    delegate: true,
+  };
+  const open = (name: FormName): void => {
+    if (!has[name] || !isArmed || isBusy || (['edit', 'always'].includes(name) && whyNot !== undefined)) return;
     setForm(name);
   };
   const focusApprove = (): void => {
     approveButton.current?.focus();
-    announce(why ?? 'Press Enter to approve.');
+    announce(whyNot ?? 'Press Enter to approve.');
   };
   useEffect(() => {
     if (!isArmed || prepared === undefined) return;
@@ -77,11 +82,11 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   }, [isArmed]);
   useShortcuts({
     a: focusApprove,
-    A: open('always'),
-    d: open('deny'),
-    e: open('edit'),
-    r: open('respond'),
-    x: open('extend'),
+    A: () => open('always'),
+    d: () => open('deny'),
+    e: () => open('edit'),
+    r: () => open('respond'),
+    x: () => open('extend'),
   });
   if (me !== undefined && !me.roles.includes('reviewer')) {
     return (
@@ -90,70 +95,33 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       </p>
     );
   }
-  const canAlways = scopes !== undefined && scopes.length > 0;
   const forms = { request, cancel: close, isBusy };
-  const more = (name: FormName, label: string, isBlocked = false) => (
-    <button
-      type="button"
-      class="secondary"
-      data-form={name}
-      aria-expanded={form === name}
-      aria-disabled={!isArmed || isBusy || isBlocked}
-      aria-describedby={isBlocked ? 'why-not' : undefined}
-      onClick={form === name ? close : open(name)}
-    >
-      {label}
-    </button>
-  );
   return (
-    <section class={isUnfolded ? 'answers all' : 'answers'} aria-label="Your answer">
+    <section class="answers" aria-label="Your answer">
       <DecisionNote state={decision.state} />
       {undo.held !== undefined && <UndoBar held={undo.held} undo={() => undo.cancel('Undone. Nothing was sent.')} />}
-      {why !== undefined && (
+      {whyNot !== undefined && (
         <p id="why-not" class="soft small">
-          {why}
+          {whyNot}
         </p>
       )}
       {form === 'deny' && <DenyForm {...forms} send={answer} />}
       {form === 'respond' && <RespondForm {...forms} send={answer} />}
       {form === 'edit' && <EditForm {...forms} send={answer} state={decision.state} />}
-      {form === 'always' && canAlways && <AlwaysForm {...forms} send={answer} scopes={scopes} />}
+      {form === 'always' && scopes !== undefined && <AlwaysForm {...forms} send={answer} scopes={scopes} />}
       {form === 'extend' && <ExtendForm {...forms} then={() => void live.reload()} />}
       {form === 'delegate' && <DelegateForm {...forms} then={() => void live.reload()} />}
-      <div class="bar" ref={bar}>
-        <button
-          type="button"
-          class="primary"
-          data-form="deny"
-          aria-expanded={form === 'deny'}
-          aria-disabled={!isArmed || isBusy}
-          onClick={form === 'deny' ? close : open('deny')}
-        >
-          Deny …
-        </button>
-        <button
-          type="button"
-          ref={approveButton}
-          aria-disabled={!isArmed || isBusy || why !== undefined}
-          aria-describedby={why === undefined ? undefined : 'why-not'}
-          onClick={(event) => {
-            // The second click of a double click may be meant for what was there before.
-            if (event.detail > 1) return;
-            if (why === undefined) answer({ approved: true });
-            else announce(why, 'bad');
-          }}
-        >
-          Approve
-        </button>
-        {more('respond', 'Respond …')}
-        {request.shown === 'all' && more('edit', 'Edit …', why !== undefined)}
-        {canAlways && more('always', 'Always …', why !== undefined)}
-        {request.deadline !== null && more('extend', 'Extend …')}
-        {more('delegate', 'Delegate …')}
-        <button type="button" class="unfold" aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
-          {isUnfolded ? 'Less' : 'More …'}
-        </button>
-      </div>
+      <AnswerBar
+        bar={bar}
+        approveButton={approveButton}
+        form={form}
+        has={has}
+        isOff={!isArmed || isBusy}
+        whyNot={whyNot}
+        approve={() => answer({ approved: true })}
+        open={open}
+        close={close}
+      />
     </section>
   );
 }

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { problemText } from '../api/problem-text.ts';
+import { useEffect } from 'preact/hooks';
+import type { ApiProblem } from '../api/fetch-json.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
@@ -11,7 +11,7 @@ import { standingOf } from '../request/standing.ts';
 import { useDecision } from '../request/use-decision.ts';
 import { useRequest } from '../request/use-request.ts';
 import { Votes } from '../request/votes.tsx';
-import { makeWholeCard, type WholeCard } from '../request/whole-card.ts';
+import { useWholeCard } from '../request/use-whole-card.ts';
 import { waitsWords } from '../list/waits-words.ts';
 import { TimeLeft } from '../parts/time-left.tsx';
 import { announce } from '../state/announcements.ts';
@@ -28,47 +28,14 @@ export function RequestView({ params }: ViewProps) {
   const live = useRequest(workflowId, requestId);
   const decision = useDecision(workflowId, requestId, () => void live.reload());
   const now = useNow();
-  const [unfolded, setUnfolded] = useState<WholeCard & { of: number }>();
   const { shown, problem } = live;
-  // A card that was unfolded is that of the text at that time.
-  const whole = unfolded !== undefined && unfolded.of === shown?.shownAtMs ? unfolded : undefined;
-  const unfold = (): void => {
-    if (shown === undefined || whole !== undefined || shown.view.card.whole) return;
-    const of = shown.shownAtMs;
-    announce('Making the whole card …');
-    makeWholeCard(shown.view.request).then(
-      (made) => {
-        setUnfolded({ ...made, of });
-        announce('Everything is shown now.');
-      },
-      (error: unknown) => announce(problemText(error), 'bad'),
-    );
-  };
+  const { whole, unfold } = useWholeCard(shown);
   useShortcuts({ v: unfold });
   const standing = shown === undefined ? undefined : standingOf(shown.view.request, now);
   useEffect(() => {
     if (standing === 'expired') announce('The deadline has passed: it can no longer be answered.', 'bad');
   }, [standing]);
-  if (shown === undefined) {
-    return problem === undefined ? (
-      <p class="note plain">Loading the request …</p>
-    ) : (
-      <section class="narrow">
-        <h1>This request cannot be shown</h1>
-        <p class="note bad" role="alert">
-          <Foreign text={problem.message} />
-        </p>
-        <p class="buttons">
-          <button type="button" onClick={() => void live.reload()}>
-            Try again
-          </button>
-          <a class="button" href={hrefOf('/')}>
-            To the inbox
-          </a>
-        </p>
-      </section>
-    );
-  }
+  if (shown === undefined) return <NotShown problem={problem} reload={() => void live.reload()} />;
   const { request, card, cardDigest, waitsFor } = shown.view;
   const isOpen = standing === 'open';
   return (
@@ -132,5 +99,26 @@ export function RequestView({ params }: ViewProps) {
         <RunContext request={request} />
       </div>
     </div>
+  );
+}
+
+function NotShown({ problem, reload }: { problem: ApiProblem | undefined; reload: () => void }) {
+  return problem === undefined ? (
+    <p class="note plain">Loading the request …</p>
+  ) : (
+    <section class="narrow">
+      <h1>This request cannot be shown</h1>
+      <p class="note bad" role="alert">
+        <Foreign text={problem.message} />
+      </p>
+      <p class="buttons">
+        <button type="button" onClick={() => reload()}>
+          Try again
+        </button>
+        <a class="button" href={hrefOf('/')}>
+          To the inbox
+        </a>
+      </p>
+    </section>
   );
 }
