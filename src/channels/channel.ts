@@ -31,8 +31,9 @@ export interface Channel {
     context: ResolveContext,
   ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
   /**
-   * Says on the channel how a request that it got was settled, wherever that was. An error is tried again, five times in
-   * all, and then noted. Returns JSON that replaces what `notify` returned, if any.
+   * Says on the channel how a request that it got was settled, wherever that was; also if `notify` failed, because it may
+   * have reached people. `sent` is absent then. An error is tried again, five times in all, and then noted. Returns JSON
+   * that replaces what `notify` returned, if any.
    */
   settled?(
     request: ChannelRequest,
@@ -101,7 +102,7 @@ export interface SettledContext {
   attempt: number;
   /** True: an error of this attempt is noted, and no other follows. */
   isLastAttempt?: boolean;
-  /** What `notify` returned for the request. */
+  /** What `notify` returned for the request. Absent if it returned nothing, or failed. */
   sent?: Json;
   /** The requests of the same message, as they are now, this one included. */
   requests: readonly ChannelRequest[];

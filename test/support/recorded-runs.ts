@@ -1,6 +1,7 @@
 /** The runs whose histories are kept in `test/histories/` and replayed by every version. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { type ApprovalRequest, channelsWorkflowId, type Delivered, deliveriesName } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
@@ -27,6 +28,10 @@ const payload = (encoding: string | undefined, data: string): temporal.api.commo
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
   data: Buffer.from(data),
 });
+
+const failForGood = (): never => {
+  throw ApplicationFailure.nonRetryable('no route to the desk', 'Unreachable');
+};
 
 async function poison({ client }: World, run: RunInTest): Promise<void> {
   const send = (signalName: string, each: temporal.api.common.v1.IPayload) =>
@@ -252,6 +257,23 @@ export const recordedRuns: RecordedRun[] = [
     name: 'channel-answers',
     world: { channels: { desk: recordedChannel({ resolve: () => true }) } },
     play: async (world) => finished(await world.start(once(pay()))),
+  },
+  {
+    // Recorded before a channel whose message failed heard how its request was settled.
+    name: 'channel-message-failed',
+    world: { channels: { desk: recordedChannel({ notify: failForGood, resolves: false }) } },
+    play: async (world) => {
+      const run = await world.start(once(pay()));
+      const [request] = await run.open();
+      const channels = world.client.session.client.workflow.getHandle(channelsWorkflowId(run.workflowId));
+      await eventually('the failure is noted', async () => {
+        const delivered = await channels.query<Delivered[]>(deliveriesName).catch(() => []);
+        return delivered.some(({ failures }) => failures.length > 0);
+      });
+      await world.client.decide({ requestId: request!.requestId, approved: false }, { workflowId: run.workflowId });
+      await channels.result();
+      return finished(run);
+    },
   },
   {
     name: 'channel-asked',

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Channel, ChannelFunction } from '../../src/channels/channel.ts';
 import { conditional } from '../../src/channels/conditional.ts';
 import { channelsWorkflowId } from '../../src/contract.ts';
@@ -277,6 +278,28 @@ describe('one truth on all channels', () => {
     expect(attempts).toBe(5);
     channel.answer(true);
     expect((await run.result()).output).toBe('paid 5 to ann');
+  });
+
+  test('a message whose call failed for good may have been sent: the channel hears how its request was settled', async () => {
+    const calls: string[] = [];
+    const channel = recordedChannel({
+      resolves: false,
+      notify: () => {
+        calls.push('sent, then failed');
+        throw ApplicationFailure.nonRetryable('the answer was lost', 'Lost');
+      },
+      settled: (_request, { outcome }, { sent }) => {
+        calls.push(`${outcome}, sent ${JSON.stringify(sent)}`);
+      },
+    });
+    await open({ pager: channel });
+    const run = await world.start(turns);
+    const [request] = await run.open();
+    await eventually('the message is sent', () => calls.length > 0);
+    const { requestId } = request!;
+    await world.client.decide({ requestId, approved: false }, { workflowId: run.workflowId });
+    await ended(run);
+    expect(calls).toEqual(['sent, then failed', 'denied, sent undefined']);
   });
 });
 

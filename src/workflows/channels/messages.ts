@@ -1,4 +1,4 @@
-import { condition, isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
+import { condition, isCancellation, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { AnnouncedStep } from '../../activities/announce.ts';
 import type { ChannelCalls, Sent } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
@@ -24,7 +24,7 @@ export interface Message {
   requestIds: string[];
   /** What `notify` returned last. */
   sent?: Json;
-  /** True once a call of `notify` has returned. */
+  /** True once a call of `notify` has returned. False does not mean that nobody was reached. */
   isSent: boolean;
   /** True once the first call of `notify` has returned or failed for good. */
   isOver: boolean;
@@ -180,7 +180,8 @@ export class Messages {
 
   async #settled(message: Message, requestId: string): Promise<Sent> {
     const { channel, sent, requestIds, isSent } = message;
-    if (!isSent) return {};
+    // A call that failed may have reached people. Earlier versions told the channel nothing then.
+    if (!isSent && !patched('settled-after-failed-notify')) return {};
     const others = requestIds.filter((id) => id !== requestId);
     const call = { channel, workflowId: this.#workflowId, requestIds: [requestId, ...others], sent };
     return settled.executeWithOptions({ summary: `${channel}: settled` }, [
