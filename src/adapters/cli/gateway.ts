@@ -12,6 +12,7 @@ interface GatewayFlags extends ClientFlags, SignerOptions {
   channels?: string;
   temporalUi?: string;
   cors?: string[];
+  trustedProxy?: string[];
 }
 
 const defaultPort = 7280;
@@ -27,12 +28,13 @@ export function addGateway(program: Command): void {
     .option('--channels <file>', 'the channel file of the workers: for answers by Slack and webhooks, and web push')
     .option('--undo <seconds>', 'how long the inbox holds an approval back', wholeNumber(0, 60), defaultUndo)
     .option('--temporal-ui <url>', "the address of Temporal's UI, for links", webAddress)
+    .option('--trusted-proxy <addresses...>', 'proxies in front of it, by address or network, which name the sender')
     .option('--cors <origins...>', 'origins whose pages may use the API with a bearer token');
   withSigner(gateway, 'sign what signed-in reviewers send with this private key').action(serveGateway);
 }
 
 async function serveGateway(flags: GatewayFlags): Promise<void> {
-  const { host, port, identity: file, undo, temporalUi, cors = [] } = flags;
+  const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
   // Before anything is loaded and connected: an early Ctrl-C stops it too.
   const interrupted = untilInterrupted();
   const { readIdentityFile, startGateway } = await import('../../gateway.ts');
@@ -45,6 +47,7 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
       port,
       cors,
       ...listening,
+      ...(trustedProxies !== undefined && { trustedProxies }),
       undoMs: undo * 1_000,
       signer: signerOf(flags).sign,
       log: (line) => output.note(line),

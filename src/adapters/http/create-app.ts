@@ -15,7 +15,7 @@ import {
   problemResponse,
   unauthenticatedResponse,
 } from './problem-response.ts';
-import { rateLimit } from './rate-limit.ts';
+import { limitUnproven, rateLimit } from './rate-limit.ts';
 import { refuseInput } from './refuse-input.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';
@@ -39,7 +39,7 @@ import { securityHeaders } from './security-headers.ts';
 
 /** The gateway as one function from a request to its response. */
 export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
-  const { limits, authenticator, site, stopping } = gateway;
+  const { limits, authenticator, site, stopping, senderAddress } = gateway;
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
@@ -58,7 +58,8 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   });
   app.use(browserGuard(site));
   // A credential that does not hold counts against its sender's address, so that nobody tries many.
-  const limit = rateLimit(limits);
+  const limit = rateLimit(limits, senderAddress);
+  const limitAll = limitUnproven(limit);
   const atOnce = limitAtOnce();
   app.use(async (context, next) => {
     context.set('loginUrl', authenticator.loginUrl);
@@ -68,10 +69,10 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     } catch (error) {
       refused = error instanceof Error ? error : new Error(String(error));
     }
-    return limit(context, async () => {
-      if (refused !== undefined) throw refused;
-      return atOnce(context, next);
-    });
+    if (refused !== undefined) {
+      return limit(context, () => Promise.reject(refused));
+    }
+    return limitAll(context, () => atOnce(context, next));
   });
   app.use(
     bodyLimit({

@@ -6,6 +6,7 @@ import type { Signer } from '../../client/sign-message.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits } from './limits.ts';
+import type { SenderAddress } from './sender-address.ts';
 import type { Site } from './site.ts';
 
 export type { Authenticator } from './authenticator.ts';
@@ -31,6 +32,7 @@ export interface GatewayContext {
   /** Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
   readonly limits: Required<GatewayLimits>;
+  readonly senderAddress: SenderAddress;
   /** One line about something that an operator should know. Never a secret, never an argument of a call. */
   readonly log: (line: string) => void;
   /** Aborts when the gateway stops: streams end then. */

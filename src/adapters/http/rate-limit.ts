@@ -4,6 +4,7 @@ import { MemoryStore, rateLimiter } from 'hono-rate-limiter';
 import type { HttpEnv } from './http-env.ts';
 import type { GatewayLimits } from './limits.ts';
 import { problemResponse } from './problem-response.ts';
+import type { SenderAddress } from './sender-address.ts';
 
 const minuteMs = 60_000;
 /** What load balancers ask all the time. */
@@ -13,11 +14,14 @@ const unlimited = ['/healthz', '/readyz'];
  * Bounds the requests of one person, however many credentials they use; of a sender whom nobody knows, by their address.
  * Each gateway counts for itself.
  */
-export function rateLimit({ readsPerMinute, writesPerMinute }: Required<GatewayLimits>): MiddlewareHandler<HttpEnv> {
+export function rateLimit(
+  { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,
+  addressOfSender: SenderAddress,
+): MiddlewareHandler<HttpEnv> {
   return rateLimiter<HttpEnv>({
     windowMs: minuteMs,
     limit: (context) => (isRead(context) ? readsPerMinute : writesPerMinute),
-    keyGenerator: (context) => `${isRead(context) ? 'read' : 'write'} ${senderOf(context)}`,
+    keyGenerator: (context) => `${isRead(context) ? 'read' : 'write'} ${senderOf(context, addressOfSender)}`,
     skip: ({ req }) => unlimited.includes(req.path),
     standardHeaders: 'draft-7',
     store: new MemoryStore<HttpEnv>(),
@@ -33,16 +37,34 @@ function isRead({ req }: Context<HttpEnv>): boolean {
   return req.method === 'GET' || req.method === 'HEAD';
 }
 
-function senderOf(context: Context<HttpEnv>): string {
+function senderOf(context: Context<HttpEnv>, addressOfSender: SenderAddress): string {
   const principal = context.get('principal');
-  return principal === undefined ? `address ${addressOf(context)}` : `person ${principal.key}`;
+  if (principal !== undefined) return `person ${principal.key}`;
+  return `address ${addressOfSender(peerOf(context), context.req.header('x-forwarded-for'))}`;
 }
 
-/** Not a header's: anybody writes those. */
-function addressOf(context: Context<HttpEnv>): string {
+function peerOf(context: Context<HttpEnv>): string {
   try {
     return getConnInfo(context).remote.address ?? '';
   } catch {
     return ''; // a request that came over no connection, as in a test
   }
+}
+
+/** Routes whose senders sign what they send. */
+const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
+
+/**
+ * As `limit`, for requests that prove their sender themselves: only those that prove nothing are counted. Behind a proxy
+ * all strangers may have one address, and a forged request must not use up what a signed one may.
+ */
+export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    if (context.req.method !== 'POST' || !signed.test(context.req.path)) return limit(context, next);
+    await next();
+    if (context.res.status !== 403) return undefined;
+    const limited = await limit(context, () => Promise.resolve());
+    if (limited instanceof Response) context.res = limited;
+    return undefined;
+  };
 }

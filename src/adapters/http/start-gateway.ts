@@ -13,6 +13,7 @@ import type { Identity } from './identity/identity.ts';
 import { createIdentityService, type IdentityService } from './identity/identity-service.ts';
 import { type GatewayLimits, defaultLimits } from './limits.ts';
 import { localAuthenticator } from './local-authenticator.ts';
+import { senderAddress } from './sender-address.ts';
 import { type Site, siteOf } from './site.ts';
 import { stopServer } from './stop-server.ts';
 import { answerUnread } from './unread-request.ts';
@@ -54,6 +55,11 @@ export interface GatewayOptions {
   temporalUi?: string;
   /** How much one person may ask. */
   limits?: GatewayLimits;
+  /**
+   * Proxies in front of the gateway, by address or network such as `10.0.0.0/8`: senders without a valid credential are
+   * then counted by the address that these write into `X-Forwarded-For`. Default: by the address of the connection.
+   */
+  trustedProxies?: readonly string[];
   /** How long `stop` waits for the requests that run, in milliseconds. Default 10,000. */
   stopTimeoutMs?: number;
   /** Default: standard error. */
@@ -120,6 +126,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     undoMs,
     temporalUi,
     limits: { ...defaultLimits, ...options.limits },
+    senderAddress: senderAddress(options.trustedProxies ?? []),
     log,
     stopping: stopping.signal,
   };

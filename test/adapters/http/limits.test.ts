@@ -38,3 +38,20 @@ test('tokens that do not hold are counted by address', async () => {
 test('health is not counted', async () => {
   expect(await statuses(8, () => world.call('GET', '/healthz'))).toEqual(Array(8).fill(200));
 });
+
+test('behind a trusted proxy, strangers are counted by their own addresses', async () => {
+  const proxied = await openPeopleWorld(
+    { ann: ['viewer'] },
+    { worker: false },
+    { limits: { writesPerMinute: 2 }, trustedProxies: ['127.0.0.1', '::1'] },
+  );
+  const from = (address: string) =>
+    statuses(3, () =>
+      proxied.call('POST', '/login/token', { token: 'x' }, { 'x-forwarded-for': `9.9.9.9, ${address}` }),
+    );
+  const one = await from('203.0.113.1');
+  expect(one[2]).toBe(429);
+  expect(one[0]).not.toBe(429);
+  expect(await from('203.0.113.2')).toEqual(one);
+  await proxied.close();
+});
