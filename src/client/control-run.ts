@@ -12,7 +12,6 @@ import {
 } from '../contract.ts';
 import {
   type ControlMessage,
-  contentDigest,
   messageIdOf,
   readClose,
   readDelegate,
@@ -20,6 +19,7 @@ import {
   readRevoke,
   readSetPolicy,
 } from '../core/messages/control.ts';
+import { contentDigest } from '../core/messages/content-digest.ts';
 import { type Problem, ProblemError, isProblemError } from '../core/base/problem.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { SignedAction } from '../core/messages/signature.ts';

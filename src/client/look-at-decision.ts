@@ -1,7 +1,6 @@
 import { type ApprovalDetails, type Receipt, decideName } from '../contract.ts';
+import { decisionDigest } from '../core/messages/content-digest.ts';
 import type { ParsedDecision } from '../core/messages/decision.ts';
-import { jsonDigest } from '../core/base/digest.ts';
-import type { Json } from '../core/base/tool-call.ts';
 import { settledReceipt, votedReceipt } from '../core/ledger/settled-receipt.ts';
 import type { Session } from './connect.ts';
 import type { MessageRoute } from './deliver.ts';
@@ -41,7 +40,7 @@ function receiptFrom(
   { settled, votes = [], approvals }: ApprovalDetails,
 ): Receipt | undefined {
   const { requestId, decisionId } = decision;
-  const contentDigest = jsonDigest(decision as unknown as Json);
+  const contentDigest = decisionDigest(decision);
   const isCounted = votes.some(
     (vote) => decisionId !== undefined && vote.decisionId === decisionId && vote.contentDigest === contentDigest,
   );

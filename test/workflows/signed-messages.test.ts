@@ -1,4 +1,5 @@
 /** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../src/client/sign-message.ts';
@@ -298,6 +299,78 @@ describe('a signed message without an id is identified by its signature', () => 
     });
     expect(receipt).toMatchObject({ accepted: true, message: expect.stringContaining('waits until') });
     expect((await run.status()).refused.total).toBe(0);
+    await run.handle.terminate();
+  });
+});
+
+describe('a message that is signed again is a retry', () => {
+  const at = (second: number) => `2030-01-31T12:00:0${second}Z`;
+
+  test('a decision, by update and by signal, while its request is open and afterwards: the first receipt', async () => {
+    const { run, requestId, workflowId } = await startAsking();
+    const decisionId = randomUUID();
+    const signed = (second: number): Decision =>
+      signDecision({ requestId, approved: true, decisionId }, { ...by('ann', workflowId), signedAt: at(second) });
+    const first = await world.client.decide(signed(1), { workflowId });
+    expect(first).toMatchObject({ accepted: true, votes: { have: 1, need: 2 } });
+    expect(await world.client.decide(signed(2), { workflowId })).toEqual(first);
+    await run.handle.signal('decide', signed(3));
+    await world.client.decide(
+      { requestId, approved: true },
+      { workflowId, sign: { keyId: 'bob-phone', privateKey: keys.bob.privateKey } },
+    );
+    await run.result();
+    // The run is over: the client looks at what became of the decision.
+    expect(await world.client.decide(signed(4), { workflowId })).toMatchObject({ accepted: true, outcome: 'approved' });
+    expect((await run.status()).refused.total).toBe(0);
+    const { votes } = await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId });
+    expect(votes).toMatchObject([
+      { reviewerId: 'ann', identity: 'verified', decisionId },
+      { reviewerId: 'bob', identity: 'verified' },
+    ]);
+  });
+
+  test('an extension and a change of policy: the first receipt, by update, by signal and when the run is over', async () => {
+    const { run, requestId, workflowId } = await startAsking();
+    const [request] = await run.open();
+    const until = new Date(Date.parse(request!.deadline!) + 60_000).toISOString();
+    const extended = (second: number) =>
+      signMessage(
+        'extend',
+        { requestId, until, messageId: 'more' },
+        { ...by('ann', workflowId), signedAt: at(second) },
+      );
+    const desk = { keyId: 'desk', privateKey: keys.operator.privateKey, workflowId, namespace: 'default' };
+    const changed = (second: number) =>
+      signMessage('setPolicy', { mode: 'plan' as const, messageId: 'plan' }, { ...desk, signedAt: at(second) });
+    const first = await world.client.extend(extended(1), { workflowId });
+    expect(await world.client.extend(extended(2), { workflowId })).toEqual(first);
+    await run.handle.signal('extend', extended(3));
+    const policy = await world.client.setPolicy(workflowId, changed(4));
+    await run.handle.signal('setPolicy', changed(5));
+    await run.result();
+    expect(await world.client.setPolicy(workflowId, changed(6))).toEqual(policy);
+    expect((await run.status()).refused.total).toBe(0);
+  });
+
+  test('never with another key, without a signature or with other content', async () => {
+    const { run, requestId, workflowId } = await startAsking();
+    const content = { requestId, approved: true, reviewerId: 'ann', decisionId: randomUUID() };
+    await world.client.decide(signDecision(content, by('ann', workflowId)), { workflowId });
+    const { privateKey } = keys.gateway;
+    const gateway = { keyId: 'gateway', privateKey, workflowId, namespace: 'default' };
+    for (const [other, code] of [
+      [content, 'unverified_reviewer'],
+      [signDecision(content, gateway), 'already_settled'],
+      [signDecision({ ...content, reason: 'Checked' }, by('ann', workflowId)), 'already_settled'],
+    ] as const) {
+      expect(await refusalOf(other, workflowId)).toBe(code);
+    }
+    const votes = async () => (await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId })).votes;
+    expect(await votes()).toMatchObject([{ reviewerId: 'ann', identity: 'verified' }]);
+    const forged = { ...content, signature: { keyId: 'ann-laptop', signedAt: at(1), value: 'A'.repeat(88) } };
+    expect(await refusalOf(forged, workflowId)).toBe('unverified_reviewer');
+    expect(await votes()).toHaveLength(1);
     await run.handle.terminate();
   });
 });

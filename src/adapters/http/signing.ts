@@ -12,6 +12,13 @@ export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal:
   return principal.via === 'local' ? undefined : signer;
 }
 
+const unverified = 'unverified_reviewer';
+/**
+ * What a run may say of a signed message whose first sending went unsigned: only the unsigned one is a retry of that. No
+ * other unsigned message is accepted where the signed one gets such an answer.
+ */
+const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
+
 /**
  * Sends a message, signed if it can be. A run keeps the policy with which it began: to one that does not know the
  * gateway's key the message goes unsigned, as a claim, which a rule that demands verified reviewers still refuses.
@@ -25,10 +32,10 @@ export async function sendAs<Answer>(
   try {
     return await send(signer);
   } catch (error) {
-    if (signer === undefined || !isUnverified(error)) throw error;
+    const code = codeOf(error);
+    if (signer === undefined || !mayGoUnsigned(code)) throw error;
     return send(undefined).catch((second: unknown) => {
-      // The first says why the signature does not count.
-      throw isUnverified(second) ? error : second;
+      throw saysMore(codeOf(second), code) ? second : error;
     });
   }
 }
@@ -42,7 +49,7 @@ export async function sendAllAs<Message>(
 ): Promise<Receipt[]> {
   const signer = signerFor(gateway, principal);
   const receipts = await send([...messages], signer);
-  const places = receipts.flatMap(({ code }, index) => (code === 'unverified_reviewer' ? [index] : []));
+  const places = receipts.flatMap(({ code }, index) => (mayGoUnsigned(code) ? [index] : []));
   if (signer === undefined || places.length === 0) return receipts;
   const again = await send(
     places.map((place) => messages[place]!),
@@ -50,10 +57,20 @@ export async function sendAllAs<Message>(
   );
   return receipts.map((receipt, index) => {
     const second = again[places.indexOf(index)];
-    return second === undefined || second.code === 'unverified_reviewer' ? receipt : second;
+    if (second === undefined) return receipt;
+    return second.code === undefined || saysMore(second.code, receipt.code) ? second : receipt;
   });
 }
 
-function isUnverified(error: unknown): boolean {
-  return isProblemError(error) && error.code === 'unverified_reviewer';
+function mayGoUnsigned(code: string | undefined): boolean {
+  return code === unverified || maybeSentUnsigned.includes(code);
+}
+
+/** True if the refusal of the unsigned message is the one to show. The first says why a signature does not count. */
+function saysMore(second: string | undefined, first: string | undefined): boolean {
+  return first === unverified && second !== unverified;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isProblemError(error) ? error.code : undefined;
 }

@@ -4,8 +4,8 @@
  */
 import type { OutcomeName, Receipt, ReviewerVote, Settlement } from './approval.ts';
 import { sameDemands } from '../policy/ask-terms.ts';
+import { decisionDigest } from '../messages/content-digest.ts';
 import type { ParsedDecision } from '../messages/decision.ts';
-import { jsonDigest } from '../base/digest.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
@@ -28,7 +28,7 @@ import { settle, wordOf } from './settle.ts';
 import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
-import type { Json, JsonObject } from '../base/tool-call.ts';
+import type { JsonObject } from '../base/tool-call.ts';
 
 /** The result of checking edited arguments, before their decision is applied (I9). */
 export interface CheckedEdit {
@@ -58,7 +58,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const { requestId, approved } = decision;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return answerSettled(ledger, decision);
-  const contentDigest = jsonDigest(decision as unknown as Json);
+  const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
   const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
   if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
@@ -230,7 +230,7 @@ function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
 
 function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
   if (decision.decisionId === undefined) return false;
-  const contentDigest = jsonDigest(decision as unknown as Json);
+  const contentDigest = decisionDigest(decision);
   return votes.some((vote) => vote.decisionId === decision.decisionId && vote.contentDigest === contentDigest);
 }
 

@@ -4,11 +4,10 @@
  */
 import { isRequestId, requestIdSentence, signatureProblem, type MessageSignature } from './decision.ts';
 import { modes, type Mode } from '../policy/modes.ts';
-import { jsonDigest } from '../base/digest.ts';
 import { isObject } from '../base/is-object.ts';
 import { kindOf } from '../base/kind-of.ts';
 import type { Problem } from '../base/problem.ts';
-import type { Json, JsonObject } from '../base/tool-call.ts';
+import type { JsonObject } from '../base/tool-call.ts';
 
 /** The members of every message besides a decision. They stay as received, because signatures cover them. */
 export interface ControlMessage {
@@ -173,11 +172,6 @@ export function messageIdOf({
   signature,
 }: Pick<ControlMessage, 'messageId' | 'signature'>): string | undefined {
   return messageId ?? (signature === undefined ? undefined : `${bySignature}${signature.value}`);
-}
-
-/** Identifies the content of a message: a retry has the same id and the same digest. `name` is the name of its signal. */
-export function contentDigest(name: string, message: ControlMessage): string {
-  return jsonDigest({ name, message } as unknown as Json);
 }
 
 /** Milliseconds since 1970 of an ISO 8601 instant with `Z` or an offset; undefined for anything else. */

@@ -1,10 +1,9 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { decideName, queryNames } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
-import { contentDigest, messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
+import { contentDigest, decisionDigest } from '../../core/messages/content-digest.ts';
+import { messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
 import type { ParsedDecision } from '../../core/messages/decision.ts';
-import { jsonDigest } from '../../core/base/digest.ts';
-import type { Json } from '../../core/base/tool-call.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { refused } from './message-kind.ts';
 
@@ -21,7 +20,7 @@ export interface MessageIdentity {
 export function identityOf(name: string, message: unknown): MessageIdentity | undefined {
   if (name === decideName) {
     const { requestId, decisionId } = message as ParsedDecision;
-    const digest = jsonDigest(message as Json);
+    const digest = decisionDigest(message as ParsedDecision);
     return decisionId === undefined ? undefined : { id: `${decideName}:${requestId}:${decisionId}:${digest}`, digest };
   }
   const id = messageIdOf(message as ControlMessage);

@@ -1,8 +1,9 @@
 import { hashOf, parseAnswerId, type ChatThread, workflowOfTurn } from './chat-thread.ts';
 import type { Decision, Receipt } from '../../../contract.ts';
-import type { Signer } from '../../../client/sign-message.ts';
 import { type Problem, isProblemError } from '../../../core/base/problem.ts';
 import type { JsonObject } from '../../../core/base/tool-call.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { sendAs } from '../signing.ts';
 
 /** One answer of a front end. */
 export interface ChatAnswer {
@@ -26,7 +27,7 @@ export type UnreadAnswer = { answerId: string; problem: Problem };
 export async function recordAnswers(
   thread: ChatThread,
   answers: readonly (ChatAnswer | UnreadAnswer)[],
-  { channel, sign }: { channel: string; sign: Signer | undefined },
+  { channel, gateway }: { channel: string; gateway: Pick<GatewayContext, 'signer'> },
 ): Promise<Receipt[]> {
   return Promise.all(
     answers.map(async (answer): Promise<Receipt> => {
@@ -38,7 +39,8 @@ export async function recordAnswers(
       if ('problem' in answer) return refused(place.requestId, answer.problem);
       // The run of the id is looked for only among those of this principal, agent and thread.
       const workflowId = workflowOfTurn(thread, place.turn);
-      return record(thread, { workflowId, decision: decisionOf(thread, answer, place.requestId, channel), sign });
+      const decision = decisionOf(thread, answer, place.requestId, channel);
+      return record(thread, gateway, { workflowId, decision });
     }),
   );
 }
@@ -48,7 +50,7 @@ function decisionOf(
   { answerId, approved, reason, editedArguments, digest }: ChatAnswer,
   requestId: string,
   channel: string,
-): Decision & { decisionId: string } {
+): Decision {
   const content = JSON.stringify([approved, reason, editedArguments, digest]);
   return {
     requestId,
@@ -63,23 +65,15 @@ function decisionOf(
 }
 
 async function record(
-  { client }: ChatThread,
-  {
-    workflowId,
-    decision,
-    sign,
-  }: { workflowId: string; decision: Decision & { decisionId: string }; sign: Signer | undefined },
+  { client, principal }: ChatThread,
+  gateway: Pick<GatewayContext, 'signer'>,
+  { workflowId, decision }: { workflowId: string; decision: Decision },
 ): Promise<Receipt> {
-  const { requestId, decisionId } = decision;
   try {
-    return await client.decide(decision, { workflowId, ...(sign !== undefined && { sign }) });
+    return await sendAs(gateway, principal, (sign) => client.decide(decision, { workflowId, sign }));
   } catch (error) {
     if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
-    // A signature has a time of its own, so a repeated answer is another message under the same id.
-    const { settled } = await client.approvals.get(requestId, { workflowId }).catch(() => ({ settled: undefined }));
-    const isRepeated = settled?.decisionId === decisionId && settled.reviewerId === decision.reviewerId;
-    if (!isRepeated) return refused(requestId, { code: error.code, message: error.message });
-    return { requestId, accepted: true, outcome: settled.outcome, message: 'The answer was recorded before.' };
+    return refused(decision.requestId, { code: error.code, message: error.message });
   }
 }
 

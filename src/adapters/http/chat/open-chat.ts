@@ -2,7 +2,6 @@ import { requireGated } from '../../../client/require-gated.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../principal.ts';
-import { signerFor } from '../signing.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
 import type { SeenItems } from './seen-run.ts';
 import { followChat } from './chat-run.ts';
@@ -57,7 +56,7 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
   }
   const thread: ChatThread = { client, principal, agent, threadId };
   const { turn, workflowId } = await findRun(thread, message);
-  const receipts = await recordAnswers(thread, answers, { channel, sign: signerFor(gateway, principal) });
+  const receipts = await recordAnswers(thread, answers, { channel, gateway });
   return {
     steps: (signal) => followChat({ thread, workflowId, turn, seen, receipts, signal }),
     canAnswer,

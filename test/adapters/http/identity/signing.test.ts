@@ -1,5 +1,5 @@
 /** Decisions that the gateway signs, and runs whose policy does not know its key. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../../src/contract.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
@@ -88,4 +88,64 @@ test('an operator of the gateway is no holder of an operator’s key', async () 
   expect(response.status).toBe(403);
   expect(await settled(asked)).toBeUndefined();
   await asked.run.handle.terminate();
+});
+
+describe('the same idempotency key gives the first receipt', () => {
+  const repeat = async (send: () => Promise<Response>): Promise<[unknown, unknown]> => {
+    const answers: unknown[] = [];
+    for (let time = 0; time < 2; time++) {
+      const response = await send();
+      expect(response.status).toBe(200);
+      answers.push(await response.json());
+    }
+    return answers as [unknown, unknown];
+  };
+  const withKey = (who: typeof ann): Record<string, string> => ({ ...who.bearer, 'idempotency-key': 'press-1' });
+
+  test.each([
+    ['signed', () => known],
+    ['sent as a claim', () => unknown],
+  ])('a decision, and when the run is over: %s', async (_, world) => {
+    const { run, requestId } = await ask(world(), 1);
+    const path = `/approve/${requestId}?workflowId=${run.workflowId}`;
+    const send = (): Promise<Response> => world().call('POST', path, { approved: true }, withKey(ann));
+    const [first, again] = await repeat(send);
+    expect(again).toEqual(first);
+    await run.result();
+    expect(await (await send()).json()).toMatchObject({ accepted: true, outcome: 'approved' });
+  });
+
+  test.each([
+    ['signed', () => known],
+    ['sent as a claim', () => unknown],
+  ])('of many at once: %s', async (_, world) => {
+    const { run, requestId } = await ask(world(), 1);
+    const { digest } = await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId });
+    const body = { requests: [{ requestId, digest, workflowId: run.workflowId }], approved: true };
+    const send = (): Promise<Response> => world().call('POST', '/approvals/decide', body, withKey(ann));
+    const [first, again] = await repeat(send);
+    expect(first).toMatchObject({ receipts: [{ accepted: true, outcome: 'approved' }] });
+    expect(again).toMatchObject({ receipts: [{ accepted: true, outcome: 'approved' }] });
+  });
+
+  test.each([
+    ['signed', () => known],
+    ['sent as a claim', () => unknown],
+  ])('more time, a seat and a policy: %s', async (_, world) => {
+    const { run, requestId } = await ask(world(), 1);
+    const path = `/approvals/${requestId}`;
+    const until = new Date(Date.now() + 2 * 3_600_000).toISOString();
+    for (const [method, to, body, who] of [
+      ['POST', `${path}/extend?workflowId=${run.workflowId}`, { until }, ann],
+      ['POST', `${path}/delegate?workflowId=${run.workflowId}`, { to: 'zed' }, ann],
+      ...(world() === unknown
+        ? [['PUT', `/runs/${run.workflowId}/policy`, { mode: 'confirm_all' }, desk] as const]
+        : []),
+    ] as const) {
+      const key = { ...who.bearer, 'idempotency-key': to };
+      const [first, again] = await repeat(() => world().call(method, to, body, key));
+      expect(again).toEqual(first);
+    }
+    await run.handle.terminate();
+  });
 });
