@@ -1,6 +1,6 @@
-import { ProblemError } from '../core/base/problem.ts';
 import type { Channel } from './channel.ts';
 import type { ChannelKind } from './channel-kind.ts';
+import { policyInvalid } from './policy-invalid.ts';
 
 /** An entry of a channel file that its kind has found valid. */
 export interface ChannelEntry {
@@ -35,27 +35,23 @@ export class ChannelBuilder {
     return kind.make(members, {
       name,
       channel: async (other) => {
-        if (!this.#entries.has(other)) throw invalid(`there is no channel '${other.slice(0, 64)}'`);
-        // Checked before anybody waits: two that wait for each other would never end.
-        const way = this.#wayFrom(other, name);
-        if (way !== undefined) throw invalid(`it refers to itself: ${[name, ...way].join(' → ')}`);
+        if (!this.#entries.has(other)) throw policyInvalid(`there is no channel '${other.slice(0, 64)}'`);
+        // Checked before waiting: two channels that wait for each other would never end.
+        const path = this.#pathFrom(other, name);
+        if (path !== undefined) throw policyInvalid(`it refers to itself: ${[name, ...path].join(' → ')}`);
         this.#needs.set(name, (this.#needs.get(name) ?? new Set()).add(other));
         return this.make(other);
       },
     });
   }
 
-  /** The names on the way from one entry to another, both included; undefined if there is none. */
-  #wayFrom(from: string, to: string): string[] | undefined {
+  /** The path of references from one entry to another, both included; undefined if there is none. */
+  #pathFrom(from: string, to: string): string[] | undefined {
     if (from === to) return [to];
     for (const next of this.#needs.get(from) ?? []) {
-      const way = this.#wayFrom(next, to);
-      if (way !== undefined) return [from, ...way];
+      const path = this.#pathFrom(next, to);
+      if (path !== undefined) return [from, ...path];
     }
     return undefined;
   }
-}
-
-function invalid(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

@@ -1,4 +1,4 @@
-import { ProblemError } from '../core/base/problem.ts';
+import { policyInvalid } from './policy-invalid.ts';
 
 /** The origin of a gateway as its identity file has it in `public_url`. Throws `policy_invalid` for any other text. */
 export function gatewayOrigin(text: string): string {
@@ -8,5 +8,5 @@ export function gatewayOrigin(text: string): string {
     return url.origin;
   }
   const message = `The gateway's address must be an https origin without a path, such as https://approvals.example.com; http only on this machine.`;
-  throw new ProblemError({ code: 'policy_invalid', message });
+  throw policyInvalid(message);
 }

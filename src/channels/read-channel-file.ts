@@ -12,6 +12,7 @@ import { type ChannelDocument, channelFileShape } from './channel-file-shape.ts'
 import { readEntries } from './channel-entries.ts';
 import type { ChannelKind } from './channel-kind.ts';
 import type { ChannelSetUp } from './channel-set-up.ts';
+import { policyInvalid } from './policy-invalid.ts';
 
 type Placed = Pick<PolicyText, 'placeOf'> & { file: string };
 
@@ -38,7 +39,7 @@ export async function readChannelFile(
 function textOf(source: string): { text: string; file: string } {
   if (!/^[^\n]+\.(ya?ml|json)$/.test(source)) return { text: source, file: 'channels' };
   if (existsSync(source)) return { text: readFileSync(source, 'utf8'), file: source };
-  throw new ProblemError({ code: 'policy_invalid', message: `channels: no file ${resolve(source)}` });
+  throw policyInvalid(`channels: no file ${resolve(source)}`);
 }
 
 async function setUpOf(
@@ -86,5 +87,5 @@ function invalid(file: string, problems: readonly Omit<PolicyProblem, 'path'>[])
     (one, other) => (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0),
   );
   const lines = sorted.map((each) => ({ ...each, path: '' }));
-  return new ProblemError({ code: 'policy_invalid', message: formatProblems(file, lines) });
+  return policyInvalid(formatProblems(file, lines));
 }

@@ -5,10 +5,10 @@ import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import { createSeals, type Seals } from '../../channels/sealed-text.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
 import { severityRank } from '../../core/assess/assessment.ts';
-import { ProblemError } from '../../core/base/problem.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
 import { addressOf, peopleOf, senderOf } from './mail-addresses.ts';
 import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
@@ -54,7 +54,7 @@ export function emailChannel(options: EmailOptions): Channel {
   const [, domain] = from.address.split('@') as [string, string];
   const people = peopleOf(options.people ?? {});
   const shared = (options.to ?? []).map((address) => addressOf(address));
-  if (people.size + shared.length === 0) throw refused(`A mail channel needs 'people' or 'to'.`);
+  if (people.size + shared.length === 0) throw policyInvalid(`A mail channel needs 'people' or 'to'.`);
   const server = openMailServer(options.transport);
   const seals = linkKey === undefined ? undefined : sealsOf(linkKey, origin, namespace);
   const handedIn = recentIds();
@@ -115,7 +115,7 @@ export function emailChannel(options: EmailOptions): Channel {
       // An attempt may be late.
       if (request.settled !== undefined) return sent;
       const recipients = recipientsOf(request, step, people, shared);
-      const { reached, refused: refusedCount } = await sendAll(recipients, context, async ({ reviewer }, isReply) => {
+      const { reached, refused } = await sendAll(recipients, context, async ({ reviewer }, isReply) => {
         const mayAnswer = reviewer !== undefined && isShown(request);
         const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
         const notice = stepNotice(step.kind, request);
@@ -128,7 +128,7 @@ export function emailChannel(options: EmailOptions): Channel {
           isReply,
         });
       });
-      return continued(readThread(sent), messageOf(key), reached, refusedCount) as unknown as Json;
+      return continued(readThread(sent), messageOf(key), reached, refused) as unknown as Json;
     },
     // Also to the reviewer who is said to have decided: nobody may have done so in their name without their knowledge.
     settled: async (request, settlement, context) => settleMails(request, settlement, context),
@@ -160,10 +160,6 @@ export function emailChannel(options: EmailOptions): Channel {
 }
 
 function sealsOf(key: string, publicUrl: string, namespace = connectionSettings().namespace): Seals {
-  if (key.length < shortestKey) throw refused(`The key for links has less than ${shortestKey} characters.`);
+  if (key.length < shortestKey) throw policyInvalid(`The key for links has less than ${shortestKey} characters.`);
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
-}
-
-function refused(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { readPem } from '../../channels/read-pem.ts';
+import { readSecret, secretShape } from '../../channels/secret.ts';
 import { severities } from '../../core/base/tool-call.ts';
 import { emailChannel } from './email-channel.ts';
 
@@ -35,7 +36,7 @@ export const emailKind: ChannelKind<z.infer<typeof shape>> = {
       transport: {
         ...server,
         password: password && readSecret(password),
-        ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
+        ca: caFile && readPem(caFile, 'smtp.ca_file'),
       },
       from,
       to,

@@ -1,7 +1,7 @@
-import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { groupOf } from '../../core/people/directory.ts';
 import type { MailedPerson } from './recipients.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** Reviewers by name, in NFC. Throws `policy_invalid` for a name that nobody can have, and for what is no address. */
 export function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
@@ -9,7 +9,7 @@ export function peopleOf(people: Readonly<Record<string, string | MailedPerson>>
     Object.entries(people).map(([name, person]) => {
       const { address, groups } = typeof person === 'string' ? { address: person, groups: [] } : person;
       if (groupOf(name) !== undefined || visibleText(name) !== name || name.trim() !== name) {
-        throw refused(`'${visibleText(name)}' in 'people' is not the name of a person.`);
+        throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
       }
       return [name.normalize('NFC'), { address: addressOf(address), groups }];
     }),
@@ -25,9 +25,5 @@ export function senderOf(text: string): { name: string; address: string } {
 /** One address: not a list, not a group, nothing that begins a line of its own. Throws `policy_invalid`. */
 export function addressOf(text: string): string {
   if (text.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9.-]+$/.test(text)) return text;
-  throw refused(`'${visibleText(text.slice(0, 100))}' is not the address of a mailbox, such as ann@example.com.`);
-}
-
-function refused(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
+  throw policyInvalid(`'${visibleText(text.slice(0, 100))}' is not the address of a mailbox, such as ann@example.com.`);
 }

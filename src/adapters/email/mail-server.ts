@@ -2,6 +2,7 @@ import type { createTransport } from 'nodemailer';
 import { ProblemError } from '../../core/base/problem.ts';
 import { shortened } from '../../core/base/shortened.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** Where mails are handed in. */
 export interface MailTransport {
@@ -65,7 +66,7 @@ export function openMailServer(transport: MailTransport): MailServer {
   const { timeoutMs = 20_000 } = transport;
   if (tls === 'none' && password !== undefined && !/^(?:127\.[\d.]+|localhost|::1)$/.test(host)) {
     const message = `The password for ${host} would be sent in clear: use 'tls: starttls' or 'tls: implicit'.`;
-    throw new ProblemError({ code: 'policy_invalid', message });
+    throw policyInvalid(message);
   }
   return {
     send: async (mail) => {

@@ -1,5 +1,5 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { type Directory, isOneOf } from '../../core/people/directory.ts';
 
 /** A person who reviews, and where mail reaches them. */
@@ -37,17 +37,17 @@ export function recipientsOf(
     ...shared.map((address) => ({ address })),
   ];
   if (asked.length + shared.length === 0) {
-    throw refused(`No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`);
+    throw policyInvalid(
+      `No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`,
+    );
   }
   if (all.length <= mostMails) return all;
-  throw refused(`No mail was sent: ${all.length} people would get it, and ${mostMails} may. Name fewer reviewers.`);
+  throw policyInvalid(
+    `No mail was sent: ${all.length} people would get it, and ${mostMails} may. Name fewer reviewers.`,
+  );
 }
 
 function directoryOf(people: ReadonlyMap<string, MailedPerson>): Directory {
   const entries = [...people].map(([name, { groups = [] }]) => [name, { groups, keys: [] }] as const);
   return { people: Object.fromEntries(entries) };
-}
-
-function refused(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

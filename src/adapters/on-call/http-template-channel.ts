@@ -2,6 +2,7 @@ import type { Channel, ChannelStep } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../core/base/read-json.ts';
@@ -92,14 +93,16 @@ function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secret
   const { url, headers = {}, body } = template;
   serviceUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {
-    throw refused(`The host of the 'url' of '${name}' must be a part of the file: no placeholder may stand in it.`);
+    throw policyInvalid(
+      `The host of the 'url' of '${name}' must be a part of the file: no placeholder may stand in it.`,
+    );
   }
   const outside = knownOutside(secrets);
   checkTemplate(url, outside, `The 'url' of '${name}'`);
   checkTemplate({ ...headers }, outside, `A header of '${name}'`);
   for (const header of Object.keys(headers)) {
     if (/^[\w-]+$/.test(header) && !/^(?:host|content-length|transfer-encoding|connection)$/i.test(header)) continue;
-    throw refused(`'${name}' must not set the header ${JSON.stringify(header.slice(0, 100))}.`);
+    throw policyInvalid(`'${name}' must not set the header ${JSON.stringify(header.slice(0, 100))}.`);
   }
   if (body !== undefined) checkTemplate(body, knownInBody(name, secrets), `The 'body' of '${name}'`);
 }
@@ -107,7 +110,7 @@ function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secret
 /** A part of a path or a query. A dot segment would lead elsewhere. */
 function asUrlPart(value: string): string {
   if (value !== '' && !/^\.+$/.test(value)) return encodeURIComponent(value.toWellFormed());
-  throw refused('A placeholder in the URL has no value that can be part of a path.');
+  throw policyInvalid('A placeholder in the URL has no value that can be part of a path.');
 }
 
 /** The id at a place of an answer; null if there is none. */
@@ -123,8 +126,4 @@ function idOf(answer: string, keep: string | undefined): string | null {
 function idIn(sent: Json | undefined): string | null {
   const id = isObject(sent) ? sent['id'] : undefined;
   return typeof id === 'string' ? id : null;
-}
-
-function refused(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

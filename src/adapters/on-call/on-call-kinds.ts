@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { durationBetween } from '../../channels/duration-shape.ts';
+import { readSecret, secretShape } from '../../channels/secret.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { httpTemplateChannel } from './http-template-channel.ts';
 import { pagerDutyChannel } from './pager-duty-channel.ts';
 
 const steps = z.array(z.enum(['asked', 'reminded', 'warned', 'escalated'])).min(1);
-const duration = z.string().refine(isRequestTimeout, 'must be a duration from 100ms to 2m, such as 10s');
 const common = {
   gateway_url: z.string().optional(),
   steps: steps.optional(),
-  request_timeout: duration.optional(),
+  request_timeout: durationBetween('100ms', '2m', '10s').optional(),
   allow_addresses: z.array(z.string()).max(100, 'must have at most 100 items').optional(),
 };
 
@@ -54,17 +54,11 @@ export const httpTemplateKind: ChannelKind<z.infer<typeof httpTemplate>> = {
 
 type Common = z.infer<z.ZodObject<typeof common>>;
 
-function settings({ gateway_url: gatewayUrl, steps, request_timeout: timeout, allow_addresses: allowed }: Common) {
-  const requestTimeoutMs = timeout === undefined ? undefined : millisecondsOf(timeout);
+function settings({
+  gateway_url: gatewayUrl,
+  steps,
+  request_timeout: requestTimeoutMs,
+  allow_addresses: allowed,
+}: Common) {
   return { gatewayUrl, steps, requestTimeoutMs, allowAddresses: allowed };
-}
-
-function isRequestTimeout(text: string): boolean {
-  const durationMs = millisecondsOf(text) ?? 0;
-  return durationMs >= 100 && durationMs <= 120_000;
-}
-
-function millisecondsOf(text: string): number | undefined {
-  const parsed = parseDuration(text);
-  return 'durationMs' in parsed ? (parsed.durationMs ?? undefined) : undefined;
 }

@@ -2,7 +2,7 @@ import type { Channel, ChannelRequest, ChannelStep } from '../../channels/channe
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 import type { Json, JsonObject, Severity } from '../../core/base/tool-call.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { cardOf } from '../../core/card/card-of.ts';
@@ -44,7 +44,7 @@ const longestSummary = 1_024;
 export function pagerDutyChannel(options: PagerDutyOptions): Channel {
   const { routingKey, onSettled = 'resolve', steps, url = 'https://events.pagerduty.com' } = options;
   if (!/^[\x21-\x7E]{1,255}$/.test(routingKey)) {
-    throw new ProblemError({ code: 'policy_invalid', message: 'The routing key of PagerDuty is empty, or no key.' });
+    throw policyInvalid('The routing key of PagerDuty is empty, or no key.');
   }
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
   const enqueue = new URL('/v2/enqueue', serviceUrl(url));

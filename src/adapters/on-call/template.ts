@@ -1,6 +1,6 @@
 import { isObject } from '../../core/base/is-object.ts';
-import { ProblemError } from '../../core/base/problem.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const path = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
@@ -19,10 +19,10 @@ export function checkTemplate(template: Json, { deep, whole = [] }: Known, place
       const isKnown = whole.includes(wanted) || deep.some((each) => wanted === each || wanted.startsWith(`${each}.`));
       if (path.test(wanted) && isKnown) continue;
       const message = `${place} has the placeholder ${written}, which stands for nothing; known are ${[...whole, ...deep].join(', ')}.`;
-      throw new ProblemError({ code: 'policy_invalid', message });
+      throw policyInvalid(message);
     }
     if (/\{\{|\}\}/.test(text.replaceAll(placeholder, ''))) {
-      throw new ProblemError({ code: 'policy_invalid', message: `${place} has a placeholder that does not end.` });
+      throw policyInvalid(`${place} has a placeholder that does not end.`);
     }
   }
 }

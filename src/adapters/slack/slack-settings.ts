@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type ChannelContext, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import type { ChannelContext } from '../../channels/channel-kind.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
+import { readSecret, secretShape } from '../../channels/secret.ts';
 import { severities, type Severity } from '../../core/base/tool-call.ts';
 
 /** One Slack channel in which reviewers are asked. */

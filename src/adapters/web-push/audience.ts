@@ -1,6 +1,6 @@
 import { inParallel } from '../../client/in-parallel.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isOneOf } from '../../core/people/directory.ts';
 import { markOf, type Subscription, type Subscriptions } from './subscriptions.ts';
 
@@ -24,7 +24,7 @@ export async function audienceOf(
   const audience = found.filter(({ person }) => !voted.has(person));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
-  throw new ProblemError({ code: 'policy_invalid', message });
+  throw policyInvalid(message);
 }
 
 /** Those of the browsers that have got messages about a request which still take any. */

@@ -4,6 +4,7 @@ import type { Channel, ChannelRequest, NotifyContext } from '../../channels/chan
 import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import type { Records } from '../../client/records.ts';
 import { isObject } from '../../core/base/is-object.ts';
@@ -110,7 +111,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   if (settings === undefined) return undefined;
   if (others.length > 0) {
     const message = 'Several channels are web push, and a browser subscribes to one: keep one of them.';
-    throw new ProblemError({ code: 'policy_invalid', message });
+    throw policyInvalid(message);
   }
   return {
     publicKey: settings.publicKey,

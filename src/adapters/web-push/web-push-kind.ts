@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { readPem } from '../../channels/read-pem.ts';
+import { readSecret, secretShape } from '../../channels/secret.ts';
 import { webPushChannel } from './web-push-channel.ts';
-import { readCertificates } from './web-push-settings.ts';
 
 const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
 const shape = z.strictObject({
@@ -24,6 +25,6 @@ export const webPushKind: ChannelKind<z.infer<typeof shape>> = {
       privateKey: readSecret(members.private_key),
       gatewayUrl: members.gateway_url,
       allowAddresses: members.allow_addresses,
-      ca: caFile === undefined ? undefined : readCertificates(caFile),
+      ca: caFile && readPem(caFile, 'ca_file'),
     }),
 };

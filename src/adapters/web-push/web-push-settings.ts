@@ -1,10 +1,9 @@
 import { createECDH } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** Options of `webPushChannel`. */
 export interface WebPushOptions {
@@ -42,9 +41,11 @@ const curve = 'prime256v1';
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
   const { subject, publicKey, privateKey, gatewayUrl, allowAddresses = [], ca, requestTimeoutMs = 10_000 } = options;
   const isSubject = /^mailto:[^\s@]+@[^\s@]+$/.test(subject) || (URL.canParse(subject) && subject.startsWith('https:'));
-  if (!isSubject) throw refused(`'subject' must be mailto: and an address, or an https URL.`);
+  if (!isSubject) throw policyInvalid(`'subject' must be mailto: and an address, or an https URL.`);
   if (publicKeyOf(privateKey) !== publicKey) {
-    throw refused(`'public_key' and 'private_key' are no pair: use two of the same 'web-push generate-vapid-keys'.`);
+    throw policyInvalid(
+      `'public_key' and 'private_key' are no pair: use two of the same 'web-push generate-vapid-keys'.`,
+    );
   }
   const filter = addressFilter(allowAddresses);
   return {
@@ -58,15 +59,6 @@ export function webPushSettings(options: WebPushOptions): WebPushSettings {
   };
 }
 
-/** The certificates of a file. Throws `policy_invalid`. */
-export function readCertificates(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw refused(`The file of 'ca_file' cannot be read: ${(error as Error).message}.`);
-  }
-}
-
 /** The public key of a private one, both base64url; undefined if it is none. */
 function publicKeyOf(privateKey: string): string | undefined {
   const bytes = Buffer.from(privateKey, 'base64url');
@@ -78,8 +70,4 @@ function publicKeyOf(privateKey: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function refused(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { ProblemError } from '../../core/base/problem.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** The headers of Standard Webhooks. */
 export interface SignatureHeaders {
@@ -19,10 +20,11 @@ const idShape = /^[\w-]{1,100}$/;
  * UTF-8 is the key. Throws `policy_invalid` without a secret, and for one of fewer than 16 bytes.
  */
 export function signingKeys(secrets: readonly string[]): Webhook[] {
-  if (secrets.length === 0) throw invalid('A webhook needs a secret: nobody could tell its requests from forged ones.');
+  if (secrets.length === 0)
+    throw policyInvalid('A webhook needs a secret: nobody could tell its requests from forged ones.');
   return secrets.map((secret) => {
     if (keyBytes(secret) < leastBytes) {
-      throw invalid(
+      throw policyInvalid(
         `The secret of a webhook must have at least ${leastBytes} bytes, after 'whsec_' as base64: make one with openssl rand -base64 32.`,
       );
     }
@@ -83,8 +85,4 @@ function keyBytes(secret: string): number {
 
 function forbidden(why: string): ProblemError {
   return new ProblemError({ code: 'forbidden', message: `The message is not signed as it must be. ${why}` });
-}
-
-function invalid(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

@@ -1,25 +1,12 @@
 import { z } from 'zod';
-import { type ChannelKind, readSecret, secretShape } from '../../channels/channel-kind.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { durationBetween } from '../../channels/duration-shape.ts';
+import { readSecret, secretShape } from '../../channels/secret.ts';
 import { webhookChannel } from './webhook-channel.ts';
 
 const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
 /** A URL may be a secret, too. */
 const url = z.union([text, secretShape]);
-const duration = (leastMs: number, mostMs: number, sentence: string) =>
-  z.string().transform((value, context) => {
-    const parsed = parseDuration(value);
-    if (
-      'durationMs' in parsed &&
-      parsed.durationMs !== null &&
-      parsed.durationMs >= leastMs &&
-      parsed.durationMs <= mostMs
-    ) {
-      return parsed.durationMs;
-    }
-    context.addIssue({ code: 'custom', message: sentence });
-    return z.NEVER;
-  });
 const secretName = /auth|token|secret|key|cookie|password/i;
 
 const shape = z
@@ -31,14 +18,14 @@ const shape = z
     ]),
     poll: z.boolean().optional(),
     poll_url: url.optional(),
-    poll_interval: duration(500, 3_600_000, 'must be a duration from 500ms to 1h, such as 2s').optional(),
+    poll_interval: durationBetween('500ms', '1h', '2s').optional(),
     callback_url: text.optional(),
     signed_answers: z.boolean().optional(),
     legacy_signature: z
       .strictObject({ header: text, over: z.enum(['body', 'id_and_tool']), secret: secretShape.optional() })
       .optional(),
     headers: z.record(z.string(), z.union([z.string(), secretShape])).optional(),
-    request_timeout: duration(100, 120_000, 'must be a duration from 100ms to 2m, such as 10s').optional(),
+    request_timeout: durationBetween('100ms', '2m', '10s').optional(),
     allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
     proxy: url.optional(),
     tls: z.strictObject({ cert: text.optional(), key: text.optional(), ca: text.optional() }).optional(),

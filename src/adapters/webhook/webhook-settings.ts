@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isIPv4 } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
-import { ProblemError } from '../../core/base/problem.ts';
 import { addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { checkAddress } from '../../channels/outgoing/check-address.ts';
 import { type FilteredAgents, filteredAgents, hostOf } from '../../channels/outgoing/filtered-agents.ts';
+import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { readPem } from '../../channels/read-pem.ts';
 import type { LegacySignature } from './legacy-signature.ts';
 import { signingKeys } from './signature.ts';
 import type { WebhookOptions } from './webhook-options.ts';
@@ -19,14 +19,14 @@ export interface WebhookSettings {
   headers: Readonly<Record<string, string>>;
   requestTimeoutMs: number;
   legacy?: Required<LegacySignature>;
-  /** Absent: the answer is not asked for. */
+  /** Absent: the channel does not poll. `isSigned`: an answer must be signed. `isShared`: all requests have one URL. */
   poll?: { urlFor: (requestId: string) => URL; intervalMs: number; isSigned: boolean; isShared: boolean };
   callbackUrl?: string;
 }
 
 const leastIntervalMs = 500;
 const placeholder = '{requestId}';
-/** What a webhook writes itself, and what would change how a request is read. */
+/** Headers that the webhook sets itself, and headers that change how a request is parsed. */
 const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|transfer-encoding|expect|upgrade)$/i;
 
 /** Throws `policy_invalid`, also for an address that must not be reached. */
@@ -36,10 +36,10 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
   const keys = signingKeys(secrets);
   const url = webUrl(options.url, 'url');
   const filter = addressFilter(options.allowAddresses ?? []);
-  if (proxy !== undefined && webUrl(proxy, 'proxy').pathname !== '/') throw invalid(`'proxy' must have no path.`);
+  if (proxy !== undefined && webUrl(proxy, 'proxy').pathname !== '/') throw policyInvalid(`'proxy' must have no path.`);
   const polls = options.poll ?? (pollUrl !== undefined || callbackUrl === undefined);
-  if (!polls && pollUrl !== undefined) throw invalid(`'poll_url' needs 'poll: true'.`);
-  if (pollIntervalMs < leastIntervalMs) throw invalid(`'poll_interval' must be at least 500ms.`);
+  if (!polls && pollUrl !== undefined) throw policyInvalid(`'poll_url' needs 'poll: true'.`);
+  if (pollIntervalMs < leastIntervalMs) throw policyInvalid(`'poll_interval' must be at least 500ms.`);
   const pollBase = pollUrl === undefined ? url : webUrl(pollUrl.replaceAll(placeholder, 'id'), 'poll_url');
   await checkAddress(url, { filter, lookup, proxy });
   if (polls && pollBase.hostname !== url.hostname) await checkAddress(pollBase, { filter, lookup, proxy });
@@ -56,9 +56,9 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
     legacy: legacy && { ...legacy, secret: legacy.secret ?? secrets[0]! },
     poll: polls
       ? {
-          urlFor: (requestId) => (pollUrl === undefined ? below(url, requestId) : filledIn(pollUrl, requestId)),
+          urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
           intervalMs: pollIntervalMs,
-          // Whoever is on the way could write an answer that came by http.
+          // Anybody on the network path could forge an answer that comes over plain http.
           isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isThisMachine(pollBase)),
           isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
         }
@@ -67,7 +67,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
   };
 }
 
-function below(url: URL, requestId: string): URL {
+function pathBelow(url: URL, requestId: string): URL {
   const under = new URL(url);
   under.pathname = `${url.pathname.replace(/\/+$/, '')}/${encodeURIComponent(requestId)}`;
   return under;
@@ -81,7 +81,7 @@ function webUrl(text: string, member: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const hasPassword = member !== 'proxy' && (url?.username !== '' || url.password !== '');
   if (url === undefined || !/^https?:$/.test(url.protocol) || hasPassword || url.hash !== '') {
-    throw invalid(`'${member}' must be an http or https URL without a name, a password or a fragment in it.`);
+    throw policyInvalid(`'${member}' must be an http or https URL without a name, a password or a fragment in it.`);
   }
   return url;
 }
@@ -96,11 +96,11 @@ function checkHeader(name: string, value: string): void {
     validateHeaderName(name);
     validateHeaderValue(name, value);
   } catch {
-    throw invalid(
+    throw policyInvalid(
       `The header '${name.slice(0, 80)}' is no header of HTTP, or its value has characters that none may have.`,
     );
   }
-  if (reserved.test(name)) throw invalid(`The header '${name}' is not for an operator to set.`);
+  if (reserved.test(name)) throw policyInvalid(`The header '${name}' is not for an operator to set.`);
 }
 
 function readTls({
@@ -108,22 +108,10 @@ function readTls({
   key,
   ca,
 }: NonNullable<WebhookOptions['tls']>): Partial<Record<'cert' | 'key' | 'ca', string>> {
-  if ((cert === undefined) !== (key === undefined)) throw invalid(`'cert' and 'key' go together.`);
+  if ((cert === undefined) !== (key === undefined)) throw policyInvalid(`'cert' and 'key' go together.`);
   return {
     ...(cert !== undefined && { cert: readPem(cert, 'cert') }),
     ...(key !== undefined && { key: readPem(key, 'key') }),
     ...(ca !== undefined && { ca: readPem(ca, 'ca') }),
   };
-}
-
-function readPem(path: string, member: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw invalid(`The file of '${member}' cannot be read: ${(error as Error).message}.`);
-  }
-}
-
-function invalid(message: string): ProblemError {
-  return new ProblemError({ code: 'policy_invalid', message });
 }

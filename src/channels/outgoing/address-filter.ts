@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { ProblemError } from '../../core/base/problem.ts';
+import { policyInvalid } from '../policy-invalid.ts';
 
 /** Says which addresses a channel may reach. */
 export interface AddressFilter {
@@ -71,7 +71,7 @@ function blockList(networks: readonly string[]): Networks {
     const length = bits === undefined ? most : Number(bits);
     if (family === undefined || length > most) {
       const message = `'${network}' is neither an IP address nor a network such as 10.20.0.0/16.`;
-      throw new ProblemError({ code: 'policy_invalid', message });
+      throw policyInvalid(message);
     }
     lists[family].addSubnet(address, length, family);
   }

@@ -1,8 +1,8 @@
 import { lookup as systemLookup } from 'node:dns';
 import { type LookupFunction, isIP } from 'node:net';
-import { ProblemError } from '../../core/base/problem.ts';
 import type { AddressFilter } from './address-filter.ts';
 import { addressRefused, hostOf } from './filtered-agents.ts';
+import { policyInvalid } from '../policy-invalid.ts';
 
 const longestMs = 5_000;
 
@@ -21,7 +21,7 @@ export async function checkAddress(
     isIP(host) !== 0 ? [host] : proxy === undefined ? await addressesOf(host, lookup) : isLocal ? ['127.0.0.1'] : [];
   const refused = addresses.find((address) => filter.isRefused(address));
   if (refused === undefined) return;
-  throw new ProblemError({ code: 'policy_invalid', message: addressRefused(host, refused).message });
+  throw policyInvalid(addressRefused(host, refused).message);
 }
 
 async function addressesOf(host: string, lookup: LookupFunction): Promise<string[]> {

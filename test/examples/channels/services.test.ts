@@ -8,7 +8,7 @@ import nights, { nightShift, scheduleNights } from '../../../examples/channels/n
 import { channelRequest, firstAttempt } from '../../support/channel-request.ts';
 import { z } from 'zod';
 import { readChannels } from '../../../src/adapters/read-channels.ts';
-import { secretShape } from '../../../src/channels/channel-kind.ts';
+import { secretShape } from '../../../src/channels/secret.ts';
 import { simpleKinds } from '../../../src/channels/simple-kinds.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openShop, runShop, type ShopExample } from '../../support/shop-world.ts';

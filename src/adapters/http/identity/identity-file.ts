@@ -2,7 +2,6 @@ import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { ProblemError } from '../../../core/base/problem.ts';
-import { parseDuration } from '../../../core/base/parse-duration.ts';
 import { instantMs } from '../../../core/messages/control.ts';
 import { explainWithoutValues } from '../../../core/policy-file/explain-without-values.ts';
 import { readPolicyText } from '../../../core/policy-file/text.ts';
@@ -36,26 +35,22 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   const read = readPolicyText(textOf(path, path), 'identity file');
   if ('problems' in read)
     throw invalid(read.problems.map((each) => `${file}:${each.line}:${each.column} ${each.message}`));
+  const lineOf = (message: string, ...place: Parameters<typeof read.placeOf>): string => {
+    const { line, column } = read.placeOf(...place);
+    return `${file}:${line}:${column} ${message}`;
+  };
   const shaped = identityShape.safeParse(read.value);
   if (!shaped.success) {
-    throw invalid(
-      explainWithoutValues(shaped.error, {
-        document: read.value,
-        shape: identityShape,
-        what: 'an identity file',
-      }).map(({ path: place, message, part }) => {
-        const { line, column } = read.placeOf(place, part);
-        return `${file}:${line}:${column} ${message}`;
-      }),
-    );
+    const what = { document: read.value, shape: identityShape, what: 'an identity file' };
+    const problems = explainWithoutValues(shaped.error, what);
+    throw invalid(problems.map(({ path: place, message, part }) => lineOf(message, place, part)));
   }
   const document = shaped.data;
   const secretOf = (name: string, place: PropertyKey[], shortest: number): string => {
     const value = env[name] ?? '';
     if (value.length >= shortest) return value;
-    const { line, column } = read.placeOf(place);
     const fault = value === '' ? 'is not set' : `has ${value.length} characters, and ${shortest} are needed`;
-    throw invalid([`${file}:${line}:${column} the environment variable ${name} ${fault}`]);
+    throw invalid([lineOf(`the environment variable ${name} ${fault}`, place)]);
   };
   const tokens = (document.tokens ?? []).map((token, index): TokenEntry => {
     const { env: name, sha256 } = token;
@@ -73,8 +68,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     tokens.slice(0, index).some((other) => other.hash.equals(hash)),
   );
   if (repeated >= 0) {
-    const { line, column } = read.placeOf(['tokens', repeated]);
-    throw invalid([`${file}:${line}:${column} the same token is listed twice: its sender would be two people`]);
+    throw invalid([lineOf('the same token is listed twice: its sender would be two people', ['tokens', repeated])]);
   }
   return {
     publicUrl: document.public_url === undefined ? undefined : new URL(document.public_url).origin,
@@ -82,7 +76,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     oidc: document.oidc && settingsOf(document.oidc, (name) => secretOf(name, ['oidc', 'client_secret_env'], 1)),
     sessionKey: keyOf(document.sessions, path, (name) => secretOf(name, ['sessions', 'key_env'], shortestKey)),
     linkKey: keyOf(document.links, path, (name) => secretOf(name, ['links', 'key_env'], shortestKey)),
-    sessionMs: lifetimeOf(document.sessions?.lifetime),
+    sessionMs: document.sessions?.lifetime ?? defaultSessionMs,
   };
 }
 
@@ -117,11 +111,6 @@ function keyOf(
 /** As a key object, which prints without its content. */
 function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
-}
-
-function lifetimeOf(written: string | undefined): number {
-  const parsed = written === undefined ? undefined : parseDuration(written);
-  return (parsed !== undefined && 'durationMs' in parsed ? parsed.durationMs : undefined) ?? defaultSessionMs;
 }
 
 function sha256Of(text: string): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../../core/base/parse-duration.ts';
+import { durationBetween } from '../../../channels/duration-shape.ts';
 import { instantMs } from '../../../core/messages/control.ts';
 import { isLoopbackHost } from '../site.ts';
 import { roles } from '../principal.ts';
@@ -70,7 +70,7 @@ const sessions = z
   .strictObject({
     key_env: variable.optional(),
     key_file: text.optional(),
-    lifetime: z.string().refine(isLifetime, 'must be a duration from 1m to 30d, such as 8h').optional(),
+    lifetime: durationBetween('1m', '30d', '8h').optional(),
   })
   .refine(({ key_env: env, key_file: file }) => env === undefined || file === undefined, {
     error: 'must have one of key_env and key_file',
@@ -110,13 +110,4 @@ function isSecure(value: string): boolean {
 
 function isPublicOrigin(value: string): boolean {
   return isSecure(value) && new URL(value).origin === value.replace(/\/$/, '');
-}
-
-const minuteMs = 60_000;
-const mostMs = 30 * 24 * 60 * minuteMs;
-
-function isLifetime(value: string): boolean {
-  const parsed = parseDuration(value);
-  if ('problem' in parsed || parsed.durationMs === null) return false;
-  return parsed.durationMs >= minuteMs && parsed.durationMs <= mostMs;
 }
