@@ -23,7 +23,7 @@ export interface AnnounceInput {
 
 export type Announce = (input: AnnounceInput) => Promise<void>;
 
-/** The argument of the signal `changed`. It is a hint: the workflow reads from the run what is true of the requests. */
+/** The argument of the signal `changed`. It is a hint: the workflow reads the state of the requests from the run. */
 export type Changed = Pick<AnnounceInput, 'requestIds' | 'step'>;
 
 /**

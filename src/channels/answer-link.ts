@@ -32,12 +32,12 @@ export function sealLink(seals: Seals, link: Link, expiresMs: number): Promise<s
   return seals.seal('link', { ...link }, expiresMs);
 }
 
-/** Where a link leads. The page there decides nothing: only its form does. */
+/** The address of a link. Opening it decides nothing; only the form on its page does. */
 export function linkUrl(origin: string, link: string): string {
   return `${origin}/links/${link}`;
 }
 
-/** Throws a `ProblemError` (`forbidden`) for a link that is not valid, or not any more. */
+/** Throws a `ProblemError` (`forbidden`) for a link that is not valid or has expired. */
 export async function openLink(seals: Seals | undefined, text: string): Promise<Link> {
   const content = await seals?.open('link', text);
   if (content !== undefined) return content as unknown as Link;

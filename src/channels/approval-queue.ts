@@ -22,8 +22,8 @@ export interface QueueOptions {
 }
 
 /**
- * The open requests as a queue, for a page or a program that answers them, in any process. It keeps nothing but what it has
- * shown, so it has no size, and what it holds survives: the requests are the runs'. Methods throw what the client throws.
+ * The open requests as a queue, for a page or a program that answers them, in any process. The requests stay in their runs:
+ * the queue remembers only which of them it has shown, so none is lost with it. Methods throw what the client throws.
  */
 export interface ApprovalQueue {
   /** The open requests, the earliest deadline first. Needs no worker. */
@@ -45,9 +45,9 @@ export interface ApprovalQueue {
 }
 
 const lookEveryMs = 1_000;
-/** A look may take a fifth of the time. */
+/** A pause is at least this many times as long as the look before it, so looking takes at most a fifth of the time. */
 const pausePerLook = 4;
-/** Reading a request that nobody serves takes seconds, in which others wait. */
+/** How long a request that cannot be read is skipped: each attempt takes seconds, in which the others wait. */
 const unreadAgainMs = 5_000;
 
 /**
@@ -69,8 +69,8 @@ const unreadAgainMs = 5_000;
  */
 export function approvalQueue(client: CountersignClient, options: QueueOptions = {}): ApprovalQueue {
   const { reviewerId, sign, ...filter } = options;
-  // All hold open requests only.
-  /** As they were shown first: that is what people answer. */
+  // All three hold open requests only.
+  /** As they were shown first, because people answer what they were shown. */
   const shown = new Map<string, ApprovalSummary>();
   const given = new Set<string>();
   /** When those that could not be read are tried again, in milliseconds. */

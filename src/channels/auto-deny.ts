@@ -2,7 +2,7 @@ import type { Channel } from './channel.ts';
 import { answerTo, type ReasonOptions } from './reason.ts';
 
 /**
- * A channel that denies everything at once, for runs that nobody attends. The model gets the reason.
+ * A channel that denies everything at once, for unattended runs. The model gets the reason.
  *
  * @example See {@link conditional}, which can deny what it does not approve.
  */

@@ -21,9 +21,9 @@ export interface Channel {
    */
   isAutomatic?(request: ChannelRequest): boolean;
   /**
-   * Answers a request, once `notify` has returned or failed for good. `signal` aborts when the request is settled elsewhere and when its time is over. An error denies at
-   * once ("Approval handler error: TYPE") if the request has no other channel; with `retries`, the call is made again
-   * until the deadline instead.
+   * Answers a request, once `notify` has returned or failed for good. `signal` aborts when the request is settled elsewhere
+   * and when its deadline passes. An error denies at once ("Approval handler error: TYPE") if the request has no other
+   * channel; with `retries`, the call is made again until the deadline instead.
    */
   resolve?(
     request: ChannelRequest,
@@ -31,7 +31,7 @@ export interface Channel {
     context: ResolveContext,
   ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
   /**
-   * Says on the channel how a request that it got was settled, wherever that was; also if `notify` failed, because it may
+   * Tells people on the channel how a request was settled, there or elsewhere; also if `notify` failed, because it may
    * have reached people. `sent` is absent then. An error is tried again, five times in all, and then noted. Returns JSON
    * that replaces what `notify` returned, if any.
    */
@@ -56,7 +56,7 @@ export interface Channel {
 /** Any function that answers is a channel. */
 export type ChannelFunction = NonNullable<Channel['resolve']>;
 
-/** A request as its reviewers may see it: what is hidden or redacted for them is so here. */
+/** A request as its reviewers may see it, with the same values hidden and redacted. */
 export type ChannelRequest = ApprovalDetails;
 
 /** Why a channel is called. */

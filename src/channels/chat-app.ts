@@ -1,7 +1,7 @@
 /** What a chat service and the gateway need of one another, so that neither adapter imports the other. */
 import type { ApprovalDetails, Decision, Receipt } from '../contract.ts';
 
-/** The part of a chat channel that hears its users: a route of the gateway hands it what the service sends. */
+/** The part of a chat channel that receives its users' answers: a route of the gateway passes on what the service sends. */
 export interface ChatApp {
   /** Answers a request of the chat service. Anybody may have sent it: the app checks the service's signature. */
   receive(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
@@ -25,7 +25,7 @@ export interface ChatAccount {
 export interface ChatGateway {
   /** The person who has linked this account to themselves, as of now; undefined: nobody has. */
   personOf(account: ChatAccount): Promise<LinkedPerson | undefined>;
-  /** The page on which whoever signs in links this account to themselves. It is good for a few minutes. */
+  /** The page on which a person who signs in links this account to themselves. It is valid for a few minutes. */
   linkUrl(account: ChatAccount): Promise<string>;
   /** Reads a request from its run. Throws as `client.approvals.get` does. */
   request(workflowId: string, requestId: string): Promise<ApprovalDetails>;

@@ -4,7 +4,7 @@ import { parseDecision } from '../core/messages/decision.ts';
 import type { ChannelAnswer } from './channel.ts';
 
 /**
- * Thrown for an answer of a channel that is none. `message` is one sentence.
+ * Thrown for an answer of a channel that is not valid. `message` is one sentence.
  *
  * @example See {@link checkAnswer}, which throws it.
  */
@@ -12,7 +12,7 @@ export class InvalidAnswer extends Error {
   override readonly name = 'InvalidAnswer' as const;
 }
 
-/** Whatever else a decision has, such as its request and its signature, a channel does not say. */
+/** The members of a decision that a channel sets. It does not set the others, such as the request and the signature. */
 const members = {
   approved: true,
   always: true,

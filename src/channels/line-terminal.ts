@@ -7,7 +7,7 @@ export type TerminalInput = Readable & { isTTY?: boolean };
 /** A stream to a terminal, such as `process.stdout`. */
 export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number };
 
-/** What one who has the terminal can do. */
+/** What a caller can do while it has the terminal. */
 export interface Asking {
   readonly columns: number | undefined;
   print(text: string): void;
@@ -17,7 +17,7 @@ export interface Asking {
 
 const unneeded = 'No answer is needed here any more: it was settled elsewhere, its time is over, or the worker stops.';
 
-/** A terminal that several ask for: each has it alone, in the order in which they came. */
+/** A terminal that callers share: each has it alone, first come, first served. */
 export class LineTerminal {
   static readonly #known = new WeakMap<TerminalInput, LineTerminal>();
   readonly #input: TerminalInput;
@@ -29,7 +29,7 @@ export class LineTerminal {
     this.#output = output;
   }
 
-  /** One for each input, whoever asks. */
+  /** The same one for the same input. */
   static of(input: TerminalInput, output: TerminalOutput): LineTerminal {
     const known = this.#known.get(input) ?? new LineTerminal(input, output);
     this.#known.set(input, known);
@@ -67,7 +67,7 @@ export class LineTerminal {
 
   async #askNow<Answer>(stopped: Promise<never>, ask: (asking: Asking) => Promise<Answer>): Promise<Answer> {
     const output = this.#output;
-    // Closed after each turn: an open one would keep the process alive, and collect lines that nobody has asked for.
+    // Closed after each turn: an open interface would keep the process alive, and collect lines that answer no question.
     const lines = createInterface({ input: this.#input, terminal: false });
     let isOver = false;
     const asking: Asking = {
@@ -77,7 +77,7 @@ export class LineTerminal {
         // The input may have ended between two questions.
         if (!this.#isOpen()) return undefined;
         const line = await nextLine(lines, output, question);
-        // Whoever asks waits for ever once the turn is over: the end of the turn is not that of the input.
+        // Never resolves once the turn is over: undefined would mean that the input has ended.
         return isOver ? new Promise(() => undefined) : line;
       },
     };

@@ -1,16 +1,16 @@
 /** What web push and the gateway need of one another, so that neither adapter imports the other. */
 import type { Records } from '../client/records.ts';
 
-/** The part of a web push channel that takes subscriptions: the gateway hands it those of people who are signed in. */
+/** The part of a web push channel that takes subscriptions: the gateway passes on those of people who are signed in. */
 export interface PushApp {
   /** The key by which browsers subscribe: base64url, 65 bytes. */
   readonly publicKey: string;
   /** The origin of the gateway to which messages lead. */
   readonly gatewayUrl: string;
   /**
-   * Keeps a subscription of a person for 30 days, in the place of an earlier one of the same endpoint. Of a person's
-   * subscriptions ten are kept: the oldest goes. Throws a `ProblemError` (`arguments_invalid`) for an endpoint that no
-   * message may be sent to, and for a key that is none.
+   * Stores a subscription of a person for 30 days; it replaces one of the same endpoint. A person has at most ten: the
+   * oldest is removed. Throws a `ProblemError` (`arguments_invalid`) for an endpoint that no message may be sent to, and
+   * for a key that is not valid.
    */
   subscribe(person: SubscribedPerson, subscription: BrowserSubscription, records: Records): Promise<void>;
   /** True if the person had a subscription of this endpoint. */

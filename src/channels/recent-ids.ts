@@ -1,6 +1,6 @@
 const mostRecent = 10_000;
 
-/** The messages that this process handed in lately: an attempt that failed at one recipient is not repeated for others. */
+/** The ids of messages that this process has sent lately, so that a retry for one recipient sends nothing to the others. */
 export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
   const ids = new Set<string>();
   return {

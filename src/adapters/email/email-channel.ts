@@ -57,7 +57,7 @@ export function emailChannel(options: EmailOptions): Channel {
   if (people.size + shared.length === 0) throw policyInvalid(`A mail channel needs 'people' or 'to'.`);
   const server = openMailServer(options.transport);
   const seals = linkKey === undefined ? undefined : sealsOf(linkKey, origin, namespace);
-  const handedIn = recentIds();
+  const sentIds = recentIds();
 
   async function linkFor(request: ChannelRequest, reviewer: string): Promise<AnswerLink | undefined> {
     if (seals === undefined) return undefined;
@@ -67,7 +67,7 @@ export function emailChannel(options: EmailOptions): Channel {
     return { url: linkUrl(origin, link), reviewer, expiresMs };
   }
 
-  /** Sends to each recipient what `contentFor` gives. Returns the marks of those whom it reached. */
+  /** Sends each recipient the content that `contentFor` returns. Returns the marks of those whom it reached. */
   async function sendAll(
     recipients: readonly Recipient[],
     { key, sent, signal, isLastAttempt }: Pick<NotifyContext, 'key' | 'sent' | 'signal' | 'isLastAttempt'>,
@@ -84,10 +84,10 @@ export function emailChannel(options: EmailOptions): Channel {
       const first = firstMessage(thread, mark);
       const inReplyTo = first === undefined ? undefined : messageId(first, mark, domain);
       try {
-        if (!handedIn.has(id)) {
+        if (!sentIds.has(id)) {
           const content = await contentFor(recipient, inReplyTo !== undefined);
           await server.send({ to: recipient.address, from, ...content, messageId: id, inReplyTo });
-          handedIn.add(id);
+          sentIds.add(id);
         }
         reached.push(mark);
       } catch (error) {
@@ -95,9 +95,10 @@ export function emailChannel(options: EmailOptions): Channel {
         refusals.push(error);
       }
     }
-    // Refused for now, such as by greylisting, or nobody was reached: another attempt is worth it.
-    const refusal = refusals.find(({ forGood }) => !forGood) ?? (reached.length === 0 ? refusals[0] : undefined);
-    // Those who were reached hear how the request is settled, whoever else was not.
+    // Another attempt may help if a refusal is temporary, such as greylisting, or if nobody was reached.
+    const refusal =
+      refusals.find(({ isPermanent }) => !isPermanent) ?? (reached.length === 0 ? refusals[0] : undefined);
+    // After the last attempt the step succeeds if it reached anybody, so that they learn how the request is settled.
     const isEnough = isLastAttempt === true && reached.length > 0;
     if (refusal !== undefined && !isEnough) throw refusal;
     return { reached, refused: refusals.length };
@@ -130,11 +131,11 @@ export function emailChannel(options: EmailOptions): Channel {
       });
       return continued(readThread(sent), messageOf(key), reached, refused) as unknown as Json;
     },
-    // Also to the reviewer who is said to have decided: nobody may have done so in their name without their knowledge.
-    settled: async (request, settlement, context) => settleMails(request, settlement, context),
+    settled: mailSettlement,
   };
 
-  async function settleMails(
+  /** Also to the reviewer who is said to have decided, so that they learn if somebody else decided in their name. */
+  async function mailSettlement(
     request: ChannelRequest,
     settlement: Settlement,
     context: SettledContext,

@@ -37,7 +37,7 @@ interface MailParts {
 const longestSubject = 160;
 const linkStyle = '.card .go a { font-weight: 600; }';
 
-/** The links come first: nothing that the request says can stand before them. */
+/** The links come first, so that no text of the request stands before them. */
 export function mailContent({ request, notice, inbox, link, isShown, isReply }: MailParts): MailContent {
   const card = cardOf(request, { nowMs: Date.now() });
   const lines = [

@@ -4,7 +4,7 @@ import { shortened } from '../../core/base/shortened.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 
-/** Where mails are handed in. */
+/** The SMTP server that sends the mails. */
 export interface MailTransport {
   host: string;
   /** Default 465 with `tls: implicit`, else 587. */
@@ -35,15 +35,15 @@ export interface Mail {
   inReplyTo?: string;
 }
 
-/** The server took no mail to this one address. */
+/** The server refused this one recipient. */
 export class RecipientRefused extends Error {
   override readonly name = 'RecipientRefused';
-  /** True: nor will it later. */
-  readonly forGood: boolean;
+  /** True: SMTP's permanent failure (5xx). False: a later attempt may succeed. */
+  readonly isPermanent: boolean;
 
-  constructor(message: string, forGood: boolean) {
+  constructor(message: string, isPermanent: boolean) {
     super(message);
-    this.forGood = forGood;
+    this.isPermanent = isPermanent;
   }
 }
 
@@ -82,7 +82,7 @@ export function openMailServer(transport: MailTransport): MailServer {
         connectionTimeout: timeoutMs,
         greetingTimeout: timeoutMs,
         socketTimeout: timeoutMs,
-        // What a mail says comes from elsewhere: none of it is a place to read from.
+        // The content of a mail is not trusted: nodemailer must read no file or URL that it names.
         disableFileAccess: true,
         disableUrlAccess: true,
       });

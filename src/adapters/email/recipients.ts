@@ -15,7 +15,7 @@ export interface Recipient {
   reviewer?: string;
 }
 
-/** The most mails of one step: with more, nobody in particular is asked. */
+/** The most mails of one step. */
 const mostMails = 50;
 
 /** Those whom a step asks. Throws `policy_invalid` if there are none, or too many. */

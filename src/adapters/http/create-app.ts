@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
-import { limitAtOnce } from './limit-at-once.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { noSuchRoute } from './allowed-methods.ts';
 import { browserGuard } from './browser-guard.ts';
@@ -60,7 +60,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   // A credential that does not hold counts against its sender's address, so that nobody tries many.
   const limit = rateLimit(limits, senderAddress);
   const limitAll = limitUnproven(limit);
-  const atOnce = limitAtOnce();
+  const atOnce = limitConcurrency();
   app.use(async (context, next) => {
     context.set('loginUrl', authenticator.loginUrl);
     let refused: Error | undefined;

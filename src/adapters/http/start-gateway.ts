@@ -16,7 +16,7 @@ import { localAuthenticator } from './local-authenticator.ts';
 import { senderAddress } from './sender-address.ts';
 import { type Site, siteOf } from './site.ts';
 import { stopServer } from './stop-server.ts';
-import { answerUnread } from './unread-request.ts';
+import { answerClientError } from './client-error.ts';
 
 /** Options of `startGateway`. */
 export interface GatewayOptions {
@@ -136,7 +136,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (info) =>
     listening.resolve(info.port),
   ) as Server;
-  server.on('clientError', answerUnread);
+  server.on('clientError', answerClientError);
   server.setTimeout(stalledTimeout);
   server.once('error', (error) => listening.reject(notListening(error, host, port)));
   site.port = await listening.promise;

@@ -84,7 +84,7 @@ export function knownInBody(message: 'notify' | 'settled', secrets: readonly str
   return { deep, whole };
 }
 
-/** What its URL and its headers may name: nothing that a model writes. */
+/** What the URL and the headers of a message may name: no text that a model writes. */
 export function knownOutside(secrets: readonly string[]): Known {
   const own = ['request.requestId', 'key', 'sent.id'];
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };

@@ -5,7 +5,7 @@ import { policyInvalid } from '../../channels/policy-invalid.ts';
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const path = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** What placeholders may name: these values, and with `deep` what is in them. */
+/** What placeholders may name: the values of `whole`, and the values of `deep` with their members. */
 export interface Known {
   deep: readonly string[];
   whole?: readonly string[];

@@ -13,13 +13,13 @@ import { denyModal, editModal } from './modals.ts';
 import { hasCap, isAboveCap } from './severity-cap.ts';
 import { alwaysScope, slackCard } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
-import type { Told } from './told.ts';
+import type { Reply } from './reply.ts';
 
-/** How long a click waits for a look at its request before it goes on without, in milliseconds. */
+/** How long a click waits for its request to be read before it goes on without it, in milliseconds. */
 const lookMs = 1_800;
 
-/** What an interaction has to do with the outside. */
-export interface Surroundings {
+/** What an interaction is answered with. */
+export interface InteractionContext {
   gateway: ChatGateway;
   settings: SlackSettings;
   openModal: (triggerId: string, view: object) => Promise<void>;
@@ -29,8 +29,11 @@ type Answer =
   { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject } | { approved: false; reason?: string };
 
 /** Does what somebody asked for, in the name of the person to whom their account is linked now, and says what it did. */
-export async function answerInteraction(interaction: Interaction, around: Surroundings): Promise<Told | undefined> {
-  const { gateway } = around;
+export async function answerInteraction(
+  interaction: Interaction,
+  context: InteractionContext,
+): Promise<Reply | undefined> {
+  const { gateway } = context;
   const { account, shown } = interaction;
   const person = await gateway.personOf(account);
   if (person === undefined) {
@@ -38,17 +41,17 @@ export async function answerInteraction(interaction: Interaction, around: Surrou
     return { text, link: { label: 'Link my account', url: await gateway.linkUrl(account) } };
   }
   try {
-    if (interaction.kind === 'submit') return await submit(interaction, person, around);
+    if (interaction.kind === 'submit') return await submit(interaction, person, context);
     const { action } = interaction;
-    if (action === 'deny' || action === 'edit') return await openFor(interaction, action, around);
-    return await approve(interaction, action === 'always', person, around);
+    if (action === 'deny' || action === 'edit') return await openFor(interaction, action, context);
+    return await approve(interaction, action === 'always', person, context);
   } catch (error) {
-    const told = refusalText(error);
-    if (told === undefined) throw error;
+    const reply = refusalText(error);
+    if (reply === undefined) throw error;
     const isLate = isProblemError(error) && ['already_settled', 'expired'].includes(error.code);
     const request = isLate ? await look(gateway.request(shown.workflowId, shown.requestId)) : undefined;
     const text = request && settledText(request);
-    return text === undefined ? told : { text };
+    return text === undefined ? reply : { text };
   }
 }
 
@@ -56,29 +59,29 @@ async function approve(
   interaction: Interaction,
   isAlways: boolean,
   person: LinkedPerson,
-  around: Surroundings,
-): Promise<Told> {
-  const { gateway, settings } = around;
+  context: InteractionContext,
+): Promise<Reply> {
+  const { gateway, settings } = context;
   const { shown } = interaction;
-  if (!isAlways && !hasCap(settings)) return decide(interaction, person, around, { approved: true });
+  if (!isAlways && !hasCap(settings)) return decide(interaction, person, context, { approved: true });
   const request = await gateway.request(shown.workflowId, shown.requestId);
   const refused = aboveCap(request, settings);
   if (refused !== undefined) return refused;
-  if (!isAlways) return decide(interaction, person, around, { approved: true });
+  if (!isAlways) return decide(interaction, person, context, { approved: true });
   const always = alwaysScope(request, settings);
   if (always === undefined || !slackCard(request, settings).answers.some(({ name }) => name === 'always')) {
     const settled = settledText(request);
     return { text: settled ?? 'Nothing was changed: the rules admit no "always" for this call.' };
   }
-  return decide(interaction, person, around, { approved: true, always });
+  return decide(interaction, person, context, { approved: true, always });
 }
 
-/** Opens the modal of a button, unless it is clear by now that its answer could not count. */
+/** Opens the modal of a button, unless an answer can no longer count. */
 async function openFor(
   { shown, triggerId, channel }: Interaction,
   action: 'deny' | 'edit',
-  { gateway, settings, openModal }: Surroundings,
-): Promise<Told | undefined> {
+  { gateway, settings, openModal }: InteractionContext,
+): Promise<Reply | undefined> {
   if (action === 'edit' && hasCap(settings)) return noEdits(shown, settings);
   const request = await look(gateway.request(shown.workflowId, shown.requestId));
   const settled = request && settledText(request);
@@ -101,26 +104,26 @@ async function openFor(
 async function submit(
   interaction: Interaction & { kind: 'submit' },
   person: LinkedPerson,
-  around: Surroundings,
-): Promise<Told> {
+  context: InteractionContext,
+): Promise<Reply> {
   const { modal, text, shown } = interaction;
   if (modal === 'deny') {
-    return decide(interaction, person, around, { approved: false, ...(text.trim() !== '' && { reason: text }) });
+    return decide(interaction, person, context, { approved: false, ...(text.trim() !== '' && { reason: text }) });
   }
-  if (hasCap(around.settings)) return noEdits(shown, around.settings);
+  if (hasCap(context.settings)) return noEdits(shown, context.settings);
   const read = readJson(text, { root: 'arguments', refusedKeys: ['__proto__'] });
   if ('problem' in read) return { text: read.problem, isAboutInput: true };
   if (!isObject(read.value))
     return { text: 'arguments: expected an object { … } with all arguments', isAboutInput: true };
-  return decide(interaction, person, around, { approved: true, modifiedArguments: read.value });
+  return decide(interaction, person, context, { approved: true, modifiedArguments: read.value });
 }
 
 async function decide(
   { shown, triggerId }: Interaction,
   person: LinkedPerson,
-  { settings }: Surroundings,
+  { settings }: InteractionContext,
   answer: Answer,
-): Promise<Told> {
+): Promise<Reply> {
   const { workflowId, requestId, digest, card } = shown;
   const receipt = await person.decide(workflowId, {
     ...answer,
@@ -136,17 +139,17 @@ async function decide(
   };
 }
 
-function aboveCap(request: ApprovalDetails, settings: SlackSettings): Told | undefined {
+function aboveCap(request: ApprovalDetails, settings: SlackSettings): Reply | undefined {
   if (!isAboveCap(request, settings)) return undefined;
   const text = `Nothing was changed: the severity of this call is ${request.assessment.severity}, and this channel approves up to ${settings.highestSeverity}.`;
   return { text, link: toInbox(request, settings) };
 }
 
-function noEdits(shown: Parameters<typeof openUrl>[0], settings: SlackSettings): Told {
+function noEdits(shown: Parameters<typeof openUrl>[0], settings: SlackSettings): Reply {
   return { text: 'Nothing was changed: this channel takes no edits.', link: toInbox(shown, settings) };
 }
 
-function toInbox(shown: Parameters<typeof openUrl>[0], settings: SlackSettings): NonNullable<Told['link']> {
+function toInbox(shown: Parameters<typeof openUrl>[0], settings: SlackSettings): NonNullable<Reply['link']> {
   return { label: 'Open in the inbox', url: openUrl(shown, settings) };
 }
 

@@ -1,6 +1,6 @@
 import type { ApprovalDetails, Receipt } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import type { Told } from './told.ts';
+import type { Reply } from './reply.ts';
 
 /** What a decision did. */
 export function receiptText({ outcome, votes, recorded, successor, message }: Receipt): string {
@@ -21,7 +21,7 @@ export function settledText({ settled }: ApprovalDetails): string | undefined {
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
 
 /** Why a decision was refused. Undefined for an error that is no refusal. */
-export function refusalText(error: unknown): Told | undefined {
+export function refusalText(error: unknown): Reply | undefined {
   if (!isProblemError(error)) return undefined;
   return { text: `Nothing was changed: ${error.message}`, isAboutInput: aboutInput.includes(error.code) };
 }

@@ -27,7 +27,7 @@ const longestEffect = 300;
 /** Less than Slack's limit, because the message has one, too. */
 const longestUrl = 1_000;
 
-/** The buttons of an open request. `isAlone`: its message has no other, so there is room to ask once more. */
+/** The buttons of an open request. `isAlone`: its message shows no other request, so there is room for confirmations. */
 export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackSettings, isAlone: boolean): Button[] {
   const deny = button('deny', 'Deny…', { style: 'danger' });
   if (isAboveCap(request, settings)) return [deny];
@@ -42,7 +42,7 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   ];
 }
 
-/** The button that opens the inbox: at a request, else at the run. `value`: what the message remembers. */
+/** The button that opens the inbox at a request or a run. `value`: what Slack returns with each click on the message. */
 export function openButton(url: string, value: string | undefined): Button {
   return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
 }

@@ -8,7 +8,7 @@ const timeoutMs = 10_000;
 
 /**
  * A client of Slack's API. Calls that Slack refuses for their rate wait as long as it says and are sent again. Others are
- * not, because Slack may have carried them out: the caller looks before it tries again.
+ * not, because Slack may have carried them out: the caller checks before it tries again.
  */
 export async function openWebClient({ token, apiUrl }: SlackSettings, signal?: AbortSignal): Promise<WebClient> {
   const { WebClient, LogLevel } = await import('@slack/web-api').catch((error: unknown) => {

@@ -33,7 +33,7 @@ export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings
 
 /** The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size. */
 export function writeRequest({ requestId, digest, card }: Pick<ShownRequest, 'requestId' | 'digest' | 'card'>): string {
-  return `open.${requestId}.${shortened(digest)}.${shortened(card)}`;
+  return `open.${requestId}.${base64urlOf(digest)}.${base64urlOf(card)}`;
 }
 
 /** As `writeRequest`, of a request and its card. */
@@ -53,7 +53,7 @@ export function readShown(blockId: string, run: string | undefined): ShownReques
   const [entry, workflowId] = readTexts(run, 2) ?? [];
   if (ids === null || entry === undefined || workflowId === undefined) return undefined;
   const [, requestId, digest, card] = ids as unknown as [string, string, string, string];
-  return { entry, workflowId, requestId, digest: lengthened(digest), card: lengthened(card) };
+  return { entry, workflowId, requestId, digest: hexOf(digest), card: hexOf(card) };
 }
 
 /** Reads a JSON list of so many texts; undefined for anything else. */
@@ -67,10 +67,10 @@ export function readTexts(text: string | undefined, count: number): string[] | u
   }
 }
 
-function shortened(hex: string): string {
+function base64urlOf(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64url');
 }
 
-function lengthened(text: string): string {
+function hexOf(text: string): string {
   return Buffer.from(text, 'base64url').toString('hex');
 }

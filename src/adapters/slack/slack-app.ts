@@ -7,14 +7,14 @@ import { inputBlock } from './modals.ts';
 import { openWebClient, slackProblem } from './open-web-client.ts';
 import { isSignedBySlack } from './signature.ts';
 import type { SlackSettings } from './slack-settings.ts';
-import { tell, type Told } from './told.ts';
+import { sendReply, type Reply } from './reply.ts';
 
-/** Slack waits three seconds for a response: the rest of the work then goes on without it. */
+/** Slack waits three seconds for a response. Work that takes longer goes on after the response. */
 const acknowledgeMs = 2_200;
 const longestError = 150;
 
 /**
- * Hears what people answer in Slack, for `startGateway`. `entries`: the channels of one or more Slack apps, as
+ * Receives what people answer in Slack, for `startGateway`. `entries`: the channels of one or more Slack apps, as
  * `slackChannel` has them.
  */
 export function slackApp(entries: readonly SlackSettings[]): ChatApp {
@@ -32,14 +32,14 @@ export function slackApp(entries: readonly SlackSettings[]): ChatApp {
       const settings = signed.find(({ name }) => name === interaction.shown.entry);
       const work =
         settings === undefined
-          ? Promise.resolve<Told>({ text: 'Nothing was changed: the gateway does not have this channel any more.' })
+          ? Promise.resolve<Reply>({ text: 'Nothing was changed: the gateway does not have this channel any more.' })
           : answerOrSay(interaction, settings, gateway);
-      const told = await Promise.race([work, sleep(acknowledgeMs, undefined, { ref: false })]);
-      if (told?.isAboutInput === true && interaction.kind === 'submit') {
-        const errors = { [inputBlock]: told.text.slice(0, longestError).toWellFormed() };
+      const reply = await Promise.race([work, sleep(acknowledgeMs, undefined, { ref: false })]);
+      if (reply?.isAboutInput === true && interaction.kind === 'submit') {
+        const errors = { [inputBlock]: reply.text.slice(0, longestError).toWellFormed() };
         return Response.json({ response_action: 'errors', errors });
       }
-      void tellLater(work, interaction, settings ?? signed[0]!, gateway);
+      void replyLater(work, interaction, settings ?? signed[0]!, gateway);
       return new Response(null);
     },
   };
@@ -49,7 +49,7 @@ async function answerOrSay(
   interaction: Interaction,
   settings: SlackSettings,
   gateway: ChatGateway,
-): Promise<Told | undefined> {
+): Promise<Reply | undefined> {
   const openModal = async (triggerId: string, view: object): Promise<void> => {
     try {
       const client = await openWebClient(settings);
@@ -66,16 +66,16 @@ async function answerOrSay(
   }
 }
 
-async function tellLater(
-  work: Promise<Told | undefined>,
+async function replyLater(
+  work: Promise<Reply | undefined>,
   { channel, account }: Interaction,
   settings: SlackSettings,
   gateway: ChatGateway,
 ): Promise<void> {
-  const told = await work;
-  if (told === undefined) return;
+  const reply = await work;
+  if (reply === undefined) return;
   try {
-    await tell(await openWebClient(settings), channel, account.user, told);
+    await sendReply(await openWebClient(settings), channel, account.user, reply);
   } catch (error) {
     gateway.log(slackProblem(error, 'chat.postEphemeral', channel).message);
   }

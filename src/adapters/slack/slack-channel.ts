@@ -10,7 +10,7 @@ import { slackApp } from './slack-app.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { updateMessage } from './update-message.ts';
 
-/** The settings of the channels of this process, for the app that hears their answers. */
+/** The settings of the channels of this process, for the app that receives their answers. */
 const settingsOf = new WeakMap<Channel, SlackSettings>();
 
 /**
@@ -19,7 +19,7 @@ const settingsOf = new WeakMap<Channel, SlackSettings>();
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function slackChannel(settings: SlackSettings): Channel {
-  // Two updates of one message must not each undo what the other shows.
+  // Updates of one message run one after another, so that neither undoes the other.
   const inTurn = keyedQueue();
   const connected = async <Result>(signal: AbortSignal, call: (client: WebClient) => Promise<Result>) =>
     call(await openWebClient(settings, signal));
@@ -47,7 +47,7 @@ export function slackChannel(settings: SlackSettings): Channel {
 }
 
 /**
- * Hears what people answer in those of the channels that are Slack's, for `startGateway`. Undefined: none is.
+ * Receives what people answer in the Slack channels among `channels`, for `startGateway`. Undefined: there is none.
  *
  * @example
  * ```ts

@@ -10,7 +10,7 @@ export interface SlackSettings {
   name: string;
   /** The bot token of the app: `xoxb-…`. */
   token: string;
-  /** With which Slack signs what it sends. */
+  /** The secret with which Slack signs its requests. */
   signingSecret: string;
   /** The id of the channel, such as `C0123456789`. */
   channel: string;

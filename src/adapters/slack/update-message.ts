@@ -6,8 +6,8 @@ import { titleOf } from './post-requests.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /**
- * Shows in a message how its requests stand. What it already says of a settled request stays word for word: `requests`
- * may be older than that.
+ * Updates a message with the present state of its requests. The blocks of a request that it already shows as settled stay
+ * as they are, because `requests` may be older.
  */
 export async function updateMessage(
   client: WebClient,

@@ -4,20 +4,21 @@ import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isOneOf } from '../../core/people/directory.ts';
 import { markOf, type Subscription, type Subscriptions } from './subscriptions.ts';
 
-/** The most messages of one step: with more, nobody in particular is asked, and `sent` would not hold them. */
+/** The most messages of one step: `sent` would not hold more. */
 const mostMessages = 200;
 const readsAtOnce = 4;
 
 /**
- * The browsers of those whom a step asks: the people named, by their name or a group, and whoever has a seat of theirs; if
- * nobody is named, everybody who has subscribed. Who has voted is not reminded. Throws `policy_invalid` for too many.
+ * The browsers of those whom a step asks: the people named, by their name or a group, and the people to whom seats were
+ * delegated; if nobody is named, everybody who has subscribed. People who have voted are not reminded. Throws
+ * `policy_invalid` for too many.
  */
 export async function audienceOf(
   request: ChannelRequest,
   step: ChannelStep,
   subscriptions: Subscriptions,
 ): Promise<Subscription[]> {
-  const names = step.kind === 'escalated' ? (step.to ?? []) : seatsOf(request);
+  const names = step.kind === 'escalated' ? (step.to ?? []) : namesOf(request);
   const found = await subscribed(names, subscriptions);
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId }) => reviewerId));
@@ -27,7 +28,7 @@ export async function audienceOf(
   throw policyInvalid(message);
 }
 
-/** Those of the browsers that have got messages about a request which still take any. */
+/** The browsers that got messages about a request and are still subscribed. */
 export async function reachedBefore(
   request: ChannelRequest,
   marks: readonly string[],
@@ -35,13 +36,13 @@ export async function reachedBefore(
 ): Promise<Subscription[]> {
   if (marks.length === 0) return [];
   const isReached = (each: Subscription): boolean => marks.includes(markOf(each));
-  const seats = seatsOf(request);
-  // What is listed may be late: people who are named are looked up.
-  const near = seats.length === 0 ? [] : (await subscribed(seats, subscriptions)).filter(isReached);
-  return near.length === marks.length ? near : once([...near, ...(await subscriptions.all()).filter(isReached)]);
+  const names = namesOf(request);
+  // The list of all may lag behind, so named people are looked up first.
+  const named = names.length === 0 ? [] : (await subscribed(names, subscriptions)).filter(isReached);
+  return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
-function seatsOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
+function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }
 

@@ -15,7 +15,7 @@ export interface PushMessage {
   url: string;
   /** The same for each attempt to send this message, and for no other. */
   key: string;
-  /** True: nobody has to look. */
+  /** True: the browser shows it without sound or vibration. */
   silent?: boolean;
 }
 
@@ -41,7 +41,7 @@ const titles = {
   escalated: 'A call waits for you, too',
 } as const satisfies Record<ChannelStep['kind'], string>;
 
-/** Lock screens show it to everybody near them, so it names agent and tool, and no argument. */
+/** Anybody can read a lock screen, so it names agent and tool, and no argument. */
 export function askingMessage(
   request: ChannelRequest,
   { kind }: ChannelStep,
@@ -53,7 +53,7 @@ export function askingMessage(
   return { title: titles[kind], body, ...common(request, origin, key) };
 }
 
-/** Takes the place of what asked, so that it invites nobody to answer any more. */
+/** Replaces the notification that asked, so that nobody is invited to answer any more. */
 export function settledMessage(
   request: ChannelRequest,
   { outcome, reviewerId }: Settlement,

@@ -8,7 +8,7 @@ import type { WebPushSettings } from './web-push-settings.ts';
 const goneStatuses = [404, 410];
 
 /**
- * Sends one message, encrypted for the browser and signed with the push keys. `gone`: no message will ever get there.
+ * Sends one message, encrypted for the browser and signed with the push keys. `gone`: the subscription has ended.
  * Throws a `ProblemError` if another attempt may help; errors name the origin of the push service only.
  */
 export async function sendMessage(

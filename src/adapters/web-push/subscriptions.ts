@@ -13,7 +13,7 @@ export interface Subscription extends BrowserSubscription {
   groups: readonly string[];
 }
 
-/** The browsers that take messages, as their people have said. */
+/** The browsers that people have subscribed. */
 export interface Subscriptions {
   add(person: SubscribedPerson, subscription: BrowserSubscription): Promise<void>;
   /** False if there was none. */
@@ -25,15 +25,15 @@ export interface Subscriptions {
 
 const kind = 'push-subscriptions';
 const mostPerPerson = 10;
-/** What an identity provider says of people changes; the inbox subscribes again when somebody looks at it. */
+/** Bounded, because a person's groups at the identity provider change. The inbox renews the subscription when it is open. */
 const lifetimeMs = 30 * 24 * 3_600_000;
 /** In characters: a sealed text has a greatest length. */
 const mostGroups = 3_000;
 
 /**
  * Each person has one record. Anybody who can start workflows can write one, so each subscription in it is sealed with a
- * key that is made from the push keys and names its person: neither a subscription of somebody else's making nor a copy in
- * another record is believed. Sealed items beyond the tenth are not read.
+ * key that is made from the push keys and names its person: a forged subscription and a copy in another record do not
+ * count. Sealed items beyond the tenth are not read.
  */
 export function subscriptionsOf(
   { privateKey, publicKey, origin }: Pick<WebPushSettings, 'privateKey' | 'publicKey' | 'origin'>,
@@ -103,7 +103,7 @@ export function subscriptionsOf(
   };
 }
 
-/** A subscription in what a channel keeps of its messages: no address. */
+/** Names a subscription in what `notify` returns, without its address. */
 export function markOf({ endpoint }: Pick<Subscription, 'endpoint'>): string {
   return createHash('sha256').update(endpoint).digest('base64url').slice(0, 12);
 }

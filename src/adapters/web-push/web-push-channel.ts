@@ -20,9 +20,7 @@ import { type WebPushOptions, type WebPushSettings, webPushSettings } from './we
 const settingsOf = new WeakMap<Channel, WebPushSettings>();
 
 const sendsAtOnce = 8;
-/** The step is not tried again after it: what it returns then is all that `settled` will know. */
-const lastAttempt = 5;
-/** Of the browsers that a request has reached, so many are remembered. */
+/** The most browsers of a request that are remembered. */
 const mostMarks = 240;
 
 /**
@@ -35,14 +33,14 @@ const mostMarks = 240;
 export function webPushChannel(options: WebPushOptions): Channel {
   const settings = webPushSettings(options);
   const { origin } = settings;
-  const handedIn = recentIds();
+  const sentIds = recentIds();
 
-  /** Sends a message to all of them. Throws if another attempt may reach more; the last one only if it reached nobody. */
+  /** Sends a message to all of them. Throws after a failure; on the last attempt, only if the message reached nobody. */
   async function sendAll(
     audience: readonly Subscription[],
     subscriptions: Subscriptions,
-    { key, attempt, signal }: Pick<NotifyContext, 'key' | 'attempt' | 'signal'>,
-    letter: ReturnType<typeof deliveryOf> & { message: PushMessage },
+    { key, isLastAttempt, signal }: Pick<NotifyContext, 'key' | 'isLastAttempt' | 'signal'>,
+    push: ReturnType<typeof deliveryOf> & { message: PushMessage },
   ): Promise<{ marks: string[]; failed: number }> {
     const gone: Subscription[] = [];
     const failures: unknown[] = [];
@@ -50,11 +48,11 @@ export function webPushChannel(options: WebPushOptions): Channel {
       const id = `${key} ${subscription.endpoint}`;
       try {
         signal.throwIfAborted();
-        if (!handedIn.has(id) && (await sendMessage(settings, subscription, letter, signal)) === 'gone') {
+        if (!sentIds.has(id) && (await sendMessage(settings, subscription, push, signal)) === 'gone') {
           gone.push(subscription);
           return [];
         }
-        handedIn.add(id);
+        sentIds.add(id);
         return [markOf(subscription)];
       } catch (error) {
         failures.push(error);
@@ -67,7 +65,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     }
     const marks = reached.flat();
     signal.throwIfAborted();
-    if (failures.length > 0 && (attempt < lastAttempt || marks.length === 0)) throw failures[0];
+    if (failures.length > 0 && (isLastAttempt !== true || marks.length === 0)) throw failures[0];
     return { marks, failed: failures.length };
   }
 
@@ -77,8 +75,8 @@ export function webPushChannel(options: WebPushOptions): Channel {
       const subscriptions = subscriptionsOf(settings, required(records));
       const audience = await audienceOf(request, step, subscriptions);
       const message = askingMessage(request, step, { origin, key });
-      const letter = { message, ...deliveryOf(request, false) };
-      const { marks, failed } = await sendAll(audience, subscriptions, context, letter);
+      const push = { message, ...deliveryOf(request, false) };
+      const { marks, failed } = await sendAll(audience, subscriptions, context, push);
       const reached = [...new Set([...marksOf(sent), ...marks])].slice(-mostMarks);
       return { reached, failed };
     },
@@ -122,7 +120,7 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   };
 }
 
-/** Refuses what no message can be sent to. To which address a name leads is checked at each connection. */
+/** Refuses a subscription that no message can be sent to. Addresses of names are checked at each connection. */
 function checked(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;

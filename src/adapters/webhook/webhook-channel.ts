@@ -5,7 +5,7 @@ import type { Decision } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { legacySignature } from './legacy-signature.ts';
-import { patiently } from './patience.ts';
+import { retryUntilValue } from './retry.ts';
 import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
 import type { WebhookBody, WebhookDelivery } from './webhook-body.ts';
@@ -64,7 +64,7 @@ async function post(
     if (answer.status >= 200 && answer.status < 300) return true;
     throw refusedStatus(url, answer);
   };
-  await patiently(send, { retries: postRetries, firstWaitMs: firstPostWaitMs, signal });
+  await retryUntilValue(send, { retries: postRetries, firstWaitMs: firstPostWaitMs, signal });
 }
 
 async function poll(
@@ -91,12 +91,12 @@ async function poll(
     const given = signatureOf(incoming.headers);
     const isChecked = isSigned || given['webhook-signature'] !== undefined;
     if (isChecked) verify(keys, given, incoming.text);
-    // A signature says whose answer it is; only these members say to what.
+    // A signature proves who answers; only these members say which request.
     const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
     const answer = readAnswer(incoming.text, { requestId, digest, named });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
   };
-  return patiently(ask, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
+  return retryUntilValue(ask, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
 }
 
 /** The decision of an answer that the receiver has posted to the gateway. */

@@ -32,7 +32,7 @@ export interface SettledCall extends ChannelCall {
   key: string;
 }
 
-/** What finds a message again; absent: nothing does. */
+/** What `notify` returned last, by which the channel finds its message again. Absent: nothing. */
 export interface Sent {
   sent?: Json;
 }
@@ -45,7 +45,7 @@ export interface ChannelCalls {
 }
 
 const maxSentBytes = 4_000;
-/** A channel hears with the next heartbeat that nobody needs its answer any more. */
+/** How often the activity heartbeats: with a heartbeat it learns that the answer is not needed any more. */
 const heartbeatMs = 1_000;
 
 export function createChannelCalls(set: ChannelSet | undefined, session: () => Session): ChannelCalls {
@@ -117,8 +117,7 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
 }
 
 /**
- * The step as the run knows it: whom a signal names without the run having asked them is left out. Undefined if nobody is
- * left.
+ * The step without the names that a signal made up: only reviewers of the request stay. Undefined if nobody is left.
  */
 function stepOf(step: ChannelStep, { reviewers }: ChannelRequest): ChannelStep | undefined {
   if (step.kind !== 'escalated') return { kind: step.kind };

@@ -14,7 +14,7 @@ export interface ChannelDecision {
 
 export type DecideForChannel = (decision: ChannelDecision) => Promise<Receipt>;
 
-/** The activity `countersign.channelDecide`: sends what a channel answered to the run, as any client would. */
+/** The activity `countersign.channelDecide`: sends a channel's answer to the run, as any client would. */
 export function createDecideForChannel(session: () => Session): DecideForChannel {
   return async ({ channel, workflowId, requestId, answer, decisionId }) => {
     const viewed = { channel: channel.slice(0, 40) };

@@ -43,8 +43,8 @@ export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
 const readsAtOnce = 4;
 
 /**
- * The activity `countersign.lookAtRequests`: what the run says of requests, and what their channels can do. What a signal
- * or a starter says of them is never believed.
+ * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and what their channels can do. The
+ * workflow trusts neither its signals nor its starter.
  */
 export function createLookAtRequests(set: ChannelSet | undefined, session: () => Session): LookAtRequests {
   return ({ workflowId, requestIds }) =>

@@ -7,7 +7,7 @@ import type { AttributeNames } from '../../core/base/attribute-names.ts';
 export function sessionOfWorker(attributes: AttributeNames): Session {
   const client = getClient();
   return {
-    // Of a connection the client's functions use the services, deadlines and abort signals, which both kinds have.
+    // The client's functions use only what both kinds of connection have: services, deadlines and abort signals.
     connection: client.connection as unknown as Connection,
     client,
     address: 'the server of this worker',

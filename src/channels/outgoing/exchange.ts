@@ -46,7 +46,7 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
   }
 }
 
-/** What a status that is no success means; `rate_limited` and `internal` may pass. */
+/** The problem of a status that is no success. Another attempt may help for `rate_limited` and `internal`. */
 export function refusedStatus({ origin }: URL, { status }: Incoming): ProblemError {
   const isRedirect = status >= 300 && status < 400;
   const code: ProblemCode =
@@ -82,7 +82,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // To leave the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (bytes > mostBytes) return undefined;
     chunks.push(chunk);
   }

@@ -27,7 +27,7 @@ const mostKept = 1_000;
 
 /**
  * Agents that check the address at each connection, so that a name which resolves elsewhere the second time gains nothing.
- * With a proxy nobody here learns to which address a name leads: only addresses in URLs are checked then.
+ * A proxy resolves names itself: with one, only addresses in URLs are checked.
  */
 export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: AgentSettings): FilteredAgents {
   const common = { keepAlive: true, timeout: idleMs, ...tls };
@@ -70,7 +70,7 @@ function choose(filter: AddressFilter, plain: http.Agent, secure: http.Agent): F
     filter,
     agentFor: (url) => {
       const host = hostOf(url);
-      // No name is looked up for an address.
+      // An address in the URL is not looked up, so it is checked here.
       if (isIP(host) !== 0 && filter.isRefused(host)) throw addressRefused(host, host);
       return url.protocol === 'https:' ? secure : plain;
     },

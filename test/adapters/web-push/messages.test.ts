@@ -154,13 +154,13 @@ describe.each([500, 503, 429, 403, 302])('a push service that answers %i', (stat
 
 test('after the last attempt, those whom it reached are still told of the settlement', async () => {
   world.service.answers.set('bob', 500);
-  const [channel, context] = [world.channelWith(), world.context({ attempt: 5 })];
+  const [channel, context] = [world.channelWith(), world.context({ attempt: 5, isLastAttempt: true })];
   const sent = await channel.notify!(request(), context);
   expect(sent).toEqual({ reached: [expect.any(String), expect.any(String)], failed: 1 });
   world.service.pushed.length = 0;
   await channel.settled!(...approvedByAnn(request()), world.settledContext({ sent: sent! }));
   expect(reached()).toEqual(['ann', "ann's phone"]);
-  const alone = channel.notify!(request({ reviewers: ['bob'] }), world.context({ attempt: 5 }));
+  const alone = channel.notify!(request({ reviewers: ['bob'] }), world.context({ attempt: 5, isLastAttempt: true }));
   await expect(alone).rejects.toThrow('answered 500');
 });
 

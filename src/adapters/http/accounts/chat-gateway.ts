@@ -3,7 +3,7 @@ import { requireGated } from '../../../client/require-gated.ts';
 import type { Decision } from '../../../contract.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import type { GatewayContext } from '../gateway-context.ts';
-import { ownKey } from '../own-key.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isPermitted, permissions } from '../permissions.ts';
 import type { Principal } from '../principal.ts';
 import { sendAs } from '../signing.ts';
@@ -40,6 +40,6 @@ async function decideAs(
     throw new ProblemError({ code: 'forbidden', message: `${person.id} has not the role reviewer.` });
   }
   await requireGated(client.session, workflowId);
-  const decision = { ...answer, reviewerId: person.id, decisionId: ownKey(person, undefined, decisionId) };
+  const decision = { ...answer, reviewerId: person.id, decisionId: idempotencyKeyOf(person, undefined, decisionId) };
   return sendAs(gateway, person, (sign) => client.decide(decision, { workflowId, sign }));
 }

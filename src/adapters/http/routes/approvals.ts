@@ -10,7 +10,7 @@ import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { InboxRows } from '../inbox-rows.ts';
 import { principalOf } from '../principal-of.ts';
-import { inboxPage, json, requestView } from '../answer-shapes.ts';
+import { inboxPage, json, requestView } from '../response-shapes.ts';
 import { inRun, requestParams, wholeNumber } from '../input-shapes.ts';
 import { waitsForOne } from '../waits-for.ts';
 

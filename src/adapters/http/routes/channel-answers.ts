@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from '../../../client/require-gated.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
-import { json, receipt } from '../answer-shapes.ts';
+import { json, receipt } from '../response-shapes.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';

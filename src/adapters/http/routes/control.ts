@@ -7,10 +7,10 @@ import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { linesResponse } from '../lines-response.ts';
-import { ownKey } from '../own-key.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { principalOf } from '../principal-of.ts';
 import { sendAs } from '../signing.ts';
-import { grantList, json, receipt } from '../answer-shapes.ts';
+import { grantList, json, receipt } from '../response-shapes.ts';
 import {
   body,
   idempotencyHeader,
@@ -95,14 +95,14 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(close, async (context) => {
       const principal = principalOf(context.var);
       const { id } = context.req.valid('param');
-      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       return context.json(await client.closeRun(id, { ...context.req.valid('json'), by: principal.id, messageId }));
     })
     .openapi(setPolicy, async (context) => {
       const principal = principalOf(context.var);
       const { id } = context.req.valid('param');
-      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       const change = { ...context.req.valid('json'), by: principal.id, messageId } as SetPolicyMessage;
       return context.json(await sendAs(gateway, principal, (sign) => client.setPolicy(id, change, { sign })));
@@ -116,7 +116,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = principalOf(context.var);
       const { id, grantId } = context.req.valid('param');
       const { reason: why } = context.req.valid('query');
-      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       const revocation = { grants: [grantId], by: principal.id, reason: why, messageId };
       return context.json(await sendAs(gateway, principal, (sign) => client.revoke(id, revocation, { sign })));

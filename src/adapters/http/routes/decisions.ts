@@ -7,11 +7,11 @@ import type { Receipts } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { ownKey } from '../own-key.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { principalOf } from '../principal-of.ts';
 import { refuseInput } from '../refuse-input.ts';
 import { sendAllAs, sendAs } from '../signing.ts';
-import { json, receipt, receipts } from '../answer-shapes.ts';
+import { json, receipt, receipts } from '../response-shapes.ts';
 import { batchBody, body, decisionBody, idempotencyHeader, inRun, requestParams } from '../input-shapes.ts';
 
 const approve = defineRoute('POST /approve/{requestId}', {
@@ -38,7 +38,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const { decisionId: given, viewed, ...answer } = context.req.valid('json');
-      const decisionId = ownKey(principal, context.req.valid('header')['idempotency-key'], given);
+      const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
       // The client checks the decision once more, as the run does.
       const decision = {
@@ -54,7 +54,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(decide, async (context) => {
       const principal = principalOf(context.var);
       const { requests, decisionId: given, viewed, ...answer } = context.req.valid('json');
-      const decisionId = ownKey(principal, context.req.valid('header')['idempotency-key'], given);
+      const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       const foreign = await foreignRuns(gateway, requests);
       const gated = requests.filter(({ workflowId }) => !foreign.has(workflowId));
       const common = {

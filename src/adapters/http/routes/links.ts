@@ -3,7 +3,7 @@ import { requireGated } from '../../../client/require-gated.ts';
 import { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from '../../../channels/answer-link.ts';
 import type { ApprovalDetails } from '../../../contract.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
-import { json } from '../answer-shapes.ts';
+import { json } from '../response-shapes.ts';
 import type { MadeLink } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

@@ -2,7 +2,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { defineRoute } from '../define-route.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { type OpenApiDocument, openApiDocument } from '../openapi-document.ts';
-import { json } from '../answer-shapes.ts';
+import { json } from '../response-shapes.ts';
 
 const document = defineRoute('GET /openapi.json', {
   summary: 'This document',

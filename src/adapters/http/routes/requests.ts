@@ -5,10 +5,10 @@ import type { Matches } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { ownKey } from '../own-key.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { principalOf } from '../principal-of.ts';
 import { sendAs } from '../signing.ts';
-import { json, matches, receipt } from '../answer-shapes.ts';
+import { json, matches, receipt } from '../response-shapes.ts';
 import {
   body,
   delegateBody,
@@ -47,7 +47,7 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = principalOf(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
-      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
       const extension = { ...context.req.valid('json'), requestId, by: principal.id, messageId };
       return context.json(await sendAs(gateway, principal, (sign) => client.extend(extension, { workflowId, sign })));
@@ -56,7 +56,7 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = principalOf(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
-      const messageId = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
       const delegation = { ...context.req.valid('json'), requestId, by: principal.id, messageId };
       return context.json(

@@ -7,11 +7,11 @@ import type { RunList, StartedRun } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { ownKey } from '../own-key.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { type Principal } from '../principal.ts';
 import { shownRun } from '../shown-run.ts';
 import { principalOf } from '../principal-of.ts';
-import { json, runJournal, runList, runView, startedRun } from '../answer-shapes.ts';
+import { json, runJournal, runList, runView, startedRun } from '../response-shapes.ts';
 import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../input-shapes.ts';
 
 const start = defineRoute('POST /runs', {
@@ -53,7 +53,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(start, async (context) => {
       const principal = principalOf(context.var);
       const { agent, input, policy, mode, metadata, caller } = context.req.valid('json');
-      const idempotencyKey = ownKey(principal, context.req.valid('header')['idempotency-key']);
+      const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       const { workflowId } = await client.start(agent, input, {
         policy: policy as JsonObject | undefined,
         mode,

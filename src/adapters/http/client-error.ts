@@ -7,7 +7,7 @@ const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
 };
 
 /** Answers what is not HTTP, or too large or too slow to be read: with a problem, and the end of the connection. */
-export function answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   // Nothing to answer: the sender has gone, or gets an answer already.
   if (error.code === 'ECONNRESET' || !socket.writable || ('bytesWritten' in socket && socket.bytesWritten !== 0)) {
     socket.destroy();

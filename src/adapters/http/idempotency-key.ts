@@ -6,7 +6,11 @@ import type { Principal } from './principal.ts';
  * The id under which a person's message is sent once: their header or the id in the body, made theirs, so that nobody
  * meets the id of another. Undefined if they gave none.
  */
-export function ownKey(principal: Principal, header: string | undefined, inBody?: string): string | undefined {
+export function idempotencyKeyOf(
+  principal: Principal,
+  header: string | undefined,
+  inBody?: string,
+): string | undefined {
   if (header !== undefined && inBody !== undefined && header !== inBody) {
     const message = 'The header Idempotency-Key and the id in the body differ: give one of them.';
     throw new ProblemError({ code: 'invalid_message', message });

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isProblemError, isTransient } from '../../core/base/problem.ts';
 
-export interface PatienceOptions {
-  /** How often a failure that may pass is followed by another attempt, in a row. */
+export interface RetryOptions {
+  /** The most transient failures in a row that are followed by another attempt. */
   retries: number;
   /** The wait after the first failure, in milliseconds; it doubles each time, up to a minute. */
   firstWaitMs: number;
-  /** The wait after an attempt that gave nothing, in milliseconds. Default: `firstWaitMs`. */
+  /** The wait after an attempt without a value, in milliseconds. Default: `firstWaitMs`. */
   intervalMs?: number;
   signal: AbortSignal;
 }
@@ -14,12 +14,12 @@ export interface PatienceOptions {
 const longestWaitMs = 60_000;
 
 /**
- * Repeats `attempt` until it returns a value. Throws an error that does not pass by itself at once, one that may pass when
- * it has come too often in a row, and the signal's reason.
+ * Repeats `attempt` until it returns a value. Throws an error that is not transient, a transient one after too many in a
+ * row, and the signal's reason.
  */
-export async function patiently<Value>(
+export async function retryUntilValue<Value>(
   attempt: () => Promise<Value | undefined>,
-  { retries, firstWaitMs, intervalMs = firstWaitMs, signal }: PatienceOptions,
+  { retries, firstWaitMs, intervalMs = firstWaitMs, signal }: RetryOptions,
 ): Promise<Value> {
   let failures = 0;
   for (;;) {

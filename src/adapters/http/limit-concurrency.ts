@@ -9,7 +9,7 @@ const mostAtOnce = 64;
  * Bounds how many requests of one person run at the same time: some read many histories, and one person must not keep
  * the Temporal server from all others. Without authentication everybody is one person, so nobody is held up.
  */
-export function limitAtOnce(
+export function limitConcurrency(
   most = mostAtOnce,
 ): (context: Context<HttpEnv>, next: () => Promise<void>) => Promise<void> {
   const running = new Map<string, number>();

@@ -3,8 +3,8 @@ import { visibleText } from '../../core/base/visible-text.ts';
 import { fallbackText, section } from '../../core/card/slack-blocks.ts';
 import { plainText } from './buttons.ts';
 
-/** What somebody learns of their click. */
-export interface Told {
+/** What a person is told after a click. */
+export interface Reply {
   text: string;
   /** Where to go on. */
   link?: { label: string; url: string };
@@ -14,8 +14,13 @@ export interface Told {
 
 const longestText = 2_500;
 
-/** Tells one person in a channel, and nobody else. */
-export async function tell(client: WebClient, channel: string, user: string, { text, link }: Told): Promise<void> {
+/** Sends a reply to one person in a channel; nobody else sees it. */
+export async function sendReply(
+  client: WebClient,
+  channel: string,
+  user: string,
+  { text, link }: Reply,
+): Promise<void> {
   const shown = visibleText(text).slice(0, longestText).toWellFormed();
   const button = link && { type: 'button', action_id: 'open', text: plainText(link.label), url: link.url };
   const blocks = [

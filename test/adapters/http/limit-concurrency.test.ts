@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../src/adapters/http/http-env.ts';
-import { limitAtOnce } from '../../../src/adapters/http/limit-at-once.ts';
+import { limitConcurrency } from '../../../src/adapters/http/limit-concurrency.ts';
 import type { Principal } from '../../../src/adapters/http/principal.ts';
 import { errorResponse } from '../../../src/adapters/http/problem-response.ts';
 
 test('one person has so many requests under way, and another is not held up', async () => {
   const app = new Hono<HttpEnv>();
-  const limit = limitAtOnce(2);
+  const limit = limitConcurrency(2);
   const held = Promise.withResolvers<void>();
   app.onError((error) => errorResponse(error));
   app.use(async (context, next) => {
