@@ -1,4 +1,8 @@
-/** An AI SDK agent in a workflow of @temporalio/ai-sdk. Its tools are gated activities. */
+/**
+ * An AI SDK agent in a workflow of @temporalio/ai-sdk. Its tools are gated activities.
+ *
+ * In your own project, import from 'countersign/workflow'.
+ */
 import { temporalProvider } from '@temporalio/ai-sdk/workflow';
 import { proxyActivities } from '@temporalio/workflow';
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';

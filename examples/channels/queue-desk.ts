@@ -1,9 +1,11 @@
 /**
  * A desk that takes requests from the queue and answers them: in the worker's process, or in any other.
  *
- *   node examples/channels/queue-desk.ts               asks about each
- *   node examples/channels/queue-desk.ts approve all   approves what it has shown
- *   node examples/channels/queue-desk.ts deny all      denies all that waits
+ *   countersign worker examples/channels/shop.ts
+ *   countersign run shop --input 'My lamp came broken' --detach
+ *   node examples/channels/queue-desk.ts               asks about each request, until Ctrl-C
+ *   node examples/channels/queue-desk.ts approve all   lists what waits, and approves exactly that
+ *   node examples/channels/queue-desk.ts deny all      lists what waits, and denies it and what has come since
  *
  * In your own project, import from 'countersign/channels' and 'countersign/client'.
  */
@@ -41,14 +43,20 @@ async function answerOf({ toolName, arguments: args, callerUserId }: ApprovalDet
 if (process.argv[1] === import.meta.filename) {
   const client = await createClient();
   const queue = approvalQueue(client, { agent: 'shop', reviewerId: 'desk' });
-  const [, , what] = process.argv;
-  if (what === undefined) {
+  const command = process.argv.slice(2).join(' ');
+  if (command === '') {
     const lines = createInterface({ input: process.stdin, output: process.stdout });
     await desk(queue, (question) => lines.question(question), new AbortController().signal);
+  } else if (command === 'approve all' || command === 'deny all') {
+    for (const { toolName, requestId } of await queue.pending()) console.log(`${requestId} ${toolName}`);
+    const receipts =
+      command === 'approve all'
+        ? await queue.approveAll('Looked through.')
+        : await queue.denyAll('The shop is closed.');
+    for (const { message } of receipts) console.log(message);
+  } else {
+    console.error(`'${command}' is no command: write 'approve all' or 'deny all', or nothing.`);
+    process.exitCode = 1;
   }
-  for (const { toolName, requestId } of await queue.pending()) console.log(`${requestId} ${toolName}`);
-  const receipts =
-    what === 'approve' ? await queue.approveAll('Looked through.') : await queue.denyAll('The shop is closed.');
-  for (const { message } of receipts) console.log(message);
   await client.close();
 }

@@ -1,6 +1,10 @@
 /**
  * The agent of the other examples here: it looks an order up, sends a replacement and deletes an account, and a person has
- * to approve the last two. A replacement is of medium severity, and deleting of high severity.
+ * to approve the last two. A replacement is of medium severity, and deleting of high severity. By itself it has no channel:
+ * people answer in the inbox or on the command line.
+ *
+ *   countersign worker examples/channels/shop.ts
+ *   countersign run shop --input 'My lamp came broken'
  *
  * In your own project, import from 'countersign'.
  */
@@ -55,3 +59,5 @@ export const policy = {
     { pattern: 'delete_account', action: 'ask', reason: 'Deleted accounts do not come back' },
   ],
 };
+
+export default { agents: [shop], policy };

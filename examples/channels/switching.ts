@@ -1,8 +1,10 @@
 /**
- * A run that becomes stricter, and another channel, while it runs. What is open is ruled on again at once.
+ * Makes a run stricter while it runs. Its open requests are ruled on again at once.
  *
  *   countersign worker examples/channels/development.ts
- *   node examples/channels/switching.ts WORKFLOW_ID
+ *   countersign run shop --input 'My lamp came broken' --detach
+ *   node examples/channels/switching.ts WORKFLOW_ID         asks about everything of medium severity or more
+ *   node examples/channels/switching.ts WORKFLOW_ID close   asks nobody any more
  *
  * In your own project, import from 'countersign/client'.
  */

@@ -1,11 +1,12 @@
 /**
  * What a web page does: it follows a run over server-sent events of the gateway, and answers with a POST.
  *
- *   countersign worker examples/tidy/agent.ts
+ *   countersign worker examples/channels/shop.ts
  *   countersign gateway
+ *   countersign run shop --input 'My lamp came broken' --detach
  *   node examples/channels/web-page.ts WORKFLOW_ID
  *
- * It uses no Countersign code, so a page in any language can do the same.
+ * The third command prints the workflow id. The page uses no Countersign code, so a page in any language can do the same.
  */
 
 /** The parts of an event that this page reads. */
@@ -63,6 +64,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<PageE
 if (process.argv[1] === import.meta.filename) {
   const page: Page = {
     gateway: process.env.GATEWAY_URL ?? 'http://127.0.0.1:7280',
+    // In the place of a person, so that the example runs by itself.
     ask: async ({ toolName }) => ({ approved: toolName !== 'delete_account', reason: 'Decided on the page.' }),
     show: (line) => console.log(line),
   };

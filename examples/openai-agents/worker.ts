@@ -2,6 +2,9 @@
  * A worker with two plugins: that of @temporalio/openai-agents and ours.
  *
  *   OPENAI_API_KEY=… node examples/openai-agents/worker.ts
+ *   temporal workflow start --task-queue shop --type supportAgent --workflow-id support-1 \
+ *     --input '{"prompt":"Please refund order o-17","customer":"carl"}'
+ *   countersign approvals
  *
  * In your own project, import from 'countersign/worker'.
  */

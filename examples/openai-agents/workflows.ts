@@ -1,4 +1,8 @@
-/** An @openai/agents agent in a workflow of @temporalio/openai-agents. Its activity tools are gated. */
+/**
+ * An @openai/agents agent in a workflow of @temporalio/openai-agents. Its activity tools are gated.
+ *
+ * In your own project, import from 'countersign/workflow'.
+ */
 import type { FunctionTool } from '@openai/agents-core';
 import { Agent } from '@openai/agents-core';
 import { TemporalOpenAIRunner, activityAsTool } from '@temporalio/openai-agents/workflow';

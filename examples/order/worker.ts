@@ -1,7 +1,10 @@
 /**
  * An ordinary Temporal worker with the plugin added.
  *
- *   ORDER_LOG=order.log node examples/order/worker.ts
+ *   node examples/order/worker.ts
+ *   temporal workflow start --task-queue orders --type returnOrder --workflow-id return-1 \
+ *     --input '{"orderId":"o-17","amount":250,"customer":"carl@example.com","clerk":"ann"}'
+ *   countersign approvals
  *
  * In your own project, import from 'countersign/worker'.
  */

@@ -1,4 +1,8 @@
-/** A plain order workflow without an agent. Its refunds may need approval. */
+/**
+ * A plain order workflow without an agent. Its refunds may need approval.
+ *
+ * In your own project, import from 'countersign/workflow'.
+ */
 import { defineSignal, makeContinueAsNewFunc, proxyActivities, setHandler } from '@temporalio/workflow';
 import { ApprovalGate, gateRefusal } from '../../src/workflow.ts';
 import type { CarriedGate, JsonObject } from '../../src/workflow.ts';
@@ -39,7 +43,7 @@ const takeReturn = defineSignal<[Return]>('takeReturn');
  * grown.
  */
 export async function returnsDesk(open: Return[], carried?: CarriedGate): Promise<void> {
-  // Register before creating the gate, which counts every unhandled signal as a refused decision.
+  // Register your own handlers before you make the gate.
   setHandler(takeReturn, (each) => {
     open.push(each);
   });

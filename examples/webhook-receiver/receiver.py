@@ -3,7 +3,8 @@ A receiver of Countersign's webhook in Python 3, without dependencies: it verifi
 
     WEBHOOK_SECRET=whsec_... python3 receiver.py 8090
 
-It answers both ways: to polling under /requests/ID, and to the callback URL if a request names one.
+It answers both ways: to polling under /requests/ID, and to the callback URL if a request names one. docs/webhook.md has the
+channel that posts to it.
 """
 
 import base64

@@ -3,13 +3,13 @@
  *
  *   WEBHOOK_SECRET=whsec_… node examples/webhook-receiver/receiver.ts 8090
  *
- * It answers both ways: to polling under /requests/ID, and to the callback URL if a request names one. In your own project,
- * import from 'countersign/channels'.
+ * It answers both ways: to polling under /requests/ID, and to the callback URL if a request names one. docs/webhook.md has the
+ * channel that posts to it. In your own project, import from 'countersign/channels'.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { signWebhook, verifyWebhook } from '../../src/adapters/webhook/verify-webhook.ts';
+import { signWebhook, verifyWebhook } from '../../src/channels.ts';
 
 const { WEBHOOK_SECRET = '' } = process.env;
 /** Several while you rotate, the newest first. */

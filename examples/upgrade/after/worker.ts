@@ -1,4 +1,8 @@
-/** The worker with the gate: `GATED_SINCE=2030-01-31T12:00:00Z node examples/upgrade/after/worker.ts` */
+/**
+ * The worker with the gate. docs/deploy.md says how to roll it out.
+ *
+ *   GATED_SINCE=2030-01-31T12:00:00Z UNGATED_UNTIL=2030-03-31T12:00:00Z node examples/upgrade/after/worker.ts
+ */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { CountersignPlugin } from '../../../src/worker.ts';
