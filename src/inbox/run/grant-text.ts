@@ -4,8 +4,8 @@ import type { Grant } from '../../contract.ts';
 export function scopeText({ tool, scope }: Pick<Grant, 'tool' | 'scope'>): string {
   if (scope.kind === 'call') return `exactly the same call of ${tool}`;
   if (scope.kind === 'tool') return `every call of ${tool}`;
-  const globs = Object.entries(scope.match).map(([name, glob]) => `${name} is like ${glob}`);
-  return `calls of ${tool} in which ${globs.join(' and ')}`;
+  const globs = Object.entries(scope.match).map(([name, glob]) => `${name} matches ${glob}`);
+  return `calls of ${tool} where ${globs.join(' and ')}`;
 }
 
 /** Whose it is, and how long it lasts. */
