@@ -26,7 +26,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`${world.gateway.url}/inbox/start`);
     await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
-    await page.getByLabel('Task').fill(JSON.stringify(turns));
+    await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
     await page.getByRole('button', { name: 'Start', exact: true }).click();
 
     await page.waitForURL(/\/inbox\/runs\/[^/]+$/);
