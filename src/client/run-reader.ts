@@ -64,7 +64,7 @@ export class RunReader {
    */
   static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
     const { executions, missing } = await findExecutions(session, workflowId);
-    const redactor = redacted ? new EventRedactor() : undefined;
+    const redactor = redacted ? new EventRedactor(workflowType) : undefined;
     if (redactor !== undefined) await learnPolicies(session, { workflowId, runId: executions.at(-1)! }, redactor);
     const reader = new RunReader(session, workflowId, executions, redactor);
     if (missing !== undefined) reader.#projection.noteGap(retentionGap(missing));

@@ -4,7 +4,9 @@
  */
 import { defaultAssessment } from '../assess/assessment.ts';
 import { hideInRequest } from '../ledger/hidden-arguments.ts';
+import type { Problem, ProblemCode } from '../base/problem.ts';
 import type { JsonObject } from '../base/tool-call.ts';
+import { redactText } from '../redact/find-sensitive.ts';
 import { HiddenByPolicies } from './hidden-by-policies.ts';
 import type { HistoryEvent } from './history-event.ts';
 import type { ApprovalRequestEvent, RecordedEvent, RunCompleteEvent, RunItem } from './run-event.ts';
@@ -12,10 +14,29 @@ import { TailRedactor } from './redact-tail.ts';
 import { TextRedactor } from './text-redactor.ts';
 import type { TokenTail } from './token-tail.ts';
 
+/**
+ * Why a run cannot start, in sentences of our own: they quote at most the agent's name and the policy that its starter sent,
+ * and no call.
+ */
+const startCodes: readonly ProblemCode[] = [
+  'agent_unknown',
+  'policy_invalid',
+  'arguments_invalid',
+  'too_large',
+  'undecodable',
+];
+
 export class EventRedactor {
+  readonly #agentRunType: string | undefined;
+  #isAgentRun = false;
   readonly #policies = new HiddenByPolicies();
   readonly #texts = new TextRedactor(this.#policies);
   readonly #tail = new TailRedactor(this.#texts);
+
+  /** `agentRunType`: the workflow type of agent runs, whose failures before they have policies are shown. */
+  constructor(agentRunType?: string) {
+    this.#agentRunType = agentRunType;
+  }
 
   /** False while the run has not loaded its policies: its events have to wait, or show nothing. */
   get isReady(): boolean {
@@ -34,6 +55,8 @@ export class EventRedactor {
 
   /** Takes the next event of the history. An event may be taken twice. */
   learn(event: HistoryEvent): void {
+    const { what } = event;
+    if (what?.kind === 'started') this.#isAgentRun = what.workflowType === this.#agentRunType;
     this.#policies.learn(event);
   }
 
@@ -107,8 +130,13 @@ export class EventRedactor {
     return {
       ...event,
       output: this.#texts.text(output),
-      ...(failure !== undefined && { failure: { ...failure, message: this.#texts.text(failure.message) } }),
+      ...(failure !== undefined && { failure: { ...failure, message: this.#reason(failure) } }),
     };
+  }
+
+  #reason({ code, message }: Problem): string {
+    const isStart = this.#isAgentRun && !this.isReady && startCodes.includes(code);
+    return isStart ? redactText(message) : this.#texts.text(message);
   }
 }
 

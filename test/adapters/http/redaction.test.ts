@@ -205,6 +205,7 @@ test('events wait until the run has loaded its policies; of one that never does,
     expect(viewer.events.map(({ event }) => event)).toEqual(['RunItemEvent', 'RunCompleteEvent', 'end']);
     expect(JSON.stringify(viewer.events)).not.toContain(password);
     expect(itemsOf(viewer, 'message')).toMatchObject([{ content: '[REDACTED]' }]);
+    expect(viewer.events[1]!.data).toMatchObject({ failure: { message: '[REDACTED]' } });
   } finally {
     await world.close();
   }

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GrantList, RunJournal, RunList } from '../../../src/adapters/http/api.ts';
+import type { GrantList, RunEvents, RunJournal, RunList } from '../../../src/adapters/http/api.ts';
 import type { RunView } from '../../../src/client.ts';
 import { verifyAudit } from '../../../src/client.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
@@ -48,13 +48,49 @@ describe('POST /runs', () => {
     expect(await httpProblem(other)).toMatchObject({ status: 409, code: 'already_started' });
   });
 
-  test('an agent that nobody has fails the run in one sentence', async () => {
-    const id = await started('ann', { agent: 'nobody' });
-    const view = await eventually('the end of the run', async () => {
-      const shown = await json<RunView>(await world.as('ann')('GET', `/runs/${id}`));
-      return shown.closedAt !== undefined && shown;
+  test('a run that cannot start says why, without the secrets of its input', async () => {
+    const failed = async (body: object): Promise<RunView['failure']> => {
+      const id = await started('ann', body);
+      const view = await eventually('the end of the run', async () => {
+        const shown = await json<RunView>(await world.as('ann')('GET', `/runs/${id}`));
+        return shown.closedAt !== undefined && shown;
+      });
+      const { events } = await json<RunEvents>(await world.as('ann')('GET', `/runs/${id}/events?follow=false`));
+      expect(events.at(-1)).toMatchObject({ type: 'RunCompleteEvent', failure: view.failure });
+      return view.failure;
+    };
+    expect(await failed({ agent: 'nobody' })).toEqual({
+      code: 'agent_unknown',
+      message: "No agent 'nobody' on this worker; it has: 'tester'",
     });
-    expect([view.status, view.failure?.code]).toEqual(['failed', 'agent_unknown']);
+    expect(await failed({ input: 'x'.repeat(600_000) })).toMatchObject({
+      code: 'too_large',
+      message: expect.stringContaining('at most 512000'),
+    });
+    const token = `ghp_${'a1B2'.repeat(9)}`;
+    const hidden = await failed({ agent: token });
+    expect(hidden).toMatchObject({ code: 'agent_unknown', message: expect.stringContaining('No agent') });
+    expect(hidden!.message).not.toContain(token);
+  });
+
+  test('a policy with mistakes starts nothing, and the refusal has their places', async () => {
+    const policy = {
+      version: 1,
+      rules: [
+        { pattern: 'pay', action: 'maybe' },
+        { pattern: 'pay', action: 'ask', wenn: '' },
+      ],
+    };
+    const workflowIds = async () =>
+      (await json<RunList>(await world.as('ann')('GET', '/runs'))).runs.map((run) => run.workflowId);
+    const before = await workflowIds();
+    const refused = await world.as('ann')('POST', '/runs', { agent: 'tester', input: input('shop'), policy });
+    expect(await httpProblem(refused)).toMatchObject({
+      status: 422,
+      code: 'policy_invalid',
+      detail: expect.stringMatching(/body\.policy\.rules\[0\]\.action: .*'maybe'; body\.policy\.rules\[1\]/),
+    });
+    expect(await workflowIds()).toEqual(before);
   });
 
   test('messages of users become its transcript', async () => {

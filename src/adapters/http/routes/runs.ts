@@ -4,6 +4,7 @@ import { requireGated } from '../../../client/require-gated.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import type { JsonObject } from '../../../core/base/tool-call.ts';
 import type { RunList, StartedRun } from '../api.ts';
+import { checkPolicy } from '../check-policy.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
@@ -53,6 +54,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(start, async (context) => {
       const principal = principalOf(context.var);
       const { agent, input, policy, mode, metadata, caller } = context.req.valid('json');
+      if (policy !== undefined) checkPolicy(policy);
       const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       const { workflowId } = await client.start(agent, input, {
         policy: policy as JsonObject | undefined,
