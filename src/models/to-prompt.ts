@@ -6,6 +6,8 @@ import type { Json } from '../core/base/tool-call.ts';
 export function toPrompt(instructions: string, messages: readonly Message[]): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   for (const message of messages) {
+    // A session goes on after an answer without a text, and providers refuse a message without content.
+    if (message.role === 'assistant' && message.content === '' && (message.toolCalls ?? []).length === 0) continue;
     const next = toProviderMessage(message);
     const last = prompt.at(-1);
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);

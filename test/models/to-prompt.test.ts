@@ -50,6 +50,12 @@ describe('toPrompt', () => {
     expect(messages).toEqual(before);
   });
 
+  test('an answer without content is left out', () => {
+    const asked = (content: string) => ({ role: 'user' as const, content });
+    const prompt = toPrompt('', [asked('Go'), { role: 'assistant', content: '' }, asked('On')]);
+    expect(prompt.map(({ role }) => role)).toEqual(['user', 'user']);
+  });
+
   test.each([
     ['functions.read', {}, 'functions_read', {}],
     ['', { a: 1 }, '_', { a: 1 }],
