@@ -23,6 +23,7 @@ export type {
   ExtendMessage,
   RevokeMessage,
   SetPolicyMessage,
+  UserMessage,
 } from './core/messages/control.ts';
 export type { MessageSignature, ParsedDecision as Decision, RequestedScope } from './core/messages/decision.ts';
 export type { Viewed } from './core/messages/viewed.ts';
@@ -96,6 +97,7 @@ export const messageNames = {
   revoke: 'revoke',
   extend: 'extend',
   delegate: 'delegate',
+  message: 'message',
   close: 'close',
 } as const;
 /** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0018). */

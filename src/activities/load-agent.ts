@@ -67,9 +67,9 @@ const runInputShape = z.strictObject({
   metadata: json
     .refine((value) => JSON.stringify(value).length <= 4_000, 'at most 4,000 characters of JSON')
     .optional(),
+  session: z.literal(true).optional(),
   parent: parentOfRun.optional(),
 });
-const notYet = ['session'];
 /** The config is carried through continue-as-new together with a transcript. */
 const maxConfigBytes = 1_000_000;
 
@@ -148,9 +148,10 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
 }
 
 function checkInput(input: unknown): z.infer<typeof runInputShape> {
-  const early = Object.keys(input ?? {}).find((key) => notYet.includes(key));
-  if (early !== undefined) throw refused('arguments_invalid', `The run's '${early}' is not supported by this version`);
   const parsed = runInputShape.safeParse(input);
+  if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {
+    throw refused('arguments_invalid', `A nested run cannot be a session: the run above it waits for its result`);
+  }
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   const place = issue.path.length === 0 ? `The run's input` : `The run's '${issue.path.join('.')}'`;

@@ -9,6 +9,7 @@ import {
   closeRun,
   delegateRequest,
   extendRequest,
+  messageRun,
   revokeGrants,
   setPolicyOf,
 } from './control-run.ts';
@@ -91,6 +92,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
     revoke: (workflowId, message, sendOptions) => revokeGrants(session, workflowId, message, sendOptions),
     setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
+    message: (workflowId, message, sendOptions) => messageRun(session, workflowId, message, sendOptions),
     cancel: (workflowId, cancelOptions) => cancelRun(session, workflowId, cancelOptions),
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),
     journal: (workflowId) => fetchJournal(session, workflowId),

@@ -7,6 +7,7 @@ import {
   type Receipt,
   type RevokeMessage,
   type SetPolicyMessage,
+  type UserMessage,
   messageNames,
   queryNames,
 } from '../contract.ts';
@@ -18,6 +19,7 @@ import {
   readExtend,
   readRevoke,
   readSetPolicy,
+  readUserMessage,
 } from '../core/messages/control.ts';
 import { contentDigest } from '../core/messages/content-digest.ts';
 import { type Problem, ProblemError, isProblemError } from '../core/base/problem.ts';
@@ -91,6 +93,17 @@ export async function setPolicyOf(
   return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
 }
 
+/** Sends what the user of a session says next. Nobody signs it. */
+export async function messageRun(
+  session: Session,
+  workflowId: string,
+  message: UserMessage,
+  options: Omit<SendOptions, 'sign'> = {},
+): Promise<Receipt> {
+  const payload = sound(readUserMessage(message), message);
+  return deliverControl(session, workflowId, messageNames.message, payload, options);
+}
+
 /** Sends a signal and then one query: a run that ends has no time to answer an update. */
 export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
   const payload = sound(readClose(message), message);
@@ -117,6 +130,16 @@ async function sendControl(
 ): Promise<Receipt> {
   const { namespace } = session;
   const message = sign === undefined ? unsigned : signMessage(name, unsigned, { ...sign, workflowId, namespace });
+  return deliverControl(session, workflowId, name, message, { timeoutMs });
+}
+
+async function deliverControl(
+  session: Session,
+  workflowId: string,
+  name: keyof typeof words,
+  message: ControlMessage & { requestId?: string },
+  { timeoutMs }: Pick<SendOptions, 'timeoutMs'>,
+): Promise<Receipt> {
   const route = {
     name,
     what: words[name],
@@ -127,7 +150,13 @@ async function sendControl(
 }
 
 /** The nouns that receipts use for these messages. */
-const words = { extend: 'extension', delegate: 'delegation', revoke: 'revocation', setPolicy: 'policy' } as const;
+const words = {
+  extend: 'extension',
+  delegate: 'delegation',
+  revoke: 'revocation',
+  setPolicy: 'policy',
+  message: 'message',
+} as const;
 
 async function glanceAtReceipt(
   session: Session,

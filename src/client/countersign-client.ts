@@ -12,6 +12,7 @@ import type {
   RunResult,
   RunStatus,
   SetPolicyMessage,
+  UserMessage,
 } from '../contract.ts';
 import type { CancelOptions } from './cancel-run.ts';
 import type { Check } from './check.ts';
@@ -148,6 +149,23 @@ export interface RunHandle {
  * ```
  *
  * @example
+ * Keep a run open, and say more to it:
+ *
+ * ```ts
+ * import { createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { workflowId } = await client.start('clerk', 'Where is order 7?', { session: true });
+ * for await (const event of client.events(workflowId)) {
+ *   if (event.type !== 'RunItemEvent' || event.item.type !== 'message' || event.item.role !== 'assistant') continue;
+ *   if (event.item.turn === 1) await client.message(workflowId, { content: 'And order 8?' });
+ *   if (event.item.turn === 2) await client.closeRun(workflowId);
+ * }
+ * console.log((await client.run(workflowId).result()).status); // closed
+ * await client.close();
+ * ```
+ *
+ * @example
  * Give a request more time, change the policy of its run, and read what was decided:
  *
  * ```ts
@@ -221,6 +239,12 @@ export interface CountersignClient {
    * `not_permitted_by_ceiling`, `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
+  /**
+   * Sends what the user of a session says next: a run that was started with `session: true`. The model gets it before its
+   * next turn, after the results of the calls in progress. Throws `invalid_message` for a run that is no session,
+   * `run_closed`, `too_large` if the transcript cannot hold it, and `rate_limited` while 100 messages wait.
+   */
+  message(workflowId: string, message: UserMessage, options?: Omit<SendOptions, 'sign'>): Promise<Receipt>;
   /**
    * Cancels a run as Temporal does: its open requests are settled as cancelled, tools that run are asked to stop, and the
    * run ends with the status `cancelled`. Returns when the server has recorded it; a worker does the rest. Throws

@@ -27,6 +27,8 @@ export interface StartOptions {
   caller?: Caller;
   /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
+  /** Keeps the run open for further messages of its user (`client.message`), until it is closed or cancelled. */
+  session?: boolean;
   /** Default: the client's. */
   taskQueue?: string;
 }
@@ -38,8 +40,8 @@ export async function startRun(
   input: string | Message[],
   options: StartOptions & { taskQueue: string },
 ): Promise<string> {
-  const { policy, mode, caller, metadata, taskQueue, idempotencyKey } = options;
-  const runInput: RunInput = { agent, input, policy, mode, caller, metadata };
+  const { policy, mode, caller, metadata, session: keepsOpen = false, taskQueue, idempotencyKey } = options;
+  const runInput: RunInput = { agent, input, policy, mode, caller, metadata, ...(keepsOpen && { session: true }) };
   const keyed = idempotencyKey === undefined ? undefined : keyedStart(options, runInput);
   const workflowId = keyed?.workflowId ?? options.workflowId ?? `run-${agent}-${randomBytes(6).toString('hex')}`;
   const shownAgent = escapeText(agent).slice(0, 100);

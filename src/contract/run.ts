@@ -39,6 +39,11 @@ export interface RunInput {
   caller?: Caller;
   /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
+  /**
+   * Keeps the run open for further messages of its user: it ends by `close`, `cancel` or a limit, and not with an answer of
+   * the model. Not for nested runs.
+   */
+  session?: true;
   /** Only in the input of a nested run, written by the run that starts it; refused in any other input. */
   parent?: ParentOfRun;
 }
@@ -150,6 +155,8 @@ export interface RunStatus {
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
   /** For whom the run waits, and until when; absent if no request is open, and from workers of older versions. */
   waitingFor?: WaitingFor[];
+  /** True: a session has answered, and waits for the next message of its user. Absent: it does not. */
+  awaitsMessage?: true;
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
   /** Nested runs that this run waits for; absent if there are none. */

@@ -32,7 +32,7 @@ const examples: Example[] = blocks.flatMap(({ name, scene, text }, index) => {
 });
 
 /** The calls of `pay` that the examples are about, and who must be asked. */
-const scenes: Record<string, { rules: JsonObject[]; calls?: number }> = {
+const scenes: Record<string, { rules: JsonObject[]; calls?: number; session?: true }> = {
   one: { rules: [{ pattern: 'pay', action: 'ask' }] },
   two: { rules: [{ pattern: 'pay', action: 'ask' }], calls: 2 },
   quorum: { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob'], quorum: 2 } }] },
@@ -42,6 +42,7 @@ const scenes: Record<string, { rules: JsonObject[]; calls?: number }> = {
       { pattern: 'pay:eve*', action: 'ask', ask: { reviewers: ['bob'] } },
     ],
   },
+  session: { rules: [{ pattern: 'pay', action: 'ask' }], session: true },
   granted: { rules: [{ pattern: 'pay', action: 'ask', ask: { always: 'call' } }], calls: 2 },
 };
 
@@ -62,12 +63,12 @@ interface Stage {
 }
 
 async function stage(scene: string): Promise<Stage> {
-  const { rules, calls = 1 } = scenes[scene]!;
+  const { rules, calls = 1, session } = scenes[scene]!;
   const script = Array.from({ length: calls }, (_, index) => ({
     tool: 'pay',
     args: { to: `p${index}@acme.com`, amount: 5 },
   }));
-  const run = await world.start([{ calls: script }, { text: 'done' }], { policy: { version: 1, rules } });
+  const run = await world.start([{ calls: script }, { text: 'done' }], { policy: { version: 1, rules }, session });
   const ids = (await run.open(calls)).map(({ requestId }) => requestId);
   if (scene === 'granted') {
     await world.client.decide({ requestId: ids[1]!, approved: true, always: true }, { workflowId: run.workflowId });
@@ -91,6 +92,7 @@ test('there is an example of every message', () => {
     'decide',
     'delegate',
     'extend',
+    'message',
     'revoke',
     'setPolicy',
   ]);

@@ -97,10 +97,10 @@ describe('a start that is not possible fails with one sentence and its code', ()
     ['no agent', [{ input: 'x' }], 'arguments_invalid', /^The run's 'agent'/],
     ['an unknown field', [{ agent: 'tester', input: '[]', polcy: {} }], 'arguments_invalid', /polcy/],
     [
-      'a field not built yet',
-      [{ agent: 'tester', input: '[]', session: true }],
+      'a session that is none',
+      [{ agent: 'tester', input: '[]', session: false }],
       'arguments_invalid',
-      `The run's 'session' is not supported by this version`,
+      /^The run's 'session'/,
     ],
     [
       'an unknown agent',

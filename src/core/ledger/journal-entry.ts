@@ -26,6 +26,7 @@ export interface JournalEntry {
     | 'grant'
     | 'revoked'
     | 'policy'
+    | 'message'
     | 'reruled'
     | 'extended'
     | 'delegated'

@@ -52,6 +52,8 @@ export type LedgerCommand =
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
   /** `operatorMs`: when an operator signed it. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
+  /** The user of a session has sent a message. `digest`: of its content, which no entry has. */
+  | { kind: 'message'; atMs: number; digest: string; voter: Voter; reason?: string }
   /** A message was answered; a retry gets the same receipt. */
   | { kind: 'answer'; messageId: string; contentDigest: string; receipt: Receipt }
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
@@ -126,6 +128,8 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
       return revoke(ledger, command);
     case 'policy':
       return policy(ledger, command);
+    case 'message':
+      return message(ledger, command);
     case 'answer':
       return answer(ledger, command);
     case 'refuse':
@@ -249,6 +253,11 @@ function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke'
 function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy' }>): Reduction {
   const { atMs, policyDigest, voter, reason, operatorMs = ledger.operatorMs } = command;
   return journaled(unchanged({ ...ledger, operatorMs }), atMs, { kind: 'policy', policyDigest, reason, ...voter });
+}
+
+function message(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'message' }>): Reduction {
+  const { kind, atMs, digest, voter, reason } = command;
+  return journaled(unchanged(ledger), atMs, { kind, digest, reason, ...voter });
 }
 
 function answer(

@@ -1,6 +1,6 @@
 /**
- * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy` and `close` (docs/wire.md). Their
- * readers never throw: any value gives a message or one sentence.
+ * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy`, `message` and `close`
+ * (docs/wire.md). Their readers never throw: any value gives a message or one sentence.
  */
 import { isRequestId, requestIdSentence, signatureProblem, type MessageSignature } from './decision.ts';
 import { modes, type Mode } from '../policy/modes.ts';
@@ -48,6 +48,12 @@ export interface SetPolicyMessage extends ControlMessage {
   channels?: string[];
 }
 
+/** Message `message`: what the user of a session says next. Nobody signs it: no rule depends on who has written it. */
+export interface UserMessage extends Omit<ControlMessage, 'signature'> {
+  /** 1 to 100,000 characters. */
+  content: string;
+}
+
 /** Message `close`: ends a run. Every member is optional. */
 export type CloseMessage = Pick<ControlMessage, 'by' | 'reason' | 'messageId'>;
 
@@ -62,6 +68,8 @@ const longestChannel = 64;
 const longestGrantId = 100;
 /** Characters of JSON: an activity reads it, the run keeps it, and continue-as-new carries it. */
 const longestPolicy = 400_000;
+/** Characters. The run keeps every message in its transcript. */
+const longestContent = 100_000;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
@@ -113,6 +121,20 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
     return unfit(`'mode' must be one of ${modes.join(', ')}`);
   }
   return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
+}
+
+export function readUserMessage(value: unknown): Read<UserMessage> {
+  const fields = readFields(value, 'a message of the user', ['content']);
+  if ('problem' in fields) return fields;
+  const { content, signature, ...claimed } = fields.message;
+  if (signature !== undefined)
+    return invalid(`a message of the user has no 'signature': nothing depends on who wrote it`);
+  if (typeof content !== 'string') return invalid(`'content' must be text, not ${kindOf(content)}`);
+  if (content.trim() === '') return invalid(`'content' is empty`);
+  if (content.length > longestContent) {
+    return { problem: { code: 'too_large', message: `'content' is longer than ${longestContent} characters` } };
+  }
+  return { message: { content, ...(claimed as Pick<UserMessage, 'by' | 'reason' | 'messageId'>) } };
 }
 
 export function readClose(value: unknown): Read<CloseMessage> {

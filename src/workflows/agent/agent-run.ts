@@ -10,7 +10,6 @@ import {
   makeContinueAsNewFunc,
   proxyActivities,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../../activities/load-agent.ts';
 import type { CallModelInput, CallModelResult, JournalCarrier } from '../../activities/model-turn.ts';
@@ -20,14 +19,16 @@ import { byteLength } from '../../core/base/byte-length.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
-import { waitingFor } from '../../core/ledger/waiting-for.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
 import { failRun } from './fail-run.ts';
+import { gateOptionsOf } from './gate-options.ts';
 import { modelActivityOptions } from './model-activity-options.ts';
 import { NestedRuns } from './nested-runs.ts';
 import type { Carried, RunState } from './run-state.ts';
-import { agentOf, recordedTool } from './run-state.ts';
+import { agentOf } from './run-state.ts';
+import { runStatus } from './run-status.ts';
+import { Session } from './session.ts';
 import { readInput, startOf } from './start.ts';
 import { TurnCalls } from './turn-calls.ts';
 
@@ -49,8 +50,9 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   const checked = readInput(input);
   refuseRepeated();
   // Register the handlers before the first await, so that no message to a new run is lost or refused.
-  const gate = new Gate({ refuseUnknownSignals: true });
-  const run = new AgentRun(checked, gate);
+  const session = new Session(checked);
+  const gate = new Gate({ refuseUnknownSignals: true, taker: session });
+  const run = new AgentRun(checked, gate, session);
   try {
     // A first execution ignores its second argument (I1).
     return await run.toEnd(isContinued() ? await resume(gate, carried) : startOf(checked, await loadAgent(checked)));
@@ -72,6 +74,7 @@ async function resume(gate: Gate, carried: Carried | undefined): Promise<RunStat
 class AgentRun {
   readonly #input: RunInput;
   readonly #gate: Gate;
+  readonly #session: Session;
   #loaded: RunState | undefined;
   #calls: TurnCalls | undefined;
   /** The scope of the model call in flight. */
@@ -79,9 +82,10 @@ class AgentRun {
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
 
-  constructor(input: RunInput, gate: Gate) {
+  constructor(input: RunInput, gate: Gate, session: Session) {
     this.#input = input;
     this.#gate = gate;
+    this.#session = session;
     this.#nested = new NestedRuns(input, gate);
     setHandler(runQuery, () => this.#status());
     setHandler(transcriptQuery, () => this.#transcript());
@@ -93,17 +97,21 @@ class AgentRun {
 
   async toEnd(state: RunState): Promise<RunResult> {
     this.#loaded = state;
+    this.#session.begin(state);
     const calls = new TurnCalls(state, this.#gate, this.#nested);
     this.#calls = calls;
     this.#setPolicies();
+    // What the user has said meanwhile belongs to the first turn.
+    if (this.#session.isSession) await this.#gate.drain();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finish(calls);
+      if (this.#session.isAnswered) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
-      if (this.#state.turn >= this.#state.config.maxTurns) {
-        return this.#end('limit', `Stopped after ${this.#state.turn} turns`);
-      }
+      this.#session.moveToTranscript();
+      const turns = this.#state.turn - (this.#state.askedAfterTurn ?? 0);
+      if (turns >= this.#state.config.maxTurns) return this.#end('limit', `Stopped after ${turns} turns`);
       const { transcriptBytes } = this.#limits;
       if (byteLength(JSON.stringify(this.#state.messages)) > transcriptBytes) {
         return this.#end('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
@@ -114,9 +122,8 @@ class AgentRun {
         await this.#continueAsNew();
       }
       const text = await this.#modelTurn(calls).catch(this.#whenClosed);
-      if (text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined) {
-        return this.#end('completed', text);
-      }
+      const isAnswered = text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined;
+      if (isAnswered && !this.#session.isSession) return this.#end('completed', text);
     }
   }
 
@@ -126,30 +133,16 @@ class AgentRun {
     throw error;
   };
 
+  /** A session has answered: waits for its user, or for its end. No command follows from that, so it costs no event. */
+  async #untilMessage(): Promise<void> {
+    const goesOn = (): boolean => !this.#session.isAnswered || this.#gate.closing !== undefined;
+    await this.#gate.until(() => goesOn() || (this.#shouldContinueAsNew && this.#idle));
+    if (!goesOn()) await this.#continueAsNew();
+  }
+
   /** Sets the gate's policies to those of the agent in charge. */
   #setPolicies(): void {
-    const { ceiling, ceilingLines, parents, engine, auditSalt, redacts } = this.#state.config;
-    const { continueAsNewAfter, attributes, routes } = this.#state.config;
-    const { agent, run } = this.#agent;
-    const { caller, metadata } = this.#input;
-    this.#gate.setPolicies({
-      agent,
-      policies: { ceiling, parents, run },
-      ceilingLines,
-      caller,
-      metadata,
-      lineage: this.#nested.lineage,
-      onParents: (changed) => {
-        this.#state.config = { ...this.#state.config, parents: changed };
-      },
-      engine,
-      schemaOf: (tool, definition) => recordedTool(this.#state, tool, definition)?.schema,
-      auditSalt,
-      continueAsNewAfter,
-      attributes,
-      redacts,
-      routes,
-    });
+    this.#gate.setPolicies(gateOptionsOf(this.#state, this.#input, this.#nested.lineage));
   }
 
   /** Calls the model, records its answer, and passes each of its calls through the gate (I1). */
@@ -159,6 +152,8 @@ class AgentRun {
     const turn = this.#state.turn + 1;
     const scope = new CancellationScope();
     this.#asking = scope;
+    // The activity carries the journal. Runs that are no sessions keep the gate's own command beside it (I12).
+    if (this.#session.isSession) this.#gate.noteCommand();
     const { text, calls, usage, contextSummary } = await scope.run(() =>
       callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}`, ...modelActivityOptions(modelCall) }, [
         {
@@ -214,6 +209,7 @@ class AgentRun {
 
   /** For a cancelled run: waits for what is in flight, and answers every call and message. */
   async giveUp(reason: string): Promise<void> {
+    this.#session.end();
     await this.#gate.drain();
     this.#gate.cancelAll(reason);
     await this.#calls?.untilEnded();
@@ -260,6 +256,7 @@ class AgentRun {
   }
 
   async #end(status: RunStatusName, output: string): Promise<RunResult> {
+    this.#session.end();
     if (this.#gate.isAnnouncing) await this.#gate.until(() => !this.#gate.isAnnouncing);
     this.#ended = status;
     this.#gate.cancelAll('the run ended');
@@ -275,21 +272,14 @@ class AgentRun {
 
   #status(): RunStatus {
     this.#gate.requirePast();
-    const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 } } = this.#loaded ?? {};
-    const { counts, open, outcomes, refused } = this.#gate.ledger;
-    return {
-      workflowId: workflowInfo().workflowId,
-      agent: this.#loaded === undefined ? this.#input.agent : this.#agent.agent,
-      status: this.#ended ?? (open.length > 0 ? 'waiting' : 'running'),
-      turn,
-      executions,
-      usage,
-      counts: { ...counts, open: open.length, refused: refused.total },
-      ...(open.length > 0 && { waitingFor: open.map(waitingFor) }),
-      outcomes,
-      ...this.#nested.listed(this.#calls?.nested ?? []),
-      refused,
-    };
+    return runStatus({
+      input: this.#input,
+      gate: this.#gate,
+      state: this.#loaded,
+      ended: this.#ended,
+      awaitsMessage: this.#session.isAnswered && this.#gate.closing === undefined,
+      nested: this.#nested.listed(this.#calls?.nested ?? []),
+    });
   }
 }
 

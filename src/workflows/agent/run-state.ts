@@ -66,8 +66,12 @@ export interface RunState {
   /** The agent that takes over at the next turn. */
   next?: string;
   messages: Message[];
+  /** What the user of a session has said since the last model call. */
+  pendingMessages?: string[];
   /** Model calls made so far. */
   turn: number;
+  /** The value of `turn` when the user of a session last said something. Absent: only the run's input counts. */
+  askedAfterTurn?: number;
   /** The calls of this turn; empty if the model is called next. */
   calls: TurnCall[];
   usage: Usage;

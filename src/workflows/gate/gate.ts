@@ -3,7 +3,7 @@
  * its handlers, keeps the ledger, arms one timer, and hands over a snapshot for continue-as-new. Agent runs use it as it
  * is; workflows of one's own use it through `ApprovalGate`.
  */
-import { ApplicationFailure, CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Permit } from '../../contract.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
 import { defaultAttributeNames } from '../../core/base/attribute-names.ts';
@@ -20,9 +20,10 @@ import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation } from '../sandbox/activation.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 import { GateState } from '../state/gate-state.ts';
-import { receiveMessages, type Messages } from '../messages/receive-messages.ts';
+import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
 import { Announcements } from './announcements.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
+import { misused, needsPlugin } from './misused.ts';
 import { outputsOf } from './outputs.ts';
 import { Previews } from './previews.ts';
 import { answerQueries } from './queries.ts';
@@ -42,12 +43,8 @@ export class Gate {
   #active: ActivePolicies | undefined;
 
   /** Registers the handlers at once, before any policy is known. Call `setPolicies` before the first `admit`. */
-  constructor({ refuseUnknownSignals }: { refuseUnknownSignals: boolean }) {
-    if (!activation.installed) {
-      throw misused(
-        `ApprovalGate needs a worker made by createWorker, or with CountersignPlugin, from countersign/worker`,
-      );
-    }
+  constructor({ refuseUnknownSignals, taker }: Pick<MessageEffects, 'refuseUnknownSignals' | 'taker'>) {
+    if (!activation.installed) throw misused(needsPlugin);
     this.#state = new GateState();
     this.#index = new VisibilityIndex(this.#state);
     this.#previews = new Previews(this.#state, () => this.#active?.options.caller);
@@ -56,6 +53,7 @@ export class Gate {
       change: (change) => this.#enforce(this.#activePolicies.options, laterChange(change, this.#change)),
       inherit: (parents) => this.#inherit(parents),
       close: () => this.#closeListeners.forEach((listener) => listener()),
+      taker,
       refuseUnknownSignals,
     });
     answerQueries(this.#state, this.#previews, () => this.#active);
@@ -131,6 +129,11 @@ export class Gate {
   /** Reads the length of the history. Call it only in a step that certainly writes a command (I12). */
   noteGrowth(): void {
     this.#state.noteGrowth();
+  }
+
+  /** Notes that the caller writes a command in this activation, so that the gate need not write one. */
+  noteCommand(): void {
+    this.#state.noteCommand();
   }
 
   /** True when the history has grown enough: schedule nothing new, and continue as new once nothing runs (I11). */
@@ -293,8 +296,4 @@ export class Gate {
   #latest(requestId: string): RequestRecord | SettledRequest | undefined {
     return requestInPlaceOf(this.ledger, requestId);
   }
-}
-
-function misused(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'internal');
 }

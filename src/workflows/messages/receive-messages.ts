@@ -17,6 +17,7 @@ import { MessagePipeline } from './pipeline.ts';
 import { RecordedTimes } from './recorded-times.ts';
 import { revokeMessages } from './revoke.ts';
 import { setPolicyMessages } from './set-policy.ts';
+import { type UserMessageTaker, userMessages } from './user-message.ts';
 
 /** The effects of messages on the gate beyond its ledger. */
 export interface MessageEffects {
@@ -28,6 +29,8 @@ export interface MessageEffects {
   inherit: (parents: Policy[]) => void;
   /** Called when somebody has closed the run. */
   close: () => void;
+  /** Absent: `message` is a name like any other, and a workflow may have its own signal of this name. */
+  taker?: UserMessageTaker;
   /** True: signals that have no handler are refused and counted. False: Temporal keeps them for a later handler. */
   refuseUnknownSignals: boolean;
 }
@@ -42,7 +45,7 @@ export interface Messages {
 /** Registers a handler for every message that a run takes, and creates the pipeline that applies them. */
 export function receiveMessages(
   state: GateState,
-  { policies, change, inherit, close, refuseUnknownSignals }: MessageEffects,
+  { policies, change, inherit, close, taker, refuseUnknownSignals }: MessageEffects,
 ): Messages {
   const queue = new MessageQueue();
   const inFlight = new InFlight();
@@ -57,6 +60,7 @@ export function receiveMessages(
     delegateMessages(state),
     revokeMessages(state, policies),
     setPolicyMessages(state, policies, change),
+    ...(taker === undefined ? [] : [userMessages(state, taker)]),
   ];
   const parentsChanged = parentsChangedMessages(state, policies, inherit);
   const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];

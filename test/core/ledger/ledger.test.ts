@@ -288,3 +288,23 @@ test('the end of a tool is recorded with its outcome, and nothing else changes',
   expect(after).toEqual({ ...ledger, seq: ledger.seq + 1, outcomes: [{ ...ledger.outcomes[0]!, ran: 'unknown' }] });
   expect(entries).toMatchObject([{ kind: 'ran', callId: '1.1', ran: 'unknown' }]);
 });
+
+test('a message of the user has an entry without its text, and changes nothing else', () => {
+  const before = emptyLedger(1);
+  const voter = { reviewerId: 'carl', identity: 'claimed' } as const;
+  const { ledger, entries, receipt } = reduce(before, { kind: 'message', atMs: 7, digest: 'd', voter, reason: 'why' });
+  expect(ledger).toEqual({ ...before, seq: 1 });
+  expect(receipt).toBeUndefined();
+  expect(entries).toEqual([
+    {
+      seq: 1,
+      at: '1970-01-01T00:00:00.007Z',
+      engine: 1,
+      kind: 'message',
+      digest: 'd',
+      reason: 'why',
+      reviewerId: 'carl',
+      identity: 'claimed',
+    },
+  ]);
+});

@@ -6,13 +6,14 @@ import {
   readExtend,
   readRevoke,
   readSetPolicy,
+  readUserMessage,
 } from '../../../src/core/messages/control.ts';
 
 const requestId = '0123456789abcdef'.repeat(2);
 const until = '2030-01-31T12:00:00Z';
 const signature = { keyId: 'k', signedAt: until, value: 'v' };
 const sender = { by: 'ann', reason: 'why', messageId: 'm-1', signature };
-const readers = { readExtend, readDelegate, readRevoke, readSetPolicy, readClose };
+const readers = { readExtend, readDelegate, readRevoke, readSetPolicy, readUserMessage, readClose };
 
 describe('valid messages are returned unchanged', () => {
   test.each<[keyof typeof readers, object]>([
@@ -24,6 +25,8 @@ describe('valid messages are returned unchanged', () => {
     ['readRevoke', { grants: ['grant-1', 'grant-2'] }],
     ['readSetPolicy', { mode: 'plan', ...sender }],
     ['readSetPolicy', { policy: { version: 1, rules: [] } }],
+    ['readUserMessage', { content: 'And order 8?' }],
+    ['readUserMessage', { content: 'x'.repeat(100_000), by: 'ann', reason: 'why', messageId: 'm-1' }],
     ['readClose', { by: 'ann', reason: 'why', messageId: 'm-1' }],
     ['readClose', {}],
   ])('%s %j', (reader, message) => expect(readers[reader](message)).toEqual({ message }));
@@ -87,6 +90,20 @@ describe('invalid ones are refused in one sentence', () => {
         'policy_invalid',
       ],
     ),
+    ['readUserMessage', undefined, 'a message of the user is an object, not nothing'],
+    ['readUserMessage', 'hi', 'a message of the user is an object, not a string'],
+    ['readUserMessage', [{ content: 'hi' }], 'a message of the user is an object, not a list'],
+    ['readUserMessage', {}, "'content' must be text, not nothing"],
+    ['readUserMessage', { content: ['hi'] }, "'content' must be text, not a list"],
+    ['readUserMessage', { content: ' \n' }, "'content' is empty"],
+    ['readUserMessage', { content: 'hi', role: 'system' }, "unknown field 'role'"],
+    ['readUserMessage', { content: 'hi', by: 7 }, "'by' must be text, not a number"],
+    [
+      'readUserMessage',
+      { content: 'hi', signature },
+      "a message of the user has no 'signature': nothing depends on who wrote it",
+    ],
+    ['readUserMessage', { content: 'x'.repeat(100_001) }, "'content' is longer than 100000 characters", 'too_large'],
     ['readClose', 'now', 'a close is an object, not a string'],
     ['readClose', { grants: 'all' }, "unknown field 'grants'"],
   ])('%s %j', (reader, value, message, code = 'invalid_message') => {

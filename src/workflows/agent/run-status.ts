@@ -1,0 +1,36 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { RunInput, RunStatus, RunStatusName } from '../../contract.ts';
+import { waitingFor } from '../../core/ledger/waiting-for.ts';
+import type { Gate } from '../gate/gate.ts';
+import { agentOf, type RunState } from './run-state.ts';
+
+/** What the status of a run is made of. */
+interface StatusParts {
+  input: RunInput;
+  gate: Gate;
+  /** Undefined until the agent is loaded. */
+  state: RunState | undefined;
+  ended: RunStatusName | undefined;
+  awaitsMessage: boolean;
+  nested: Pick<RunStatus, 'nested'>;
+}
+
+/** The answer of query `run`. */
+export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: StatusParts): RunStatus {
+  const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 } } = state ?? {};
+  const { counts, open, outcomes, refused } = gate.ledger;
+  return {
+    workflowId: workflowInfo().workflowId,
+    agent: state === undefined ? input.agent : agentOf(state).agent,
+    status: ended ?? (open.length > 0 ? 'waiting' : 'running'),
+    turn,
+    executions,
+    usage,
+    counts: { ...counts, open: open.length, refused: refused.total },
+    ...(open.length > 0 && { waitingFor: open.map(waitingFor) }),
+    ...(awaitsMessage && { awaitsMessage }),
+    outcomes,
+    ...nested,
+    refused,
+  };
+}
