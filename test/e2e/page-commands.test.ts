@@ -98,7 +98,6 @@ describe('commands that no reader could type are found', () => {
     ['countersign aprove ID', /unknown command 'aprove'/],
     ['countersign approve ID --forever', /unknown option '--forever'/],
     ['countersign watch', /missing required argument/],
-    ['countersign message', /not supported by this version/],
     [
       'temporal workflow reset --workflow-id ID --reapply-exclude Signal,Update --reason why',
       /invalid argument "Signal,Update"/,

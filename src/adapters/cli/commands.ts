@@ -107,6 +107,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./grants.ts')).addGrants(program),
   },
   {
+    usage: 'message <run> [text]',
+    about: 'say more to a run that was started with --session; - reads standard input',
+    addTo: async (program) => (await import('./message.ts')).addMessage(program),
+  },
+  {
     usage: 'close <run>',
     about: 'end a run: what waits is cancelled, what runs ends first',
     addTo: async (program) => (await import('./close.ts')).addClose(program),

@@ -27,6 +27,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign run support --input - --id ticket-8 --detach < ticket.txt',
     "countersign run support --input 'Please refund order o-17' --key order-o-17",
     "countersign run tidy --input 'Please tidy up' --policy strict.yaml --caller carl",
+    "countersign run support --input 'Where is order o-17?' --session --id chat-3",
   ],
   runs: [
     'countersign runs',
@@ -89,6 +90,7 @@ const examples: Record<string, readonly string[]> = {
     'countersign grants revoke ticket-8 grant-1 grant-2',
     'countersign grants revoke ticket-8 --all --reason done',
   ],
+  message: ["countersign message chat-3 'And order o-18?'", 'countersign message chat-3 - --by carl < question.txt'],
   close: ['countersign close ticket-8', "countersign close ticket-8 --reason 'The customer withdrew'"],
   cancel: ['countersign cancel ticket-8', "countersign cancel ticket-8 --reason 'Started by mistake'"],
   policy: ['countersign policy init', 'countersign policy check policy.yaml'],

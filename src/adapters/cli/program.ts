@@ -3,7 +3,6 @@ import { Command, Help } from 'commander';
 import { listedCommands } from './commands.ts';
 import { addExamples } from './examples.ts';
 import { exitCodeHelp } from './exit-code.ts';
-import { refuseCommands } from './not-built-yet.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -26,7 +25,6 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     if (needsAll || nameOf(listed) === named) await listed.addTo(program);
     else program.command(listed.usage).description(listed.about);
   }
-  refuseCommands(program);
   addExamples(program);
   return program.addHelpText('after', exitCodeHelp());
 }

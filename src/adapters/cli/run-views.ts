@@ -1,4 +1,4 @@
-import { type CallOutcome, type Delivered, type RunResult, type WaitingFor, workflowType } from '../../contract.ts';
+import { type CallOutcome, type Delivered, type RunResult, type RunStatus, workflowType } from '../../contract.ts';
 import type { Retry } from '../../client/retries.ts';
 import type { RunView } from '../../client/show-run.ts';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
@@ -22,7 +22,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
       ['calls', run === undefined ? undefined : countsOf(run.counts)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
-      ['waits for', run?.waitingFor === undefined ? undefined : waitsFor(run.waitingFor)],
+      ['waits for', run === undefined ? undefined : waitsFor(run)],
       ...channelFields(output, view.deliveries ?? []),
       ...(view.retrying ?? []).map((each): [string, string] => [
         'retrying',
@@ -41,8 +41,9 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
   return parts.join('\n');
 }
 
-/** Everybody who may answer one of the requests, and the earliest deadline. */
-function waitsFor(waiting: readonly WaitingFor[]): string {
+/** Everybody who may answer one of the requests, and the earliest deadline; or the user of a session. */
+function waitsFor({ waitingFor: waiting, awaitsMessage }: RunStatus): string | undefined {
+  if (waiting === undefined) return awaitsMessage === true ? 'the next message of its user' : undefined;
   const names = new Set(waiting.flatMap(({ reviewers }) => (reviewers.length === 0 ? ['any reviewer'] : reviewers)));
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []).toSorted();
   const until = deadlines[0] === undefined ? '' : `, until ${deadlines[0]}`;

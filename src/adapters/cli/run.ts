@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { CountersignClient, RunHandle } from '../../client/countersign-client.ts';
 import type { RunResult } from '../../contract.ts';
@@ -10,10 +9,12 @@ import type { JsonObject } from '../../core/base/tool-call.ts';
 import { renderWaiting } from './approval-views.ts';
 import { type ClientFlags, nextCommand, withClient, withClientFlags } from './command-line.ts';
 import { jsonFields } from './json-fields.ts';
-import type { Output } from './output.ts';
+import { type Output, escapeLines } from './output.ts';
+import { readText } from './read-text.ts';
 import { UsageError } from './report-error.ts';
 import { renderResult } from './run-views.ts';
 import { untilInterrupted } from './until-interrupted.ts';
+import { watchAnswers } from './watch-answers.ts';
 
 interface RunOptions extends ClientFlags {
   input?: string;
@@ -22,6 +23,7 @@ interface RunOptions extends ClientFlags {
   policy?: string;
   mode?: Mode;
   caller?: string;
+  session?: boolean;
   taskQueue?: string;
   detach?: boolean;
 }
@@ -41,6 +43,7 @@ export function addRun(program: Command): void {
     .option('--policy <file>', "a policy of this run's own; it can only tighten the operator's")
     .addOption(new Option('--mode <mode>', "a mode for the run's own policy").choices(modes))
     .option('--caller <id>', 'for whom the run works')
+    .option('--session', 'keep the run open for further messages (`countersign message`), until it is closed')
     .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
     .option('--detach', "print the run's id and do not wait");
   command.action(async (agent: string, options: RunOptions) => {
@@ -58,6 +61,7 @@ export function addRun(program: Command): void {
         policy,
         mode: options.mode,
         caller: options.caller === undefined ? undefined : { userId: options.caller },
+        session: options.session,
       });
       if (options.detach !== true) return follow(client, handle, output, options);
       if (!(await client.waitForWorker(0)))
@@ -76,7 +80,7 @@ async function readPolicyOption(file: string): Promise<JsonObject> {
 async function readInput(input: string | undefined): Promise<string> {
   if (input === undefined)
     throw new UsageError('The agent needs an input: give --input TEXT, or --input - to read standard input.');
-  return input === '-' ? (await text(process.stdin)).trimEnd() : input;
+  return readText(input);
 }
 
 /**
@@ -92,7 +96,10 @@ async function follow(
   progress(`${output.style('dim', 'run')} ${escapeText(handle.workflowId)}`);
   const stop = new AbortController();
   const ended = handle.result({ signal: stop.signal });
-  const watching = watchRequests(client, handle, stop.signal, (row) => progress(renderWaiting(output, row, options)));
+  const watching = [
+    watchRequests(client, handle, stop.signal, (row) => progress(renderWaiting(output, row, options))),
+    ...(options.session === true ? [followSession(client, handle, stop.signal, progress, options)] : []),
+  ];
   try {
     const first = await Promise.race([ended, untilInterrupted()]);
     if (typeof first === 'string') {
@@ -103,15 +110,28 @@ async function follow(
     }
     if (output.forPeople) output.line(renderResult(output, first));
     else output.json(printable(handle, first));
-    if (first.status !== 'completed') process.exitCode = 1;
+    // A session completes by being closed.
+    if (first.status !== (options.session === true ? 'closed' : 'completed')) process.exitCode = 1;
   } catch (error) {
     if (isProblemError(error) && error.code === 'server_unreachable')
       output.note(`The run continues. ${lookAgain(options, handle)}`);
     throw error;
   } finally {
     stop.abort();
-    await watching;
+    await Promise.all(watching);
   }
+}
+
+async function followSession(
+  client: CountersignClient,
+  { workflowId }: RunHandle,
+  stop: AbortSignal,
+  progress: (line: string) => void,
+  options: RunOptions,
+): Promise<void> {
+  const run = escapeText(workflowId);
+  progress(`Say more: ${nextCommand(options, 'message', run, 'TEXT')}\nEnd it: ${nextCommand(options, 'close', run)}`);
+  await watchAnswers(client, workflowId, stop, (answer) => progress(escapeLines(answer)));
 }
 
 async function watchRequests(

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
-import { type CliResult, cli, jsonLines } from './support.ts';
+import { type CliResult, cli, jsonLines, startCli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
 let world: World;
@@ -230,6 +231,54 @@ describe('policy apply', () => {
   });
 });
 
+describe('message', () => {
+  test.each<[string, string[], string]>([
+    ['an argument', ['And order o-18?'], ''],
+    ['standard input', ['-'], 'And order o-18?\n'],
+  ])('of %s reaches the model of a session', async (_name, words, input) => {
+    const run = await world.start([{ text: 'first' }, { text: 'second' }], { session: true });
+    const { workflowId } = run;
+    await eventually('the first answer', async () => (await run.status()).awaitsMessage === true);
+    const told = await cli(['message', workflowId, ...words, '--by', 'carl', '--reason', 'curious'], { input });
+    expect(receiptOf(told).message).toBe('the model gets the message before its next turn');
+    await eventually('the second answer', async () => (await run.status()).turn === 2);
+    expect(await run.handle.query('transcript')).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant' },
+      { role: 'user', content: 'And order o-18?' },
+      { role: 'assistant', content: 'second' },
+    ]);
+    const { entries } = await world.client.journal(workflowId);
+    expect(entries).toMatchObject([{ kind: 'message', reviewerId: 'carl', identity: 'claimed', reason: 'curious' }]);
+    await run.handle.terminate();
+  });
+
+  test('to a run that is no session: one sentence, exit 1', async () => {
+    const { workflowId } = await waiting();
+    expect(await cli(['message', workflowId, 'more'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: this run is no session: it takes no further messages of its user\n',
+    });
+  });
+
+  test('run --session shows each answer, and exits with 0 when it is closed', async () => {
+    const turns = JSON.stringify([{ text: 'first' }, { text: 'second' }]);
+    const id = `session-${randomUUID()}`;
+    const flags = ['--session', '--input', turns, '--task-queue', world.taskQueue, '--id', id];
+    const run = startCli(['run', 'tester', ...flags]);
+    await run.shows(`Say more: countersign message ${id} TEXT`, 'stderr');
+    await run.shows('first', 'stderr');
+    expect((await cli(['show', id])).stdout).toContain('"awaitsMessage":true');
+    await cli(['message', id, 'more']);
+    await run.shows('second', 'stderr');
+    await cli(['close', id]);
+    const ended = await run.ended;
+    expect(ended.code).toBe(0);
+    expect(jsonLines(ended)).toMatchObject([{ workflowId: id, status: 'closed', output: 'second' }]);
+  });
+});
+
 describe('close, and run --mode', () => {
   test('waiting calls are cancelled; a second time: exit 4', async () => {
     const { run, workflowId, requestId } = await waiting();
@@ -273,6 +322,7 @@ test.each([
   [['grants', 'list', 'nowhere']],
   [['grants', 'revoke', 'nowhere', '--all']],
   [['policy', 'apply', 'nowhere', '--mode', 'plan']],
+  [['message', 'nowhere', 'x']],
   [['close', 'nowhere']],
 ])('%j: exit 3', async (args) => {
   expect(await cli(args)).toMatchObject({

@@ -98,6 +98,8 @@ describe('wrong use: one sentence, exit 2', () => {
       'error: Say what to apply: a policy file, --mode MODE, --channels NAME, or several of them.',
     ],
     [['policy', 'apply', 'x', 'none.yaml'], 'error: The policy none.yaml cannot be read: there is no such file.'],
+    [['message', 'x'], 'error: Give the message that the agent gets: TEXT, or - to read standard input.'],
+    [['message', 'x', 'y', '--sign', 'z'], "error: unknown option '--sign'"],
     [['close'], "error: missing required argument 'run'"],
     [
       ['approvals', 'preview', '--channel', 'fax'],
