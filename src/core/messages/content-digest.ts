@@ -17,7 +17,7 @@ export function contentDigest(name: string, message: ControlMessage): string {
   return jsonDigest({ name, message: withoutProof(message) } as unknown as Json);
 }
 
-function withoutProof<Message extends Pick<ControlMessage, 'signature'>>(message: Message): object {
+function withoutProof(message: Pick<ControlMessage, 'signature'>): object {
   const { signature } = message;
   return signature === undefined ? message : { ...message, signature: { keyId: signature.keyId } };
 }
