@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Authenticator } from '../../src/adapters/http/gateway-context.ts';
+import type { Authenticator } from '../../src/adapters/http/authenticator.ts';
 import { type Role, roles } from '../../src/adapters/http/principal.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import type { Turns } from './world.ts';

@@ -6,7 +6,7 @@ interface Route {
   path: string;
 }
 
-/** The answer to a path or a method that does not exist: 404, or 405 with the methods that the path has. */
+/** The response to a path or a method that does not exist: 404, or 405 with the methods that the path has. */
 export function noSuchRoute(routes: readonly Route[], path: string): Response {
   const methods = new Set(
     routes.filter((route) => route.method !== 'ALL' && isPath(route.path, path)).map(({ method }) => method),

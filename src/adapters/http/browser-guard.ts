@@ -1,6 +1,7 @@
 /**
- * What keeps pages of other origins from using a gateway through the browser of somebody who may. A cookie, and a local
- * gateway's trust in everybody, are sent along by any page; a bearer token is not.
+ * Protects against cross-site request forgery: a page of another origin must not use the gateway through the browser of
+ * somebody who may. A browser adds cookies to the requests of any page, and a local gateway trusts every sender; a bearer
+ * token is not added by itself.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Problem } from '../../core/base/problem.ts';
@@ -60,7 +61,7 @@ const otherOrigin: Problem = {
   message: 'A page of another origin sent this: use the page of the gateway, or a bearer token.',
 };
 
-/** What a gateway refuses that everybody who reaches it may use. */
+/** What a gateway without authentication refuses. */
 function foreignToLocal(site: Site, { headers, method }: Request): Problem | undefined {
   const host = (headers.get('host') ?? '').toLowerCase();
   if (!loopbackHosts(site).includes(host)) {
@@ -99,7 +100,7 @@ function isSameOrigin(site: Site, request: Request): boolean {
   return isJson(headers);
 }
 
-/** A page cannot send JSON to another origin without asking first. */
+/** A page cannot send JSON to another origin without a preflight. */
 function isJson(headers: Headers): boolean {
   const type = headers.get('content-type');
   return type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);

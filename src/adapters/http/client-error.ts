@@ -6,9 +6,12 @@ const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time.'],
 };
 
-/** Answers what is not HTTP, or too large or too slow to be read: with a problem, and the end of the connection. */
+/**
+ * Answers a request that Node's HTTP server could not parse (`clientError`): one that is malformed, too large or too slow.
+ * Responds with a problem and closes the connection.
+ */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // Nothing to answer: the sender has gone, or gets an answer already.
+  // The sender has gone, or a response has begun.
   if (error.code === 'ECONNRESET' || !socket.writable || ('bytesWritten' in socket && socket.bytesWritten !== 0)) {
     socket.destroy();
     return;

@@ -37,13 +37,34 @@ import { slackRoutes } from './routes/slack.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { securityHeaders } from './security-headers.ts';
 
+const allRoutes = [
+  healthRoutes,
+  identityRoutes,
+  // Before the routes that have a parameter in the place of `events`.
+  inboxEventRoutes,
+  runEventRoutes,
+  approvalRoutes,
+  decisionRoutes,
+  requestRoutes,
+  runRoutes,
+  controlRoutes,
+  statisticsRoutes,
+  agUiRoutes,
+  aiSdkRoutes,
+  inboxFiles,
+  linkRoutes,
+  channelAnswerRoutes,
+  slackRoutes,
+  pushRoutes,
+];
+
 /** The gateway as one function from a request to its response. */
 export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { limits, authenticator, site, stopping, senderAddress } = gateway;
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
-    // What the framework refuses is the sender's mistake, which nobody may write into the log.
+    // Input that the framework refuses is the sender's mistake. It is not logged, so nobody can fill the log with it.
     if (code === 'internal' && !isRefusedInput(error)) gateway.log(error.stack ?? String(error));
     if (code === 'unauthenticated') {
       return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
@@ -53,7 +74,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.use(securityHeaders(site));
   app.use(async (context, next) => {
     await next();
-    // A connection that stays would keep a gateway that stops.
+    // A stopping gateway waits for its connections, so none is kept alive.
     if (stopping.aborted) context.res.headers.set('connection', 'close');
   });
   app.use(browserGuard(site));
@@ -80,30 +101,16 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       onError: () => problemResponse({ code: 'too_large', message: `A body has at most ${limits.bodyBytes} bytes.` }),
     }),
   );
-  app.route('/', healthRoutes(gateway));
-  app.route('/', identityRoutes(gateway));
-  // Before the routes with a parameter in the same place.
-  app.route('/', inboxEventRoutes(gateway));
-  app.route('/', runEventRoutes(gateway));
-  app.route('/', approvalRoutes(gateway));
-  app.route('/', decisionRoutes(gateway));
-  app.route('/', requestRoutes(gateway));
-  app.route('/', runRoutes(gateway));
-  app.route('/', controlRoutes(gateway));
-  app.route('/', statisticsRoutes(gateway));
-  app.route('/', agUiRoutes(gateway));
-  app.route('/', aiSdkRoutes(gateway));
-  app.route('/', inboxFiles(gateway));
-  app.route('/', linkRoutes(gateway));
-  app.route('/', channelAnswerRoutes(gateway));
-  app.route('/', slackRoutes(gateway));
-  app.route('/', pushRoutes(gateway));
+  for (const routes of allRoutes) app.route('/', routes(gateway));
   app.route('/', openApiRoutes(app));
   app.notFound(({ req }) => noSuchRoute(app.routes, req.path));
   return app;
 }
 
-/** Whatever authenticates: an empty name would be nobody's, and an operator's key signs for nobody as for an operator. */
+/**
+ * Checks the name of a principal, whichever authenticator gave it, because the gateway may sign decisions under it. Throws
+ * `unauthenticated` for a name that no person can have.
+ */
 function named(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined || principal.via === 'local') return principal;
   const { name, problem } = personName(principal.id);

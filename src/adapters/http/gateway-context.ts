@@ -9,8 +9,6 @@ import type { GatewayLimits } from './limits.ts';
 import type { SenderAddress } from './sender-address.ts';
 import type { Site } from './site.ts';
 
-export type { Authenticator } from './authenticator.ts';
-
 /** What all routes of one gateway share. */
 export interface GatewayContext {
   readonly client: CountersignClient;
@@ -23,7 +21,7 @@ export interface GatewayContext {
   readonly signer?: Signer;
   /** Channels whose receivers post their answers here, by name. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** Hears what people answer in Slack. */
+  /** Receives what people answer in Slack. */
   readonly slack?: ChatApp;
   /** Takes subscriptions of browsers. */
   readonly push?: PushApp;

@@ -3,8 +3,8 @@ import { ProblemError } from '../../core/base/problem.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * The id under which a person's message is sent once: their header or the id in the body, made theirs, so that nobody
- * meets the id of another. Undefined if they gave none.
+ * The idempotency key of a request: the header `Idempotency-Key` or the id in the body, prefixed with a hash of the person,
+ * so that keys of different people never collide. Undefined if there is none.
  */
 export function idempotencyKeyOf(
   principal: Principal,

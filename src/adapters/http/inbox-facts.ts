@@ -3,13 +3,13 @@ import { inParallel } from '../../client/in-parallel.ts';
 import type { ApprovalSummary } from '../../contract.ts';
 import { type RowFacts, askRowFacts, rowKey } from './row-facts.ts';
 
-/** How long a run may take to answer, and after which time it is asked again, in milliseconds. */
+/** The time-out of a query to a run, and after which time the run is asked again, in milliseconds. */
 const answerMs = 2_000;
 const oldMs = 5_000;
-/** A run that did not answer is left alone for this time, in milliseconds. */
+/** A run that did not answer is not asked again for this time, in milliseconds. */
 const silentMs = 10_000;
 const runsAtOnce = 8;
-/** Runs that are asked again in one look at the inbox: a large inbox must not keep its workers busy. */
+/** The most runs that are asked again in one look at the inbox, so that a large inbox does not keep its workers busy. */
 const againAtOnce = 2;
 
 interface KnownRow {
@@ -20,8 +20,8 @@ interface KnownRow {
 }
 
 /**
- * What the runs say of their open requests beside the index: a run is asked once for new requests, and now and then for
- * seats that were handed on. It keeps what belongs to the rows of the last look, and nothing else.
+ * The facts of rows that only their runs know, for the feed. A run is asked once for new requests, and again from time to
+ * time, because seats are delegated. Only the facts of the last look's rows are kept.
  */
 export class InboxFacts {
   readonly #client: CountersignClient;
@@ -38,7 +38,7 @@ export class InboxFacts {
     return known?.digest === row.digest ? known.facts : undefined;
   }
 
-  /** Keeps what belongs to these rows, and asks for what is missing; `changed` is called when a run has answered. */
+  /** Keeps the facts of these rows, and asks for missing ones; `changed` is called when a run has answered. */
   keep(rows: readonly ApprovalSummary[], changed: () => void): void {
     const kept = new Map<string, KnownRow>();
     for (const row of rows) {

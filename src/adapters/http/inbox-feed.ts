@@ -10,16 +10,16 @@ import type { Principal } from './principal.ts';
 import { problemOf } from './problem-response.ts';
 import { inboxRow, rowKey } from './row-facts.ts';
 
-/** Rows of a feed. Those with the earliest deadlines come first; the others are counted. */
+/** The most rows of a feed: those with the earliest deadlines. The others are only counted. */
 export const mostRows = 500;
-/** A memo holds its rows in 16 kB; only a stranger writes larger ones. */
+/** The rows of a gate fit into a memo of 16 kB; a larger row comes from another workflow and is left out. */
 const mostRowCharacters = 32_000;
 const mostUnread = 100;
-/** Between two looks at the inbox, in milliseconds: as long again while the server is away. */
+/** The pause between two looks at the inbox, in milliseconds. It doubles while the server cannot be read. */
 const pausesMs = { least: 1_000, most: 15_000 };
-/** A look may take a fifth of the time. */
+/** A pause is at least this many times as long as the look before it, so looking takes at most a fifth of the time. */
 const pausePerLook = 4;
-/** A list that has more rows than a feed is sent as a whole, and not more often than this. */
+/** An inbox with more rows than a feed is sent as a whole, at most this often. */
 const wholeEveryMs = 5_000;
 
 /** One event of `GET /approvals/events`. */
@@ -27,11 +27,11 @@ export type InboxEvent = { [Name in keyof InboxEvents]: { event: Name; data: Inb
 
 interface KeptRow {
   row: ApprovalSummary;
-  /** The text of the row and of what its run said of it. */
+  /** The JSON of the row and of its facts: another text means that the row has changed. */
   version: string;
 }
 
-/** What every viewer is compared with. */
+/** The last state of the inbox. Each viewer gets what differs from the state that they have seen. */
 interface State {
   rows: ReadonlyMap<string, KeptRow>;
   more: number;
@@ -39,13 +39,13 @@ interface State {
   unread: UnreadRun[];
 }
 
-/** The open requests as they change, for all viewers of a gateway: one poller, and none while nobody looks. */
+/** The open requests as they change. One poller reads them for all viewers of a gateway; without viewers it stops. */
 export class InboxFeed {
   readonly #gateway: GatewayContext;
   readonly #facts: InboxFacts;
   #viewers = 0;
   #polls = false;
-  /** Aborts when nobody looks any more. */
+  /** Aborts when the last viewer leaves. */
   #idle = new AbortController();
   #state: State | undefined;
   #trouble: Problem | undefined;
@@ -56,7 +56,7 @@ export class InboxFeed {
     this.#facts = new InboxFacts(gateway.client);
   }
 
-  /** What one person sees, until `signal` aborts. It keeps of a viewer only what they have seen last. */
+  /** The events for one viewer, until `signal` aborts. */
   async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
     this.#enter();
     try {
@@ -138,7 +138,7 @@ export class InboxFeed {
     this.#polls = false;
     this.#state = undefined;
     this.#trouble = undefined;
-    // Somebody may have come while the poller left.
+    // A viewer may have come while the poller stopped.
     if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
   }
 
@@ -160,7 +160,7 @@ export class InboxFeed {
     else this.#state = before;
   }
 
-  /** What a run has said since changes its rows. */
+  /** Updates the rows with facts that have arrived since. */
   #showFacts(): void {
     if (this.#state === undefined) return;
     const rows = this.#versions([...this.#state.rows.values()].map(({ row }) => row));

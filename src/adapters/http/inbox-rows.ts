@@ -6,14 +6,14 @@ import type { InboxRow } from './api.ts';
 import type { Principal } from './principal.ts';
 import { type RowFacts, askRowFacts, inboxRow } from './row-facts.ts';
 
-/** How long a page waits for the runs, how long one of them may take, and how long what it said counts, in milliseconds. */
+/** How long a page waits for the runs, the time-out of one query, and how long its answer is reused, in milliseconds. */
 const pageMs = 1_000;
 const runMs = 2_000;
 const keptMs = 15_000;
 const runsAtOnce = 8;
 const mostKept = 5_000;
 
-/** What the runs say of their open requests beside the index, kept for a while so that a list does not wake them each time. */
+/** The facts of rows that only their runs know, for lists. They are cached, so that a list does not wake its runs each time. */
 export class InboxRows {
   readonly #client: CountersignClient;
   readonly #facts = new Map<string, { untilMs: number; facts: Map<string, RowFacts> }>();
@@ -23,7 +23,7 @@ export class InboxRows {
     this.#client = client;
   }
 
-  /** The rows as this person sees them. A row whose run does not answer in time is the index's. */
+  /** The rows as this person sees them. A row whose run does not answer in time has no facts. */
   async of(rows: readonly ApprovalSummary[], principal: Principal): Promise<InboxRow[]> {
     const stale = [...new Set(rows.filter((row) => !this.#knows(row)).map(({ workflowId }) => workflowId))];
     if (stale.length > 0) {
@@ -57,7 +57,7 @@ export class InboxRows {
     const facts = await askRowFacts(this.#client.session, workflowId, runMs);
     this.#facts.delete(workflowId);
     this.#facts.set(workflowId, { untilMs: Date.now() + keptMs, facts });
-    // The oldest first.
+    // Evict the oldest first.
     for (const oldest of this.#facts.keys()) {
       if (this.#facts.size <= mostKept) break;
       this.#facts.delete(oldest);

@@ -48,7 +48,7 @@ export const grantScope = z
   })
   .openapi('GrantScope');
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex characters');
+export const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex characters');
 const requestId = z.string().regex(/^[0-9a-f]{32}$/, 'expected the 32 hex characters of a request');
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -118,7 +118,7 @@ export const pushSubscription = z
 
 const userMessage = z.strictObject({ role: z.literal('user'), content: z.string() });
 
-/** The body of `POST /runs`. Only messages of users: others would be a past that never was. */
+/** The body of `POST /runs`. Only messages of users: others would claim a past that did not happen. */
 export const startBody = z
   .strictObject({
     agent: z.string().min(1).max(200),

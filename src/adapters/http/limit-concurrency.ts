@@ -6,8 +6,8 @@ import type { HttpEnv } from './http-env.ts';
 const mostAtOnce = 64;
 
 /**
- * Bounds how many requests of one person run at the same time: some read many histories, and one person must not keep
- * the Temporal server from all others. Without authentication everybody is one person, so nobody is held up.
+ * Bounds how many requests of one person run at the same time: some read many histories, and one person must not use up
+ * the Temporal server. Without authentication everybody is the same person, so there is no bound.
  */
 export function limitConcurrency(
   most = mostAtOnce,

@@ -11,12 +11,12 @@ export const problemShape = z
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    /** Absent for what only HTTP knows: a path or a method that does not exist. */
+    /** Absent for mistakes at the level of HTTP, such as a path or a method that does not exist. */
     code: z.enum(problemCodes).optional(),
   })
   .openapi('Problem');
 
-/** The answer to a request that is refused. */
+/** The response to a request that is refused. */
 export function problemResponse(
   { code, message }: Problem,
   headers: Record<string, string> = {},
@@ -26,7 +26,7 @@ export function problemResponse(
   return write({ ...members, type: 'about:blank', title, status: problemStatus[code], detail: message, code }, headers);
 }
 
-/** The answer to what only HTTP knows, such as a path that does not exist. */
+/** The response to a mistake at the level of HTTP, such as a path that does not exist. It has no code. */
 export function httpProblem(
   { status, title, detail }: { status: number; title: string; detail: string },
   headers: Record<string, string> = {},
@@ -34,7 +34,7 @@ export function httpProblem(
   return write({ type: 'about:blank', title, status, detail }, headers);
 }
 
-/** The answer to a request whose sender is not known: it says how to authenticate, and where a browser signs in. */
+/** The response to a request that must authenticate: it says how, and where a browser signs in. */
 export function unauthenticatedResponse(message: string, loginUrl: string | undefined, isInvalid = false): Response {
   const challenge = isInvalid ? 'Bearer error="invalid_token"' : 'Bearer';
   return problemResponse(
@@ -44,7 +44,7 @@ export function unauthenticatedResponse(message: string, loginUrl: string | unde
   );
 }
 
-/** What a caller learns of an error: a problem as it is, and of anything else that it was not their mistake. */
+/** An error as the sender sees it: a problem as it is; anything else as `internal`, without its message. */
 export function problemOf(error: unknown): Problem {
   if (isProblemError(error)) {
     // The server refused the gateway's own credential, not the sender's.
@@ -56,12 +56,12 @@ export function problemOf(error: unknown): Problem {
   return { code: 'internal', message: 'The gateway failed on this request; its log says why.' };
 }
 
-/** True for what the framework throws, such as for a body of another media type. */
+/** True for an error that the framework throws for a request that it cannot read, such as one of another media type. */
 export function isRefusedInput(error: unknown): error is HTTPException {
   return error instanceof HTTPException && error.status < 500;
 }
 
-/** The answer to a request whose handler threw. */
+/** The response to a request whose handler threw. */
 export function errorResponse(error: unknown): Response {
   if (isRefusedInput(error)) {
     return problemResponse({ code: 'undecodable', message: `The request cannot be read: ${error.message}.` });

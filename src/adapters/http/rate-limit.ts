@@ -7,11 +7,11 @@ import { problemResponse } from './problem-response.ts';
 import type { SenderAddress } from './sender-address.ts';
 
 const minuteMs = 60_000;
-/** What load balancers ask all the time. */
+/** The health checks of load balancers. */
 const unlimited = ['/healthz', '/readyz'];
 
 /**
- * Bounds the requests of one person, however many credentials they use; of a sender whom nobody knows, by their address.
+ * Bounds the requests of one person, however many credentials they use; of an unknown sender, by their address.
  * Each gateway counts for itself.
  */
 export function rateLimit(

@@ -2,11 +2,11 @@ import { callServer } from '../../client/call-server.ts';
 import { isProblemError, type Problem } from '../../core/base/problem.ts';
 import type { GatewayContext } from './gateway-context.ts';
 
-/** The time limit of one look at the server, and how long its answer counts, in milliseconds. */
+/** The time-out of one call of the server, and how long its result is reused, in milliseconds. */
 const lookMs = 2_000;
 const keptMs = 1_000;
 
-/** Says why requests cannot be served now; undefined if they can. However often it is asked, the server is asked once a second. */
+/** Says why requests cannot be served now; undefined if they can. Asks the server at most once a second. */
 export function readiness({ client, stopping }: GatewayContext): () => Promise<Problem | undefined> {
   const { session } = client;
   let last: { atMs: number; answer: Promise<Problem | undefined> } | undefined;
@@ -27,7 +27,7 @@ export function readiness({ client, stopping }: GatewayContext): () => Promise<P
     if (last === undefined || Date.now() - last.atMs > keptMs) {
       const current = { atMs: Infinity, answer: look() };
       last = current;
-      // The time counts from the answer: while the server is silent, nobody asks again.
+      // The time counts from the answer, so a silent server is not asked again.
       void current.answer.finally(() => (current.atMs = Date.now())).catch(() => undefined);
     }
     return last.answer;

@@ -36,7 +36,7 @@ function sentenceOf(issue: Issue, root: string, path: PropertyKey[] = []): strin
     const [key = ''] = issue.keys ?? [];
     return `${jsonPlace(root, [...place, key])}: there is no such member`;
   }
-  // Of the shapes that a value may have, the one that fits it furthest.
+  // Report the alternative of a union that fits furthest.
   const branches = (issue.errors ?? []).flatMap(([first]) => (first === undefined ? [] : [first]));
   const nearest = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
   if (nearest !== undefined && depthOf(nearest) > 0) return sentenceOf(nearest, root, place);

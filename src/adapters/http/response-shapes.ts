@@ -1,13 +1,22 @@
-/** What routes answer, for the OpenAPI document: api.ts has the types. */
+/** The responses of routes, for the OpenAPI document: api.ts has the types. */
 import { z } from '@hono/zod-openapi';
 import { problemCodes } from '../../core/base/problem.ts';
 import { grantScope } from './input-shapes.ts';
 
-/** An answer as JSON. */
+/** A response of JSON. */
 export const json = (schema: z.ZodType, description: string) => ({
   description,
   content: { 'application/json': { schema } },
 });
+
+/** A response of text. */
+export const text = (type: string, description: string) => ({
+  description,
+  content: { [type]: { schema: z.string() } },
+});
+
+/** A page. */
+export const page = (description: string) => text('text/html', description);
 
 const anyObject = z.record(z.string(), z.unknown());
 

@@ -18,11 +18,11 @@ export interface RowFacts {
 
 const mostRequests = 50;
 const mostNames = 200;
-/** A run's own names and sentences are far shorter; only a stranger's fill the memory of the gateway. */
+/** A gate writes far shorter ones. The limits bound what another workflow can make the gateway keep. */
 const longestName = 500;
 const longestSentence = 4_000;
 
-/** Asks a run about its open requests. A run that does not answer in time tells nothing. */
+/** Asks a run about its open requests. Empty if the run does not answer in time. */
 export async function askRowFacts(
   session: Session,
   workflowId: string,
@@ -43,12 +43,12 @@ export function inboxRow(row: ApprovalSummary, facts: RowFacts | undefined, prin
   return { ...row, sentence, reviewers, waitsFor: waitsFor(principal, facts) };
 }
 
-/** Names a row. Any workflow can show a row with the id of another one's request. */
+/** The key of a row. It includes the workflow, because any workflow can list a request under another one's id. */
 export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflowId' | 'requestId'>): string {
   return `${requestId} ${workflowId}`;
 }
 
-/** Reads the answer of query `approvals`, by request id. Any workflow may answer anything: what has no sense is left out. */
+/** Reads the answer of query `approvals`, by request id. Any workflow may answer anything: malformed requests are left out. */
 export function readRowFacts(answer: unknown, workflowId: string): Map<string, RowFacts> {
   const requests = Array.isArray(answer) ? answer.slice(0, mostRequests) : [];
   const facts = new Map<string, RowFacts>();
@@ -58,7 +58,7 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
     if (typeof requestId !== 'string' || !isNames(reviewers) || !isDelegations(delegations)) continue;
     const sentence = sentenceOf(request);
     if (sentence === undefined) continue;
-    // Nothing else of a stranger's objects is kept.
+    // Copied, so that no other member of a workflow's objects is kept.
     facts.set(requestId, { sentence, reviewers, delegations: delegations.map(({ from, to }) => ({ from, to })) });
   }
   return facts;

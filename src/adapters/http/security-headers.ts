@@ -25,7 +25,7 @@ const always = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 
-/** A response may have these otherwise: a page with a style of its own, a file of the inbox that browsers may keep. */
+/** Defaults: a response may set its own, such as a page with a style, or a file that browsers may cache. */
 const byDefault = {
   'content-security-policy': contentSecurityPolicy,
   'cache-control': 'no-store',

@@ -5,7 +5,7 @@ import type { RunCompleteEvent } from '../../core/events/run-event.ts';
 /** A run as its policies let reviewers see it: the texts that it ends with come from its redacted events. */
 export async function shownRun(client: CountersignClient, workflowId: string): Promise<RunView> {
   const { result, returned: _, failure, retrying, ...view } = await client.show(workflowId);
-  // Why an attempt failed may repeat what the attempt was about.
+  // The message of a failed attempt may repeat arguments.
   const shown: RunView = {
     ...view,
     ...(retrying !== undefined && {

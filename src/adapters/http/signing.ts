@@ -5,8 +5,8 @@ import type { GatewayContext } from './gateway-context.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * The key with which the gateway signs a principal's messages, so that their name counts as verified. None for a principal
- * who did not authenticate: a signature would say so.
+ * The key with which the gateway signs a principal's messages, so that their name counts as verified. Undefined for a
+ * principal who did not authenticate, because a signature says that they did.
  */
 export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal: Principal): Signer | undefined {
   return principal.via === 'local' ? undefined : signer;

@@ -8,7 +8,8 @@ import type { Signer } from '../../client/sign-message.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { createApp } from './create-app.ts';
-import type { Authenticator, GatewayContext } from './gateway-context.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { GatewayContext } from './gateway-context.ts';
 import type { Identity } from './identity/identity.ts';
 import { createIdentityService, type IdentityService } from './identity/identity-service.ts';
 import { type GatewayLimits, defaultLimits } from './limits.ts';
@@ -38,7 +39,7 @@ export interface GatewayOptions {
   /** Channels whose receivers post their answers to `/channels/NAME/answers/`, by name. Default: none. */
   channels?: Readonly<Record<string, Channel>>;
   /**
-   * Hears what people answer in Slack (docs/slack.md). Needs an `identity` with `public_url` and a key of `sessions`, by
+   * Receives what people answer in Slack (docs/slack.md). Needs an `identity` with `public_url` and a key of `sessions`, by
    * which people link their Slack accounts to themselves.
    */
   slack?: ChatApp;
@@ -70,7 +71,7 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Such as `http://127.0.0.1:7280`. */
   readonly url: string;
-  /** Takes no new request, ends the streams, and waits for the requests that run. */
+  /** Takes no new request, ends the streams, and waits for the requests that are under way. */
   stop(): Promise<void>;
 }
 
@@ -102,7 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, temporalUi } = options;
   const stopping = new AbortController();
   const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
-  // Errors repeat texts from elsewhere: none may move the cursor of a terminal, or look like a line of its own.
+  // Errors repeat untrusted texts: none may move the cursor of a terminal, or look like another line of the log.
   const log = (line: string): unknown => write(visibleText(line, { lines: true }).replaceAll('\n', '\n    '));
   const site = siteOf(host, port, options);
   const { isLoopback } = site;
@@ -150,7 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** People subscribe in browsers, and messages lead to the address under which they use the inbox. */
+/** People subscribe in browsers, and the links of messages must lead to the inbox that they use. */
 function checkPush({ gatewayUrl }: PushApp, { publicUrl }: Site, identity: IdentityService | undefined): void {
   const message =
     identity?.canSignIn !== true

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** How often connections that have become idle are closed, in milliseconds. */
+/** How often idle connections are closed, in milliseconds. */
 const lookMs = 50;
 
 /** Takes no new connection, and waits until all requests are answered; after `timeoutMs`, cuts those that are not. */

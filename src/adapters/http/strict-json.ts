@@ -6,9 +6,9 @@ import { problemResponse } from './problem-response.ts';
 const jsonType = /^application\/json\s*(;|$)/i;
 
 /**
- * Reads a JSON body as the gate reads arguments: what two readers could understand differently, such as a name that
- * occurs twice, is refused. A body of another type is refused too, so that no page of another origin can send one
- * without asking.
+ * Reads a JSON body as the gate reads arguments: JSON that parsers understand differently, such as a name that occurs
+ * twice, is refused. A body of another media type is refused too, so that no page of another origin can send one without
+ * a preflight.
  */
 export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const bytes = new Uint8Array(await req.arrayBuffer());
@@ -27,7 +27,7 @@ export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   }
   const read = readJson(text, { root: 'body', refusedKeys: ['__proto__'] });
   if ('problem' in read) return problemResponse({ code: 'undecodable', message: read.problem });
-  // The value that was checked: the engine misreads some keys (docs/decisions/0052), so nobody parses the text again.
+  // The checked value itself: the engine misreads some keys (docs/decisions/0052), so the text is not parsed again.
   req.json = () => Promise.resolve(read.value as never);
   return next();
 };

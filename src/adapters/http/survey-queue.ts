@@ -9,7 +9,7 @@ interface Kept<Answer> {
 
 /** Options of `SurveyQueue`. Times in milliseconds. */
 export interface SurveyQueueOptions {
-  /** How long an answer is given again. Default 15 seconds. */
+  /** How long an answer is reused. Default 15 seconds. */
   keepMs?: number;
   /** How many may wait for the one that runs. Default 4. */
   mostWaiting?: number;
@@ -17,8 +17,8 @@ export interface SurveyQueueOptions {
 }
 
 /**
- * Runs one costly computation at a time. Who asks for the same one meanwhile, or shortly afterwards, gets the same answer;
- * if too many wait, the next is refused.
+ * Runs one costly computation at a time. Callers that ask for the same one meanwhile or shortly afterwards share its
+ * answer. If too many computations wait, the next is refused.
  */
 export class SurveyQueue<Answer> {
   readonly #kept = new Map<string, Kept<Answer>>();
@@ -52,7 +52,7 @@ export class SurveyQueue<Answer> {
       () => {
         kept.endedMs = this.#now();
       },
-      // A failure is not given again.
+      // A failure is not shared with later callers.
       () => this.#kept.delete(key),
     );
     return answer;

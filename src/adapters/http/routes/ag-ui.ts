@@ -2,23 +2,23 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { agUiEvents } from '../chat/ag-ui-events.ts';
 import { answerOf, runAgentInput, seenItems, userTexts } from '../chat/ag-ui-input.ts';
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
-import { turnOfAnswer } from '../chat/chat-thread.ts';
+import { parseAnswerId } from '../chat/chat-thread.ts';
 import { openChat } from '../chat/open-chat.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { principalOf } from '../principal-of.ts';
+import { body } from '../input-shapes.ts';
 import { refuseInput } from '../refuse-input.ts';
+import { text } from '../response-shapes.ts';
 
 const chat = defineRoute('POST /ag-ui/{agent}', {
   summary: 'Chat with an agent by AG-UI: open requests are interrupts, and `resume` answers them.',
   request: {
     params: z.object({ agent: z.string().min(1).max(200) }),
-    body: { required: true, content: { 'application/json': { schema: runAgentInput } } },
+    ...body(runAgentInput),
   },
-  responses: {
-    200: { description: 'Events of AG-UI', content: { 'text/event-stream': { schema: z.string() } } },
-  },
+  responses: { 200: text('text/event-stream', 'Events of AG-UI') },
 });
 
 export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
@@ -29,7 +29,7 @@ export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       threadId: input.threadId,
       texts: userTexts(input),
       isUserLast: input.messages.at(-1)?.role === 'user',
-      continues: turnOfAnswer(input.resume?.[0]?.interruptId),
+      continues: parseAnswerId(input.resume?.[0]?.interruptId ?? '')?.turn,
       answers: (input.resume ?? []).map((part) => answerOf(part)),
       seen: seenItems(input),
       channel: 'ag-ui',

@@ -7,17 +7,17 @@ import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { principalOf } from '../principal-of.ts';
+import { body } from '../input-shapes.ts';
 import { refuseInput } from '../refuse-input.ts';
+import { text } from '../response-shapes.ts';
 
 const chat = defineRoute('POST /ai-sdk/{agent}', {
   summary: 'Chat with an agent by the UI message stream of the AI SDK: open requests are tool approvals.',
   request: {
     params: z.object({ agent: z.string().min(1).max(200) }),
-    body: { required: true, content: { 'application/json': { schema: chatRequest } } },
+    ...body(chatRequest),
   },
-  responses: {
-    200: { description: 'Chunks of a UI message', content: { 'text/event-stream': { schema: z.string() } } },
-  },
+  responses: { 200: text('text/event-stream', 'Chunks of a UI message') },
 });
 
 export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {

@@ -71,7 +71,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
     });
 }
 
-/** What may be proposed for an "always"; nothing where values are hidden, because nobody approves those unseen. */
+/** The scopes to offer for an "always"; none if values are hidden, because nobody approves what they cannot see. */
 function scopesOf({ toolName: tool, arguments: args, always: terms, redacted }: ApprovalDetails) {
   return terms === undefined || redacted !== undefined ? {} : { scopes: scopeSteps({ tool, args, terms }) };
 }

@@ -32,7 +32,7 @@ export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenA
     if (decision.requestId !== requestId) {
       throw new ProblemError({ code: 'forbidden', message: 'The answer is about another request than its address.' });
     }
-    // The address is not signed: it leads to a run, and the run knows its own requests.
+    // `workflowId` is not signed, but a run accepts answers to its own requests only.
     if (workflowId !== undefined) await requireGated(client.session, workflowId);
     return context.json(await client.decide(decision, { workflowId }));
   });

@@ -10,7 +10,7 @@ import { linesResponse } from '../lines-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { principalOf } from '../principal-of.ts';
 import { sendAs } from '../signing.ts';
-import { grantList, json, receipt } from '../response-shapes.ts';
+import { grantList, json, receipt, text } from '../response-shapes.ts';
 import {
   body,
   idempotencyHeader,
@@ -67,9 +67,7 @@ const revoke = defineRoute('DELETE /runs/{id}/grants/{grantId}', {
 const audit = defineRoute('GET /runs/{id}/audit', {
   summary: 'The audit of a run, as JSON lines that anybody can verify',
   request: { params, query: z.strictObject({ redact: z.enum(['true', 'false']).optional() }) },
-  responses: {
-    200: { description: 'One line of JSON each.', content: { 'application/jsonl': { schema: z.string() } } },
-  },
+  responses: { 200: text('application/jsonl', 'One line of JSON each.') },
 });
 
 /** What people change in a run besides its requests, and its audit. */

@@ -76,7 +76,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
-/** Of the runs that are named, those that have no gate, with the refusal. */
+/** The named runs that have no gate, each with its refusal. */
 async function foreignRuns({ client }: GatewayContext, requests: readonly { workflowId: string }[]) {
   const named = new Set(requests.map(({ workflowId }) => workflowId));
   const checked = await inParallel([...named], runsAtOnce, async (workflowId) => {

@@ -4,11 +4,10 @@ import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { problemResponse } from '../problem-response.ts';
 import { readiness } from '../readiness.ts';
+import { json } from '../response-shapes.ts';
 
 const health = z.object({ status: z.literal('ok') }).openapi('Health');
-const ok = (description: string) => ({
-  200: { description, content: { 'application/json': { schema: health } } },
-});
+const ok = (description: string) => ({ 200: json(health, description) });
 
 const healthz = defineRoute('GET /healthz', { summary: 'Whether the process lives', responses: ok('It lives.') });
 const readyz = defineRoute('GET /readyz', {
@@ -16,7 +15,7 @@ const readyz = defineRoute('GET /readyz', {
   responses: ok('Requests can be served.'),
 });
 
-/** What load balancers ask. */
+/** Health checks for load balancers. */
 export function healthRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const why = readiness(gateway);
   return new OpenAPIHono<HttpEnv>()

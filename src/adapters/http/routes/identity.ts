@@ -12,6 +12,7 @@ import type { PendingLogin } from '../identity/open-id.ts';
 import { isPermitted, permissions } from '../permissions.ts';
 import { roles } from '../principal.ts';
 import { problemOf } from '../problem-response.ts';
+import { json, page } from '../response-shapes.ts';
 import { signerFor } from '../signing.ts';
 
 const meShape = z
@@ -27,22 +28,19 @@ const meShape = z
   })
   .openapi('Me');
 const tokenShape = z.strictObject({ token: z.string().min(1).max(8_000), to: z.string().max(2_000).optional() });
-const page = { 'text/html': { schema: z.string() } };
 const toPath = z.string().max(2_000).optional().openapi({ description: 'The path to go to afterwards.' });
 /** How long somebody may take to sign in at the identity provider. */
 const loginMs = 10 * 60_000;
 
 const me = defineRoute('GET /me', {
   summary: 'Who you are here',
-  responses: {
-    200: { description: 'The sender of the request', content: { 'application/json': { schema: meShape } } },
-  },
+  responses: { 200: json(meShape, 'The sender of the request') },
 });
 const login = defineRoute('GET /login', {
   summary: 'Sign in with a browser',
   request: { query: z.object({ to: toPath }) },
   responses: {
-    200: { description: 'A page that asks for a token', content: page },
+    200: page('A page that asks for a token'),
     303: { description: 'On to the identity provider' },
   },
 });
@@ -67,7 +65,7 @@ const logout = defineRoute('POST /logout', {
   responses: { 204: { description: 'Signed out' } },
 });
 
-/** Who is who: `GET /me`, and how browsers sign in and out. */
+/** `GET /me`, and how browsers sign in and out. */
 export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { identity, site } = gateway;
   return new OpenAPIHono<HttpEnv>()
@@ -144,7 +142,7 @@ function signInOf(identity: IdentityService | undefined): IdentityService {
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** Takes a browser back that went to the identity provider from here. */
+/** Finishes the sign-in of a browser that comes back from the identity provider. */
 async function finish(
   { cookies, seals, sessions, openId }: IdentityService,
   request: Request,

@@ -1,18 +1,19 @@
-import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { OpenAPIHono } from '@hono/zod-openapi';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { InboxFeed } from '../inbox-feed.ts';
 import { principalOf } from '../principal-of.ts';
+import { text } from '../response-shapes.ts';
 import { frameOf, sseResponse } from '../sse-stream.ts';
 
 const route = defineRoute('GET /approvals/events', {
   summary: 'The inbox as it changes',
   responses: {
-    200: {
-      description: 'Server-sent events: `snapshot` first, then `changed` and `gone`; `heartbeat` and `trouble`.',
-      content: { 'text/event-stream': { schema: z.string() } },
-    },
+    200: text(
+      'text/event-stream',
+      'Server-sent events: `snapshot` first, then `changed` and `gone`; `heartbeat` and `trouble`.',
+    ),
   },
 });
 

@@ -3,14 +3,14 @@ import { requireGated } from '../../../client/require-gated.ts';
 import { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from '../../../channels/answer-link.ts';
 import type { ApprovalDetails } from '../../../contract.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
-import { json } from '../response-shapes.ts';
+import { json, page } from '../response-shapes.ts';
 import type { MadeLink } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import { personName } from '../identity/person-name.ts';
-import { body, inRun, requestParams } from '../input-shapes.ts';
+import { body, digest, inRun, requestParams } from '../input-shapes.ts';
 import { asPage } from '../links/as-page.ts';
 import { answeredPage, earlierPage, questionPage } from '../links/link-page.ts';
 import type { Principal } from '../principal.ts';
@@ -18,7 +18,6 @@ import { principalOf } from '../principal-of.ts';
 import { refuseInput } from '../refuse-input.ts';
 import { ownOrigin } from '../site.ts';
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex characters');
 const linkBody = z.strictObject({
   reviewer: z.string().max(200),
   digest: digest
@@ -32,7 +31,6 @@ const answerForm = z.strictObject({
   card: digest.optional(),
 });
 const linkParams = z.strictObject({ link: z.string().max(8_000) });
-const page = { 'text/html': { schema: z.string() } };
 
 const make = defineRoute('POST /approvals/{requestId}/links', {
   summary: 'Make a link by which one person can answer one request',
@@ -42,7 +40,7 @@ const make = defineRoute('POST /approvals/{requestId}/links', {
 const show = defineRoute('GET /links/{link}', {
   summary: 'The request of a link, as a page; decides nothing',
   request: { params: linkParams },
-  responses: { 200: { description: 'A page', content: page } },
+  responses: { 200: page('A page') },
 });
 const answer = defineRoute('POST /links/{link}', {
   summary: 'Answer by a link, once',
@@ -50,10 +48,10 @@ const answer = defineRoute('POST /links/{link}', {
     params: linkParams,
     body: { required: true, content: { 'application/x-www-form-urlencoded': { schema: answerForm } } },
   },
-  responses: { 200: { description: 'A page that says what was decided', content: page } },
+  responses: { 200: page('A page that says what was decided') },
 });
 
-/** Links for mail and chat. Whoever has one answers as the person for whom it was made, once, and never unseen. */
+/** Links for mail and chat. The holder of one answers once as the person for whom it was made, on a page that shows the request. */
 export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, identity, site, log } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })

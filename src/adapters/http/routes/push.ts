@@ -37,7 +37,7 @@ export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEn
     });
 }
 
-/** A subscription is a browser's, so whoever makes one is signed in there. */
+/** A subscription belongs to a browser, so it needs a session in one. */
 function inBrowser(principal: Principal): Principal {
   if (principal.via === 'session') return principal;
   throw new ProblemError({ code: 'forbidden', message: 'A browser subscribes for whoever is signed in there.' });

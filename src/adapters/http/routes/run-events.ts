@@ -47,7 +47,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>().openapi(route, async (context): Promise<Response> => {
     const { id } = context.req.valid('param');
     const { after, tokens, follow, limit = mostListed } = context.req.valid('query');
-    // A browser repeats the address that it began with, and says in the header how far it is.
+    // A browser that reconnects repeats the first address, and sends in the header the last event that it has.
     const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
     const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
     const leave = await gated.enter(id);
@@ -87,7 +87,7 @@ async function send(events: AsyncIterable<RunEvent>, stream: SseStream, { log }:
   }
 }
 
-/** The viewers of a run get the same events, so each is written once. */
+/** The viewers of a run get the same events, so each frame is made once. */
 const frames = new WeakMap<RunEvent, Uint8Array>();
 
 function frameOfEvent(event: RunEvent): Uint8Array {
@@ -113,7 +113,7 @@ function wantsJson(accept = ''): boolean {
   return /\bapplication\/json\b/i.test(accept) && !/\btext\/event-stream\b/i.test(accept);
 }
 
-/** Which runs are known to have a gate: those that somebody watches are not asked about again. */
+/** Remembers that watched runs have a gate, so that each is checked once. */
 class GatedRuns {
   readonly #client: CountersignClient;
   readonly #runs = new Map<string, { viewers: number; check: Promise<void> }>();
@@ -122,7 +122,7 @@ class GatedRuns {
     this.#client = client;
   }
 
-  /** Throws `run_not_found` unless the run exists and has a gate. The viewer leaves by the function that it gets. */
+  /** Adds a viewer, and returns the function that removes it. Throws `run_not_found` unless the run exists and has a gate. */
   async enter(workflowId: string): Promise<() => void> {
     const known = this.#runs.get(workflowId);
     const run = known ?? { viewers: 0, check: requireGated(this.#client.session, workflowId) };
@@ -138,7 +138,7 @@ class GatedRuns {
     try {
       await run.check;
     } catch (error) {
-      // Whoever comes next asks again.
+      // The next viewer checks again.
       if (this.#runs.get(workflowId) === run) this.#runs.delete(workflowId);
       leave();
       throw error;

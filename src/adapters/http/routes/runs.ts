@@ -9,7 +9,7 @@ import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { type Principal } from '../principal.ts';
+import type { Principal } from '../principal.ts';
 import { shownRun } from '../shown-run.ts';
 import { principalOf } from '../principal-of.ts';
 import { json, runJournal, runList, runView, startedRun } from '../response-shapes.ts';
@@ -96,7 +96,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
 /** For whom a run works: the sender, unless they may speak for others. */
 function callerOf(principal: Principal, named: { userId: string; groups?: string[] | undefined } | undefined) {
   if (named === undefined) {
-    // Nobody has said who they are, and a caller could not approve the calls of their own run.
+    // Without authentication everybody is one person, who could not approve the calls of a run of their own.
     return principal.via === 'local' ? undefined : { userId: principal.id, groups: [...principal.groups] };
   }
   if (principal.via === 'local' || principal.actsForOthers === true) return named;

@@ -12,8 +12,8 @@ import type { IdentityService } from '../identity/identity-service.ts';
 import { asPage } from '../links/as-page.ts';
 import { principalOf } from '../principal-of.ts';
 import { refuseInput } from '../refuse-input.ts';
+import { page } from '../response-shapes.ts';
 
-const page = { 'text/html': { schema: z.string() } };
 const state = z.string().max(4_000);
 const accountForm = z.strictObject({ team: z.string().max(100), user: z.string().max(100) });
 const form = <Schema extends z.ZodType>(schema: Schema) => ({
@@ -27,17 +27,17 @@ const interactions = defineRoute('POST /slack/interactions', {
 const show = defineRoute('GET /slack/link', {
   summary: 'The page on which you link a Slack account to yourself; without `state`, your accounts',
   request: { query: z.strictObject({ state: state.optional() }) },
-  responses: { 200: { description: 'A page', content: page }, 303: { description: 'On to the page that signs in' } },
+  responses: { 200: page('A page'), 303: { description: 'On to the page that signs in' } },
 });
 const link = defineRoute('POST /slack/link', {
   summary: 'Link a Slack account to yourself',
   request: form(z.strictObject({ state })),
-  responses: { 200: { description: 'A page', content: page } },
+  responses: { 200: page('A page') },
 });
 const unlink = defineRoute('POST /slack/unlink', {
   summary: 'Unlink one of your Slack accounts',
   request: form(accountForm),
-  responses: { 200: { description: 'A page', content: page } },
+  responses: { 200: page('A page') },
 });
 
 /** Slack: what its users answer, and which of its accounts belong to whom. */

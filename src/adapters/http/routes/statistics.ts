@@ -6,6 +6,7 @@ import type { Covered, PresentPolicy, Statistics } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
+import { json } from '../response-shapes.ts';
 import { presentPolicyShape, statisticsShape } from '../statistics-shapes.ts';
 import { SurveyQueue } from '../survey-queue.ts';
 
@@ -23,17 +24,13 @@ const query = z.strictObject({
 const policy = defineRoute('GET /policy', {
   summary: 'The policy of the operator that binds new runs, as the newest run recorded it, and what each rule did',
   request: { query },
-  responses: {
-    200: { description: 'The policy', content: { 'application/json': { schema: presentPolicyShape } } },
-  },
+  responses: { 200: json(presentPolicyShape, 'The policy') },
 });
 
 const statistics = defineRoute('GET /statistics', {
   summary: 'How rules ask and how reviewers answer',
   request: { query },
-  responses: {
-    200: { description: 'The figures', content: { 'application/json': { schema: statisticsShape } } },
-  },
+  responses: { 200: json(statisticsShape, 'The figures') },
 });
 
 interface Counted {
