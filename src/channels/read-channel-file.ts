@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ProblemError } from '../core/base/problem.ts';
+import type { ProblemError } from '../core/base/problem.ts';
 import type { ShapeProblem } from '../core/policy-file/explain-shape.ts';
 import { explainWithoutValues } from '../core/policy-file/explain-without-values.ts';
 import { formatProblems, type PolicyProblem } from '../core/policy-file/parse-policy.ts';
