@@ -37,7 +37,7 @@ export function channelSetOf({
   const channels = new Map(Object.entries(given).map(([name, channel]) => [name, toChannel(channel)]));
   for (const name of channels.keys()) {
     if (!nameForm.test(name)) {
-      throw new DefinitionError(`'${name}' names no channel: write 1 to 64 of a-z, 0-9, - and _`);
+      throw new DefinitionError(`'${name}' is not a valid name of a channel: write 1 to 64 of a-z, 0-9, - and _`);
     }
   }
   const { reviewers = {} } = routes;

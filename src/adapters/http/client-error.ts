@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The address and the headers of a request have at most 16 kB.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 
 /**
@@ -16,7 +16,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     socket.destroy();
     return;
   }
-  const [status, detail] = statuses[error.code ?? ''] ?? [400, 'This is not a request of HTTP.'];
+  const [status, detail] = statuses[error.code ?? ''] ?? [400, 'This is not an HTTP request.'];
   const title = STATUS_CODES[status]!;
   const body = JSON.stringify({ type: 'about:blank', title, status, detail });
   socket.end(

@@ -2,8 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { GatewayContext } from './gateway-context.ts';
 import type { HttpEnv } from './http-env.ts';
-import type { Principal } from './principal.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { countStream } from './open-streams.ts';
 
 /** How a stream behaves. Times in milliseconds. */
 export interface StreamLimits {
@@ -26,56 +25,28 @@ const defaultLimits: StreamLimits = {
   mostOfOne: 200,
 };
 
-/** A viewer that takes such a piece in time is slow, not gone. */
+/** A frame is sent in pieces, so that a slow viewer of a large frame is not taken for a stalled one. */
 const pieceBytes = 65_536;
 const encoder = new TextEncoder();
-/** What a browser waits before it connects again, in milliseconds. */
+/** `retry`: what a browser waits before it reconnects, in milliseconds. */
 const opening = encoder.encode('retry: 1000\n\n');
 const heartbeatFrame = frameOf('heartbeat', {});
 
-/** What a protocol of its own wants of a stream. */
+/** What a chat protocol changes of a stream. */
 export interface StreamForm {
   /** Default: an event `heartbeat`. */
   heartbeat?: Uint8Array;
   headers?: Record<string, string>;
 }
 
-/** One event as it is sent. `id`: where a viewer goes on after it. */
+/** One event as it is sent. `id`: its place, after which a viewer resumes. */
 export function frameOf(event: string, data: unknown, id?: string): Uint8Array {
   return encoder.encode(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
 }
 
-/** The open streams of a gateway, and those of each person. */
-const openStreams = new WeakMap<GatewayContext, { all: number; byPerson: Map<string, number> }>();
-
-/** Counts a stream. Throws `rate_limited` if there are too many; else returns how to end the count. */
-function countStream(gateway: GatewayContext, principal: Principal | undefined, limits: StreamLimits): () => void {
-  const open = openStreams.get(gateway) ?? { all: 0, byPerson: new Map<string, number>() };
-  openStreams.set(gateway, open);
-  // Without authentication everybody is one person.
-  const person = principal === undefined || principal.via === 'local' ? undefined : principal.key;
-  const own = person === undefined ? 0 : (open.byPerson.get(person) ?? 0);
-  if (open.all >= limits.most || own >= limits.mostOfOne) {
-    const whose = open.all >= limits.most ? 'This gateway has' : 'You have';
-    throw new ProblemError({
-      code: 'rate_limited',
-      message: `${whose} too many open streams: close some, or try again.`,
-    });
-  }
-  open.all += 1;
-  if (person !== undefined) open.byPerson.set(person, own + 1);
-  return () => {
-    open.all -= 1;
-    if (person === undefined) return;
-    const left = open.byPerson.get(person)! - 1;
-    if (left === 0) open.byPerson.delete(person);
-    else open.byPerson.set(person, left);
-  };
-}
-
 /**
- * The server-sent events of one viewer. It holds one frame at a time: whoever sends waits until the connection has taken it,
- * so a viewer that does not read costs one frame and what the socket buffers, until it is cut off.
+ * The server-sent events of one viewer. It holds one frame at a time: `send` waits until the connection has taken it, so a
+ * viewer that does not read costs one frame and the buffer of the socket, until it is cut off.
  */
 export class SseStream {
   readonly #over = new AbortController();
@@ -84,7 +55,7 @@ export class SseStream {
   readonly #cut: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #waiting: { piece: Uint8Array; sinceMs: number; taken: () => void } | undefined;
-  /** Set while the connection has room. */
+  /** Resolves the pending `pull`. Set while the connection has room. */
   #wants: (() => void) | undefined;
   readonly body: ReadableStream<Uint8Array>;
 
@@ -207,7 +178,7 @@ export function sseResponse(
     headers: {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
-      // For proxies that collect what they pass on.
+      // Turns the buffering of proxies off.
       'x-accel-buffering': 'no',
       'transfer-encoding': 'chunked',
       connection: 'close',

@@ -44,7 +44,7 @@ const longestSummary = 1_024;
 export function pagerDutyChannel(options: PagerDutyOptions): Channel {
   const { routingKey, onSettled = 'resolve', steps, url = 'https://events.pagerduty.com' } = options;
   if (!/^[\x21-\x7E]{1,255}$/.test(routingKey)) {
-    throw policyInvalid('The routing key of PagerDuty is empty, or no key.');
+    throw policyInvalid('The routing key of PagerDuty is empty or not valid.');
   }
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
   const enqueue = new URL('/v2/enqueue', serviceUrl(url));

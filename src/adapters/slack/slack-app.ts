@@ -24,7 +24,7 @@ export function slackApp(entries: readonly SlackSettings[]): ChatApp {
       if (signed.length === 0) {
         throw new ProblemError({
           code: 'forbidden',
-          message: 'Slack has not signed this, or more than five minutes ago.',
+          message: 'Slack has not signed this within the last five minutes.',
         });
       }
       const interaction = readInteraction(request.body);

@@ -97,10 +97,11 @@ function checkHeader(name: string, value: string): void {
     validateHeaderValue(name, value);
   } catch {
     throw policyInvalid(
-      `The header '${name.slice(0, 80)}' is no header of HTTP, or its value has characters that none may have.`,
+      `The header '${name.slice(0, 80)}' is not a valid header name, or its value has invalid characters.`,
     );
   }
-  if (reserved.test(name)) throw policyInvalid(`The header '${name}' is not for an operator to set.`);
+  if (reserved.test(name))
+    throw policyInvalid(`The header '${name}' cannot be set: HTTP or the webhook itself sets it.`);
 }
 
 function readTls({
@@ -108,7 +109,7 @@ function readTls({
   key,
   ca,
 }: NonNullable<WebhookOptions['tls']>): Partial<Record<'cert' | 'key' | 'ca', string>> {
-  if ((cert === undefined) !== (key === undefined)) throw policyInvalid(`'cert' and 'key' go together.`);
+  if ((cert === undefined) !== (key === undefined)) throw policyInvalid(`'cert' and 'key' must be set together.`);
   return {
     ...(cert !== undefined && { cert: readPem(cert, 'cert') }),
     ...(key !== undefined && { key: readPem(key, 'key') }),

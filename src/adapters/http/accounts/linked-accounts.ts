@@ -7,13 +7,13 @@ import type { IdentityService } from '../identity/identity-service.ts';
 import type { Credential } from '../identity/sessions.ts';
 import type { Principal } from '../principal.ts';
 
-/** Which account of a chat service belongs to whom, as the people themselves have said. */
+/** Which account of a chat service belongs to whom, as people have confirmed. */
 export interface LinkedAccounts {
-  /** Names an account in the address of the page that links it. Good for ten minutes. */
+  /** A text that names an account in the address of the page that links it. Valid for ten minutes. */
   invite(account: ChatAccount): Promise<string>;
-  /** Throws a `ProblemError` (`forbidden`) for a text that this gateway did not make, or too long ago. */
+  /** The account of an invitation. Throws a `ProblemError` (`forbidden`) for one that is forged or has expired. */
   invited(text: string): Promise<ChatAccount>;
-  /** Links an account to whoever signed in with the credential, in the place of an earlier link. */
+  /** Links an account to the person who signed in with the credential. Replaces an earlier link. */
   link(account: ChatAccount, credential: Credential): Promise<void>;
   /** The person of an account, as of now: roles of a token are those of the identity file. Undefined: it has none. */
   personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined>;
@@ -24,12 +24,12 @@ export interface LinkedAccounts {
 }
 
 const inviteMs = 10 * 60_000;
-/** What an identity provider says of people changes, and the gateway hears of it only when they sign in. */
+/** Bounded, because a person's roles at the identity provider change, and the gateway learns of it only when they sign in. */
 export const linkDays = 30;
 
 /**
- * Anybody who can start workflows can write a record, so what a record says is sealed with the gateway's key and names
- * the account: neither a record of somebody else's making nor a copy under another account is believed.
+ * Anybody who can start workflows can write a record, so its content is sealed with the gateway's key and names the
+ * account: a forged record and a copy under another account do not count.
  */
 export function linkedAccounts(
   { client, identity }: { client: { session: Session }; identity: Pick<IdentityService, 'seals' | 'sessions'> },

@@ -1,12 +1,12 @@
 import { problemOf } from '../problem-response.ts';
-import type { AskedRequest, ChatStep } from './chat-step.ts';
+import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
 import type { RunAgentInput } from './ag-ui-input.ts';
 import { SnapshotMessages } from './snapshot-messages.ts';
 
 /** An event of AG-UI. */
 export type AgUiEvent = { type: string } & Record<string, unknown>;
 
-/** Tells the steps of a run as events of AG-UI. An open request is an interrupt that ends the stream. */
+/** Translates the steps of a run into events of AG-UI. Open requests are interrupts, which end the stream. */
 export async function* agUiEvents(
   steps: AsyncIterable<ChatStep>,
   input: RunAgentInput,
@@ -61,20 +61,17 @@ function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>, canAnswer: boole
       const { callId: toolCallId, content } = step;
       return [{ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}-result`, toolCallId, content, role: 'tool' }];
     }
-    case 'ended': {
-      const { status, output, failure } = step;
-      const message = failure?.message ?? (output === '' ? `The run is ${status}.` : output);
-      return [{ type: 'RUN_ERROR', message, code: failure?.code ?? status }];
-    }
+    case 'ended':
+      return [{ type: 'RUN_ERROR', message: endText(step), code: step.failure?.code ?? step.status }];
   }
 }
 
-function interruptOf({ answerId, callId, message, refused, schema, deadline, ...request }: AskedRequest): object {
-  const { requestId, workflowId, toolName, digest, details } = request;
+function interruptOf(request: AskedRequest): object {
+  const { answerId, requestId, workflowId, callId, toolName, digest, deadline, details, schema, refused } = request;
   return {
     id: answerId,
     reason: 'tool_call',
-    message: refused === undefined ? message : `${refused.message}\n${message}`,
+    message: questionText(request),
     toolCallId: callId,
     responseSchema: {
       type: 'object',
@@ -98,7 +95,7 @@ function interruptOf({ answerId, callId, message, refused, schema, deadline, ...
   };
 }
 
-/** The state of the front end's own app stays; ours has one member. */
+/** The front end's own state, with one member added. */
 function stateOf(state: unknown, requests: readonly AskedRequest[]): object {
   const own = typeof state === 'object' && state !== null && !Array.isArray(state) ? state : {};
   const open = requests.map(({ answerId, callId, toolName, digest }) => ({

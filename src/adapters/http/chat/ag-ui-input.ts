@@ -41,7 +41,7 @@ const payloadShape = z.looseObject({
   digest: z.string().optional(),
 });
 
-/** The texts of the user, oldest first. Messages of any other role are claims about the past, and are not believed. */
+/** The texts of the user, oldest first. Messages of other roles are claims about the past, and are ignored. */
 export function userTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
 }

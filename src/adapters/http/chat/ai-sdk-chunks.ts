@@ -1,12 +1,12 @@
 import { problemOf } from '../problem-response.ts';
 import type { SeenItems } from './seen-run.ts';
-import type { AskedRequest, ChatStep } from './chat-step.ts';
+import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
 import { parseJson } from '../../../core/base/parse-json.ts';
 
 /** A chunk of the UI message stream of the AI SDK. */
 export type UiChunk = { type: string } & Record<string, unknown>;
 
-/** Tells the steps of a run as chunks of the AI SDK's UI message stream. */
+/** Translates the steps of a run into chunks of the AI SDK's UI message stream. */
 export async function* uiChunks(
   steps: AsyncIterable<ChatStep>,
   options: { messageId: string; seen: SeenItems; canAnswer: boolean; failed: (error: unknown) => void },
@@ -25,7 +25,7 @@ class ChunkTranslator {
   readonly #canAnswer: boolean;
   /** The requests that the front end has: an answer to another one is an error there. */
   readonly #asked: Set<string>;
-  /** The message of the turn that is told now. */
+  /** The message of the present turn. */
   #step: string | undefined;
 
   constructor({ seen, canAnswer }: { seen: SeenItems; canAnswer: boolean }) {
@@ -78,8 +78,8 @@ class ChunkTranslator {
   }
 
   *#asks(request: AskedRequest): Generator<UiChunk, void, undefined> {
-    const { answerId, callId, message, refused, digest, deadline, details } = request;
-    const reason = refused === undefined ? message : `${refused.message}\n${message}`;
+    const { answerId, callId, refused, digest, deadline, details } = request;
+    const reason = questionText(request);
     if (!this.#canAnswer) {
       return yield { type: 'data-countersign-waiting', data: { toolCallId: callId, message: reason }, transient: true };
     }
@@ -120,10 +120,6 @@ function resultChunk({ callId: toolCallId, content, isError, denied }: ChatStep 
   if (denied) return { type: 'tool-output-denied', toolCallId };
   if (isError) return { type: 'tool-output-error', toolCallId, errorText: content, dynamic: true };
   return { type: 'tool-output-available', toolCallId, output: jsonOrText(content), dynamic: true };
-}
-
-function endText({ status, output, failure }: ChatStep & { type: 'ended' }): string {
-  return failure?.message ?? (output === '' ? `The run is ${status}.` : output);
 }
 
 function jsonOrText(content: string): unknown {

@@ -30,8 +30,8 @@ export type ChatRequest = z.infer<typeof chatRequest>;
 type Part = z.infer<typeof part>;
 
 /**
- * The texts of the user up to the message that is answered or continued, oldest first. Messages of any other role are
- * claims about the past, and are not believed.
+ * The texts of the user up to the message that is answered or continued, oldest first. Messages of other roles are claims
+ * about the past, and are ignored.
  */
 export function userTexts({ messages, messageId }: ChatRequest): string[] {
   const continued = messages.findIndex(({ id, role }) => id === messageId && role === 'assistant');

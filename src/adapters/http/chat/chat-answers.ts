@@ -17,7 +17,7 @@ export interface ChatAnswer {
   digest?: string;
 }
 
-/** Answers that could not be read, by the id of the request. */
+/** An answer that could not be read. */
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
 /**
@@ -37,7 +37,7 @@ export async function recordAnswers(
         return refused('', { code: 'unknown_request', message });
       }
       if ('problem' in answer) return refused(place.requestId, answer.problem);
-      // The run of the id is looked for only among those of this principal, agent and thread.
+      // The workflow id is made of principal, agent and thread, so nobody answers in another person's chat.
       const workflowId = workflowOfTurn(thread, place.turn);
       const decision = decisionOf(thread, answer, place.requestId, channel);
       return record(thread, gateway, { workflowId, decision });

@@ -13,7 +13,7 @@ import type { ChatRun, SeenItems } from './seen-run.ts';
 import { TurnState } from './turn-state.ts';
 import { type ChatThread, answerIdOf, callIdPrefix } from './chat-thread.ts';
 
-/** Where a run stands, and what of it a front end is still to be told. */
+/** The progress of a run, as the steps that its front end does not have yet. */
 export class ChatProgress {
   readonly #thread: ChatThread;
   readonly #turn: string;
@@ -49,7 +49,7 @@ export class ChatProgress {
     return this.#state.isIdle;
   }
 
-  /** Takes note of what has happened before: what the front end has is not told again. */
+  /** Notes which past events the front end has, so that they give no steps. */
   expect(past: readonly RecordedEvent[]): void {
     const last = past.findLastIndex((event) => event.type === 'RunItemEvent' && this.#isSeen(event.item));
     this.#passed = new Set(past.slice(0, last + 1).map(({ id }) => id));
@@ -118,13 +118,13 @@ export class ChatProgress {
     this.#state.settled(requestId);
     if (ran === 'no' && decision !== 'superseded') this.#state.ended(id);
     this.#decisions.set(id, event);
-    // The question goes on under another id, or was answered in the tool's place.
+    // The request was replaced by another one, or answered in the tool's place.
     if (isPassed || decision === 'superseded' || decision === 'responded') return;
     const answerId = answerIdOf(requestId, this.#turn);
     yield { type: 'decided', callId: id, answerId, approved: ran !== 'no', reason };
   }
 
-  /** Tells of a call with its request, whose arguments are those that are approved, else with its result. */
+  /** A call comes with its request, whose arguments are the ones to approve, else with its result. */
   *#call(call: { callId: string; toolName: string; arguments: Json }): Generator<ChatStep> {
     const id = this.#idOf(call.callId);
     if (this.#told.has(id) || this.#seen.calls.has(id)) return;

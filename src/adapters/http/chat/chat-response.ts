@@ -5,7 +5,7 @@ import { problemOf } from '../problem-response.ts';
 import { sseResponse } from '../sse-stream.ts';
 
 const encoder = new TextEncoder();
-/** A comment: the parsers of front ends take every event for one of their protocol. */
+/** A comment, because the parsers of front ends take every event for one of their protocol. */
 const heartbeat = encoder.encode(': heartbeat\n\n');
 
 /** Answers with the messages of a protocol as server-sent events. `end`: the data after the last one. */
@@ -28,7 +28,7 @@ export function chatResponse(
   );
 }
 
-/** Notes in the log why a stream ended, if it is not the sender's mistake. */
+/** Logs why a stream ended early, unless it was the sender's mistake. */
 export function logFailure({ log }: GatewayContext): (error: unknown) => void {
   return (error) => {
     if (problemOf(error).code === 'internal') log(`A chat ended early: ${String(error)}`);

@@ -1,6 +1,6 @@
 /**
- * Follows the run of a chat until it waits for the person who chats, or ends, and tells it in steps. It keeps nothing:
- * what the front end says it has seen is left out, and only its own view suffers if that is not true.
+ * Follows the run of a chat in steps, until it waits for the person who chats or ends. Nothing is stored: steps that the
+ * front end says it has seen are left out, and a false claim changes only its own view.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedEvent, RunEvent } from '../../../core/events/run-event.ts';
@@ -9,10 +9,10 @@ import type { ChatRun } from './seen-run.ts';
 import type { ChatStep } from './chat-step.ts';
 
 /**
- * How long a person who could answer waits while other calls of the same turn go on, in milliseconds. Then the stream ends
+ * How long open requests wait for other calls of the same turn to go on, in milliseconds. Then the stream ends
  * with what is open; the results of the others come with the next one.
  */
-const patienceMs = 5_000;
+const longestWaitMs = 5_000;
 
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
   const { thread, workflowId, receipts, signal } = run;
@@ -39,7 +39,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
     while (!progress.isOver) {
       const asks = canAnswer && progress.asks;
       if (asks && progress.isIdle) return yield* progress.wait();
-      const result = asks ? await within(next, patienceMs) : await next;
+      const result = asks ? await within(next, longestWaitMs) : await next;
       if (result === 'late') return yield* progress.wait();
       if (result.done === true) return;
       yield* progress.add(result.value);

@@ -23,7 +23,7 @@ export interface AskedRequest {
   refused?: Problem;
 }
 
-/** What a front end is told of a run, in any protocol. The ids of calls and messages are unique in the thread. */
+/** A step of a run, which each protocol translates into messages of its own. The ids of calls and messages are unique in the thread. */
 export type ChatStep =
   | { type: 'receipts'; receipts: Receipt[] }
   | { type: 'text_start'; messageId: string }
@@ -38,3 +38,13 @@ export type ChatStep =
   | { type: 'waiting'; requests: AskedRequest[] }
   /** The last step: the run is over. */
   | { type: 'ended'; status: string; output: string; failure?: Problem };
+
+/** The text of a request, after the reason for which an answer to it was refused. */
+export function questionText({ message, refused }: AskedRequest): string {
+  return refused === undefined ? message : `${refused.message}\n${message}`;
+}
+
+/** Why a run that has not completed is over. */
+export function endText({ status, output, failure }: ChatStep & { type: 'ended' }): string {
+  return failure?.message ?? (output === '' ? `The run is ${status}.` : output);
+}

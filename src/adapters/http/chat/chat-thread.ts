@@ -17,7 +17,7 @@ export interface ChatThread {
 
 const answerShape = /^([0-9a-f]{32})\.([0-9a-f]{32})$/;
 
-/** Names what the user has said so far: 32 hex characters. A run handles the last message; earlier ones are its context. */
+/** The id of a turn: 32 hex characters, from all texts of the user so far. A run handles the last one; earlier ones are its context. */
 export function turnOf(texts: readonly string[]): string {
   return hashOf(texts).slice(0, 32);
 }
@@ -42,7 +42,7 @@ export function workflowOfTurn(thread: ChatThread, turn: string): string {
   return keyedStart({ idempotencyKey: keyOf(thread, turn) }, input).workflowId;
 }
 
-/** The id under which a front end answers a request: it names the run, too, so that an answer needs no messages. */
+/** The id under which a front end answers a request. It includes the turn, so that the run is found without the messages. */
 export function answerIdOf(requestId: string, turn: string): string {
   return `${requestId}.${turn}`;
 }
@@ -51,11 +51,6 @@ export function answerIdOf(requestId: string, turn: string): string {
 export function parseAnswerId(id: string): { requestId: string; turn: string } | undefined {
   const [, requestId, turn] = answerShape.exec(id) ?? [];
   return requestId === undefined || turn === undefined ? undefined : { requestId, turn };
-}
-
-/** The turn of the run whose request an id is about; undefined for any other text. */
-export function turnOfAnswer(id = ''): string | undefined {
-  return parseAnswerId(id)?.turn;
 }
 
 /** Ids of calls are unique in a run only; a front end needs them unique in a thread. */

@@ -3,7 +3,7 @@ import type { ChatStep } from './chat-step.ts';
 
 type Message = { id: string; role: string } & Record<string, unknown>;
 
-/** The messages of a thread as AG-UI's snapshot wants them: those that the front end sent, and what it was told since. */
+/** The messages of a thread for AG-UI's snapshot: those that the front end sent, and those of the steps since. */
 export class SnapshotMessages {
   readonly #all: Message[];
   /** True once the assistant has said or called something that the front end did not send. */

@@ -40,7 +40,7 @@ export class TurnState {
     this.#open.delete(requestId);
   }
 
-  /** The call is over, or does not run: what the model is told of it comes with its next turn. */
+  /** The call is over, or does not run. */
   ended(callId: string): void {
     this.#running.delete(callId);
   }

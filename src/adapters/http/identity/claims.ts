@@ -21,7 +21,7 @@ const mostValues = 200;
 export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): Person {
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
-  // Else somebody could enter the address of another person at the provider, and be that person here.
+  // Otherwise somebody could enter another person's address at the provider, and be that person here.
   if (idClaim === 'email' && naming['email_verified'] !== true) {
     throw refused(`the identity provider has not verified its e-mail address`);
   }

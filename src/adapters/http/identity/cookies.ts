@@ -12,8 +12,8 @@ export interface Cookies {
 export type CookieName = 'session' | 'login';
 
 /**
- * No script reads them, no form or picture of another site sends them, and under https no other host, path or plain
- * connection can set one (`__Host-`). `Lax`, because the browser comes back from the identity provider by a link.
+ * Scripts cannot read them, forms and pictures of other sites do not send them, and under https no other host, path or
+ * plain connection can set one (`__Host-`). `Lax`, because the browser comes back from the identity provider by a link.
  */
 export function createCookies(secure: boolean): Cookies {
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}countersign-${name}`;

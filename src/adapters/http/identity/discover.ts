@@ -2,7 +2,7 @@ import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import * as openid from 'openid-client';
 import type { OpenIdSettings } from './identity.ts';
 
-/** What an identity provider publishes about itself. */
+/** What an identity provider publishes by OpenID Connect Discovery. */
 export interface Discovered {
   configuration: openid.Configuration;
   keys: JWTVerifyGetKey;

@@ -8,7 +8,7 @@ import { openId, type OpenId } from './open-id.ts';
 import { createSessions, principalOf, type Sessions } from './sessions.ts';
 import { findToken, type TokenEntry } from './token-list.ts';
 
-/** Everything of a gateway that knows people: what an identity file says, at work. */
+/** How a gateway recognizes people, made from an identity file. */
 export interface IdentityService {
   readonly authenticator: Authenticator;
   readonly sessions: Sessions;
@@ -26,7 +26,7 @@ export interface IdentityService {
   readonly tokenOf: (token: string) => TokenEntry;
 }
 
-/** Where a gateway with an identity file is. */
+/** What an identity service has to know of its gateway. */
 interface Place {
   isLoopback: boolean;
   namespace: string;
@@ -72,8 +72,8 @@ export function createIdentityService(identity: Identity, { isLoopback, namespac
     hasSessionKey: sessionKey !== undefined,
     tokenOf,
     authenticator: {
-      // A credential that was sent on purpose must hold, on every route. A browser sends its cookie by itself: one that
-      // has expired counts as none, or nobody could sign in again.
+      // A bearer token must be valid on every route. A browser sends its cookie by itself: an invalid one counts as none,
+      // or nobody could sign in again.
       authenticate: (request) => {
         const header = request.headers.get('authorization');
         if (header !== null) return bearerOf(header);

@@ -3,7 +3,7 @@ import type { Problem } from '../../../core/base/problem.ts';
 import { htmlResponse } from '../html-response.ts';
 import { problemStatus } from '../problem-status.ts';
 
-/** Where a browser goes that did not say where to. */
+/** Where a browser goes after signing in, by default. */
 export const homePath = '/inbox/';
 
 /** A path of this gateway, such as `/inbox/?tool=pay`; anything that leads elsewhere becomes the inbox. */

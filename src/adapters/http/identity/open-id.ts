@@ -14,7 +14,7 @@ export interface PendingLogin {
   to: string;
 }
 
-/** An identity provider that speaks OpenID Connect. */
+/** A client of an OpenID Connect provider. */
 export interface OpenId {
   /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
   verify(token: string): Promise<Person>;
@@ -24,12 +24,12 @@ export interface OpenId {
   finish(url: URL, login: PendingLogin): Promise<Person>;
 }
 
-/** Never a symmetric one: whoever can check such a signature can make one. */
+/** Asymmetric ones only: whoever can check a symmetric signature can make one. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
-/** Of an access token (RFC 9068), or of a provider that says only that it is a JWT. */
+/** The types of access tokens (RFC 9068), and the type of a provider that says only that it is a JWT. */
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
-/** Speaks to the provider when it is first needed: a gateway starts without it. */
+/** Connects to the provider when it is first needed, so that a gateway starts without it. */
 export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: string) => void): OpenId {
   const redirect = new URL('/login/callback', publicUrl).href;
   let discovered: Promise<Discovered> | undefined;
@@ -67,7 +67,7 @@ export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: 
       });
       const { payload, protectedHeader } = verified;
       if (!accessTypes.includes((protectedHeader.typ ?? 'jwt').toLowerCase())) throw refused('it is no access token');
-      // Only the holder of another key may use it, and this gateway does not check that.
+      // Such a token needs a proof of possession, which this gateway does not check.
       if (payload['cnf'] !== undefined) throw refused('it is bound to a key of its holder');
       if (isIdToken(payload)) throw refused('it is an ID token');
       return personOfClaims(settings, [payload]);
@@ -107,7 +107,7 @@ export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: 
     },
   };
 
-  /** What the provider tells beside the ID token; a provider may leave that out. */
+  /** The claims of the provider's UserInfo endpoint; empty if it has none. */
   async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     return openid.fetchUserInfo(configuration, token, sub).then(
@@ -124,7 +124,7 @@ function isIdToken(payload: JWTPayload): boolean {
   return ['nonce', 'at_hash', 'c_hash'].some((claim) => payload[claim] !== undefined);
 }
 
-/** True if the token is at fault, not the way to the provider's keys. */
+/** True if the token is at fault, and not the request for the provider's keys. */
 function isOfToken(error: unknown): error is errors.JOSEError {
   const ways = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
   return error instanceof errors.JOSEError && !ways.includes(error.code);

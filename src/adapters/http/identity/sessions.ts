@@ -5,17 +5,17 @@ import type { Cookies } from './cookies.ts';
 import type { Seals } from '../../../channels/sealed-text.ts';
 import { findHash, type TokenEntry } from './token-list.ts';
 
-/** Sessions of browsers. A gateway keeps none: what a session says is sealed in its cookie. */
+/** Sessions of browsers. A gateway stores none: the content of a session is sealed in its cookie. */
 export interface Sessions {
   /** The `Set-Cookie` of a session for a person whom the identity provider named. */
   ofPerson(person: Person): Promise<string>;
   /** The `Set-Cookie` of a session for the holder of a token. It ends with the token. */
   ofToken(token: TokenEntry): Promise<string>;
-  /** Undefined if the request has no session that holds. */
+  /** Undefined without a valid session. */
   principalOf(request: Request): Promise<Principal | undefined>;
-  /** What the request's session says, to be sealed for another purpose; undefined if it has none that holds. */
+  /** The credential of the request's session, to be sealed for another purpose; undefined without a valid session. */
   credentialOf(request: Request): Promise<Credential | undefined>;
-  /** Who that is now; undefined if its token is gone. */
+  /** The principal of a credential as of now; undefined if its token is gone. */
   holderOf(credential: JWTPayload): Principal | undefined;
   /** The `Set-Cookie` that ends the session in this browser. */
   end(): string;
@@ -40,7 +40,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const cookie = cookies.read(request, 'session');
     return cookie === undefined ? undefined : seals.open('session', cookie);
   };
-  // What a token may is read from the file again: a token that is removed ends its sessions.
+  // The roles of a token come from the identity file, so removing the token ends its sessions.
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
     const person = entry ?? (token === undefined ? (named as Person | undefined) : undefined);

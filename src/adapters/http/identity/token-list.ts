@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Role } from '../principal.ts';
 
-/** A bearer token of the identity file, and what it may. The token itself is nowhere: only its SHA-256. */
+/** A bearer token of the identity file, and its permissions. Only the SHA-256 of a token is kept. */
 export interface TokenEntry {
   /** The person's or the service's name, in NFC. Several tokens may have one name. */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface TokenEntry {
   readonly expiresMs?: number;
 }
 
-/** A shorter token is refused wherever it comes from: somebody could find it out from its hash. */
+/** A shorter token is always refused: somebody could guess it from its hash. */
 export const shortestToken = 32;
 
 /** The entry of a token; undefined for any other text. Takes the same time whichever token it is. */

@@ -150,7 +150,7 @@ async function finish(
   const cookie = cookies.read(request, 'login');
   const login = cookie === undefined ? undefined : await seals.open('login', cookie);
   if (openId === undefined || login === undefined) {
-    const message = 'This browser did not begin to sign in here, or too long ago: sign in again.';
+    const message = 'This browser has no sign-in under way here, or it has expired: sign in again.';
     throw new ProblemError({ code: 'unauthenticated', message });
   }
   const pending = login as unknown as PendingLogin;
