@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as bodyOf } from 'node:stream/consumers';
 import { messageProblem, type SlackBlockInTest, viewProblem } from './slack-limits.ts';
+import { SlackSockets } from './slack-sockets.ts';
 
 /** A message as Slack keeps it. */
 export interface SlackMessageInTest {
@@ -11,7 +12,8 @@ export interface SlackMessageInTest {
   channel: string;
   text: string;
   blocks: SlackBlockInTest[];
-  bot_id: string;
+  bot_id?: string;
+  subtype?: 'tombstone';
   thread_ts?: string;
   metadata?: { event_type: string; event_payload: Record<string, unknown> };
 }
@@ -27,6 +29,8 @@ export interface SlackUser {
   id: string;
   team?: string;
   name?: string;
+  /** The organization, if the workspace is part of one: clicks then name it in the place of the user's team. */
+  enterprise?: string;
 }
 
 /** A form-encoded payload with Slack's signature, as it goes to the gateway. */
@@ -34,6 +38,9 @@ export interface SignedPayload {
   body: string;
   headers: Record<string, string>;
 }
+
+/** What Slack makes of three characters of the texts that it returns. */
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 interface Fault {
   method: string;
@@ -60,13 +67,27 @@ export class SlackServer {
   /** What one person alone sees. */
   readonly ephemerals: { user: string; text: string; blocks: SlackBlockInTest[] }[] = [];
   readonly views: SlackViewInTest[] = [];
+  /** Users who are not in the channel. */
+  readonly outsiders = new Set<string>();
+  /** With which the app asks for a connection. */
+  readonly appToken = 'xapp-of-this-test';
+  readonly sockets: SlackSockets;
+  /** True: answers in threads are refused. */
+  failReplies = false;
+  /** Slack may return fewer messages than were asked for. */
+  largestPage = 1_000;
   /** The methods that were called, in order. */
   readonly calls: string[] = [];
   readonly #faults: Fault[] = [];
   readonly #triggers = new Map<string, number>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #responses = new Map<string, string>();
   #clock = Math.floor(Date.now() / 1_000);
   #sequence = 0;
+
+  constructor() {
+    this.sockets = new SlackSockets(this.#server);
+  }
 
   static async start(): Promise<SlackServer> {
     const slack = new SlackServer();
@@ -101,16 +122,33 @@ export class SlackServer {
       ...this.#sender(user),
       container: { type: 'message', message_ts: message.ts, channel_id: message.channel },
       channel: { id: message.channel, name: 'approvals' },
-      message,
+      message: returned(message),
+      response_url: this.#responseUrl(user.id),
       actions: [{ type: 'button', block_id: found.block_id, action_id: action, value: found.value }],
     });
+  }
+
+  /** Somebody deletes a message. Slack keeps an empty one in the place of one with replies. */
+  remove(message: SlackMessageInTest): void {
+    if (this.messages.some(({ thread_ts: thread }) => thread === message.ts)) {
+      const { ts, channel } = message;
+      const tombstone = { ts, channel, text: 'This message was deleted.', blocks: [], subtype: 'tombstone' as const };
+      this.messages.splice(this.messages.indexOf(message), 1, tombstone);
+    } else this.messages.splice(this.messages.indexOf(message), 1);
   }
 
   /** The payload of a modal that somebody submits with this text in its input. */
   submit(user: SlackUser, view: SlackViewInTest, value: string | null): SignedPayload {
     const [{ block_id: block, element }] = view.blocks as [SlackBlockInTest];
     const state = { values: { [block!]: { [element!.action_id!]: { type: 'plain_text_input', value } } } };
-    return this.sign({ type: 'view_submission', ...this.#sender(user), view: { id: 'V1', ...view, state } });
+    const { user: sender, ...others } = this.#sender(user);
+    const { team_id: _, ...withoutTeam } = sender;
+    return this.sign({
+      type: 'view_submission',
+      ...others,
+      user: user.enterprise === undefined ? sender : withoutTeam,
+      view: { id: 'V1', ...view, state },
+    });
   }
 
   sign(payload: object, { secret = this.signingSecret, atMs = Date.now() } = {}): SignedPayload {
@@ -118,22 +156,38 @@ export class SlackServer {
   }
 
   async close(): Promise<void> {
+    this.sockets.close();
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, 'close');
   }
 
-  #sender({ id, team = teamId, name = id.toLowerCase() }: SlackUser): object {
+  #sender({ id, team = teamId, name = id.toLowerCase(), enterprise }: SlackUser) {
     const trigger = randomUUID();
     this.#triggers.set(trigger, Date.now() + triggerMs);
     return {
-      user: { id, username: name, name, team_id: team },
-      team: { id: team, domain: 'test' },
+      user: { id, username: name, name, team_id: enterprise ?? team },
+      team: { id: team, domain: 'test', ...(enterprise !== undefined && { enterprise_id: enterprise }) },
       trigger_id: trigger,
     };
   }
 
+  #responseUrl(user: string): string {
+    const id = randomUUID();
+    this.#responses.set(id, user);
+    return new URL(`/actions/${id}`, this.apiUrl).href;
+  }
+
+  /** What an app posts to the `response_url` of an interaction. */
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const user = this.#responses.get(request.url!.replace('/actions/', ''));
+    const { text, blocks, response_type: type } = JSON.parse(await bodyOf(request));
+    if (user !== undefined && type === 'ephemeral') this.ephemerals.push({ user, text, blocks });
+    response.writeHead(user === undefined ? 404 : 200).end('ok');
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url!.startsWith('/actions/')) return this.#respond(request, response);
     const method = request.url!.replace('/api/', '');
     const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)));
     this.calls.push(method);
@@ -141,8 +195,10 @@ export class SlackServer {
     const fault = at === -1 ? undefined : this.#faults.splice(at, 1)[0];
     if (fault?.kind === 'down') return void request.socket.destroy();
     if (fault?.kind === 'rate-limited') return void response.writeHead(429, { 'retry-after': '1' }).end();
-    const isKnown = request.headers.authorization === `Bearer ${token}`;
-    const answer = isKnown ? this.#call(method, form) : { error: 'invalid_auth' };
+    const isOpening = method === 'apps.connections.open';
+    const isKnown = request.headers.authorization === `Bearer ${isOpening ? this.appToken : token}`;
+    const known = (): object => (isOpening ? this.sockets.ticket() : this.#call(method, form));
+    const answer = isKnown ? known() : { error: 'invalid_auth' };
     if (fault?.kind === 'after') return void request.socket.destroy();
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ok: !('error' in answer), ...answer }));
@@ -152,12 +208,14 @@ export class SlackServer {
     const blocks = JSON.parse(form['blocks'] ?? '[]') as SlackBlockInTest[];
     const metadata = form['metadata'] === undefined ? undefined : JSON.parse(form['metadata']);
     const { channel = '', text = '', ts, thread_ts, user = '' } = form;
+    if (method === 'chat.postEphemeral' && this.outsiders.has(user)) return { error: 'user_not_in_channel' };
     if (method !== 'auth.test' && method !== 'views.open' && channel !== this.channel)
       return { error: 'channel_not_found' };
     switch (method) {
       case 'auth.test':
         return { bot_id: this.botId, team_id: teamId, user_id: 'U0BOT' };
       case 'chat.postMessage': {
+        if (this.failReplies && thread_ts !== undefined) return { error: 'internal_error' };
         const error = messageProblem(text, blocks);
         if (error !== undefined) return { error };
         this.#sequence += 1;
@@ -176,6 +234,7 @@ export class SlackServer {
       case 'chat.update': {
         const message = this.messages.find((each) => each.ts === ts);
         if (message === undefined) return { error: 'message_not_found' };
+        if (message.subtype === 'tombstone') return { error: 'cant_update_message' };
         const error = messageProblem(text, blocks);
         if (error !== undefined) return { error };
         Object.assign(message, { text, blocks, ...(metadata !== undefined && { metadata }) });
@@ -210,16 +269,28 @@ export class SlackServer {
   }
 
   #page(messages: readonly SlackMessageInTest[], form: Record<string, string>): object {
-    const { oldest = '0', latest = '9999999999', inclusive, limit = '100', include_all_metadata: all } = form;
+    const { oldest = '0', latest = '9999999999', inclusive, limit = '100', include_all_metadata: all, cursor } = form;
     const isIn = (each: string): boolean =>
       inclusive === 'true' ? each >= oldest && each <= latest : each > oldest && each < latest;
-    const found = messages
-      .filter(({ ts }) => isIn(ts))
-      .slice(-Number(limit))
-      .toReversed();
-    const shown = found.map(({ metadata, ...message }) => (all === 'true' ? { ...message, metadata } : message));
-    return { messages: shown, has_more: false, response_metadata: { next_cursor: '' } };
+    const from = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64').toString());
+    const until = from + Math.min(Number(limit), this.largestPage);
+    const found = messages.filter(({ ts }) => isIn(ts)).toReversed();
+    const shown = found
+      .slice(from, until)
+      .map(({ metadata, ...message }) => (all === 'true' ? { ...returned(message), metadata } : returned(message)));
+    const next = until < found.length ? Buffer.from(String(until)).toString('base64') : '';
+    return { messages: shown, has_more: next !== '', response_metadata: { next_cursor: next } };
   }
+}
+
+/** As Slack returns a message: with entities in its texts, and members of blocks that nobody sent. */
+function returned<Message extends { blocks: SlackBlockInTest[] }>(message: Message): Message {
+  const copy = JSON.parse(JSON.stringify(message), (name: string, value: unknown) =>
+    typeof value === 'string' && (name === 'text' || name === 'value')
+      ? value.replaceAll(/[&<>]/g, (each) => entities[each]!)
+      : value,
+  ) as Message;
+  return { ...copy, blocks: copy.blocks.map((each) => ({ ...each, border: 0 })) };
 }
 
 /** A body with the signature that Slack gives it. */

@@ -47,10 +47,16 @@ const remedies: Record<string, string> = {
   missing_scope: 'give the app the scopes of docs/slack.md, and install it again',
 };
 
+/** The code with which Slack refused a call; undefined if it did not answer, or answered with something else. */
+export function refusalCode(error: unknown): string | undefined {
+  const { data } = error as { data?: { error?: unknown } };
+  return typeof data?.error === 'string' ? data.error.slice(0, 100) : undefined;
+}
+
 /** An error of a call as one sentence, without what was sent. */
 export function slackProblem(error: unknown, method: string, channel: string): ProblemError {
-  const { data, message } = error as { data?: { error?: unknown }; message?: string };
-  const code = typeof data?.error === 'string' ? data.error.slice(0, 100) : undefined;
+  const { message } = error as { message?: string };
+  const code = refusalCode(error);
   const remedy = remedies[code ?? ''];
   const why = code ?? message ?? 'unknown error';
   const sentence = `Slack did not carry out ${method} for channel ${channel}: ${why}${remedy === undefined ? '' : `; ${remedy}`}.`;

@@ -6,13 +6,11 @@ import { visibleText } from '../../core/base/visible-text.ts';
 import { fallbackText, type SlackMessage } from '../../core/card/slack-blocks.ts';
 import { slackProblem } from './open-web-client.ts';
 import { inMessages, type MessageBlock, requestBlocks, runBlock } from './message-blocks.ts';
-import { metadataType, type Sent, sentMessage, sentSince } from './sent-messages.ts';
+import { metadataType, oldestOf, type Sent, sentMessage, sentSince } from './sent-messages.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /** More would not fit into what is remembered of them. */
 const mostMessages = 30;
-/** The clocks of Slack and of a worker may differ. */
-const marginMs = 5 * 60_000;
 
 /** Shows open requests in as few messages as they take, and in their threads what does not fit. */
 export async function postRequests(
@@ -21,7 +19,7 @@ export async function postRequests(
   { key, attempt, requests }: Pick<NotifyContext, 'key' | 'attempt' | 'requests'>,
 ): Promise<Json> {
   const { channel } = settings;
-  const oldestMs = Math.min(...requests.map(({ requestedAt }) => Date.parse(requestedAt))) - marginMs;
+  const oldestMs = oldestOf(requests);
   const sentBefore = (threadOf?: string): Promise<Map<string, string>> =>
     attempt === 1
       ? Promise.resolve(new Map())

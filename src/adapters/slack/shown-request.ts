@@ -43,7 +43,8 @@ export function openBlockId({ requestId, digest }: ApprovalDetails, card: Card):
 
 /** What all requests of a message have in common; undefined if it is too long for Slack. */
 export function writeRun({ entry, workflowId }: Pick<ShownRequest, 'entry' | 'workflowId'>): string | undefined {
-  const text = JSON.stringify([entry, workflowId]);
+  // Slack may return these three characters as entities.
+  const text = JSON.stringify([entry, workflowId]).replaceAll(/[&<>]/g, asEscape);
   return text.length > longestRun ? undefined : text;
 }
 
@@ -65,6 +66,10 @@ export function readTexts(text: string | undefined, count: number): string[] | u
   } catch {
     return undefined;
   }
+}
+
+function asEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function base64urlOf(hex: string): string {

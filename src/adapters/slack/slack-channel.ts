@@ -1,11 +1,13 @@
 import type { WebClient } from '@slack/web-api';
-import type { Channel } from '../../channels/channel.ts';
+import type { Channel, ChannelRequest } from '../../channels/channel.ts';
 import type { ChatApp } from '../../channels/chat-app.ts';
+import { recentIds } from '../../channels/recent-ids.ts';
+import type { Json } from '../../core/base/tool-call.ts';
 import { keyedQueue } from './keyed-queue.ts';
-import { openWebClient } from './open-web-client.ts';
+import { openWebClient, slackProblem } from './open-web-client.ts';
 import { postReminder } from './post-reminder.ts';
 import { postRequests } from './post-requests.ts';
-import { messageOf } from './sent-messages.ts';
+import { messageOf, messageShowing, oldestOf } from './sent-messages.ts';
 import { slackApp } from './slack-app.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { updateMessage } from './update-message.ts';
@@ -21,26 +23,45 @@ const settingsOf = new WeakMap<Channel, SlackSettings>();
 export function slackChannel(settings: SlackSettings): Channel {
   // Updates of one message run one after another, so that neither undoes the other.
   const inTurn = keyedQueue();
+  const shownHere = recentIds();
   const connected = async <Result>(signal: AbortSignal, call: (client: WebClient) => Promise<Result>) =>
     call(await openWebClient(settings, signal));
+
+  /** The message of a request. One whose attempts all failed may have been posted all the same. */
+  async function findMessage(client: WebClient, request: ChannelRequest, sent: Json | undefined) {
+    if (sent !== undefined) return messageOf(sent, request.requestId);
+    const place = { channel: settings.channel, oldestMs: oldestOf([request]) };
+    return messageShowing(client, place, request.requestId).catch((error: unknown) => {
+      throw slackProblem(error, 'conversations.history', settings.channel);
+    });
+  }
+
   const channel: Channel = {
     batch: true,
     notify: (request, context) =>
       connected(context.signal, async (client) => {
-        const message = context.step.kind === 'asked' ? undefined : messageOf(context.sent, request.requestId);
+        const isFirst = context.step.kind === 'asked';
+        const message = isFirst ? undefined : await findMessage(client, request, context.sent);
         if (message === undefined) return postRequests(client, settings, context);
         await postReminder(client, message, context);
         return undefined;
       }),
-    settled: async (request, settlement, { sent, requests, signal }) => {
-      const message = messageOf(sent, request.requestId);
-      if (message === undefined) return;
-      const now = [
-        ...requests.filter((each) => each.requestId !== request.requestId),
-        { ...request, settled: settlement },
-      ];
-      await connected(signal, (client) => inTurn(message.ts, () => updateMessage(client, settings, message, now)));
-    },
+    settled: (request, settlement, { sent, requests, signal }) =>
+      connected(signal, async (client) => {
+        const message = await findMessage(client, request, sent);
+        if (message === undefined) return;
+        const now = [
+          ...requests.filter((each) => each.requestId !== request.requestId),
+          { ...request, settled: settlement },
+        ];
+        const keyOf = (requestId: string): string => `${message.ts} ${requestId}`;
+        await inTurn(message.ts, async () => {
+          // An update before this one showed all that was settled by then.
+          if (shownHere.has(keyOf(request.requestId))) return;
+          const settledIds = await updateMessage(client, settings, message, now);
+          for (const requestId of settledIds) shownHere.add(keyOf(requestId));
+        });
+      }),
   };
   settingsOf.set(channel, settings);
   return channel;

@@ -6,40 +6,58 @@ import { titleOf } from './post-requests.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /**
- * Updates a message with the present state of its requests. The blocks of a request that it already shows as settled stay
- * as they are, because `requests` may be older.
+ * Updates a message with the present state of its requests, and returns the ids of those that it then shows as settled.
+ * The blocks of a request that it already shows as settled stay as they are, because `requests` may be older.
  */
 export async function updateMessage(
   client: WebClient,
   settings: SlackSettings,
   { channel, ts }: { channel: string; ts: string },
   requests: readonly ApprovalDetails[],
-): Promise<void> {
+): Promise<string[]> {
   const message = await presentMessage(client, channel, ts);
-  // Somebody has deleted the message.
-  if (message === undefined) return;
-  const present = (message.blocks ?? []) as MessageBlock[];
+  const present = (message?.blocks ?? []) as MessageBlock[];
   const ids = [...new Set(present.flatMap((block) => blockOwner(block.block_id)?.requestId ?? []))];
   const common = present.filter((block) => blockOwner(block.block_id) === undefined);
-  const shown = ids.flatMap((requestId) => {
+  const parts = ids.map((requestId) => {
     const own = present.filter((block) => blockOwner(block.block_id)?.requestId === requestId);
+    const wasSettled = own.some((block) => blockOwner(block.block_id)?.isOutcome);
     const request = requests.find((each) => each.requestId === requestId);
-    if (request === undefined || own.some((block) => blockOwner(block.block_id)?.isOutcome)) return own;
-    return requestBlocks(request, settings, ids.length).blocks;
+    const now = request && requestBlocks(request, settings, ids.length).blocks;
+    const isSettled = wasSettled || request?.settled !== undefined;
+    return { requestId, wasSettled, isSettled, blocks: wasSettled ? asWritten(own, now) : (now ?? own), request };
   });
+  const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
+  // Nothing to say, or nowhere to say it: somebody has deleted the message, of which Slack may keep an empty one.
+  if (parts.every(({ wasSettled, isSettled }) => wasSettled === isSettled)) return settledIds;
   try {
-    const { metadata } = message;
     await client.apiCall('chat.update', {
       channel,
       ts,
-      text: titleOf(requests),
-      blocks: [...shown, ...common],
-      metadata,
+      text: titleOf(parts.flatMap(({ request }) => request ?? [])),
+      blocks: [...parts.flatMap(({ blocks }) => blocks), ...common],
+      metadata: message?.metadata,
       parse: 'none',
     });
   } catch (error) {
     throw slackProblem(error, 'chat.update', channel);
   }
+  return settledIds;
+}
+
+/** Slack may return texts with `&`, `<` and `>` as entities. Blocks that say the same without them are as written. */
+function asWritten(own: MessageBlock[], rendered: MessageBlock[] | undefined): MessageBlock[] {
+  const read = textsOf(own).map((text) =>
+    text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  );
+  return rendered !== undefined && JSON.stringify(read) === JSON.stringify(textsOf(rendered)) ? rendered : own;
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    name === 'text' && typeof each === 'string' ? [each] : textsOf(each),
+  );
 }
 
 async function presentMessage(client: WebClient, channel: string, ts: string) {

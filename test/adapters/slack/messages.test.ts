@@ -224,12 +224,112 @@ describe('a request that still waits', () => {
   });
 });
 
-test('a message that somebody deleted is left alone', async () => {
+const settled = { outcome: 'expired' as const, runs: false, settledAt: '2030-01-01T00:00:00Z' };
+const callsOf = (method: string): number => world.slack.calls.filter((each) => each === method).length;
+
+describe('a message whose thread could not be completed, in any attempt', () => {
+  async function failing(): Promise<{ run: RunInTest; requests: ApprovalDetails[] }> {
+    const { run, requests } = await ask(pay('bob'));
+    const key = randomUUID();
+    world.slack.failReplies = true;
+    for (const attempt of [1, 2, 3, 4, 5]) {
+      const attempts = world.notify(requests, { key, attempt, isLastAttempt: attempt === 5 });
+      await expect(attempts).rejects.toThrow(/^Slack did not carry out chat.postMessage/);
+    }
+    world.slack.failReplies = false;
+    expect(world.slack.messages).toHaveLength(1);
+    return { run, requests };
+  }
+
+  test('loses its buttons once the request is settled', async () => {
+    const { run, requests } = await failing();
+    await world.settle({ ...requests[0]!, settled }, undefined);
+    const [message] = world.slack.posts as [SlackMessageInTest];
+    expect([openIn(message), settledIn(message)]).toEqual([[], [requests[0]!.requestId]]);
+    await run.handle.terminate();
+  });
+
+  test('is not posted once more by a reminder', async () => {
+    const { run, requests } = await failing();
+    await world.notify(requests, { step: { kind: 'reminded' } });
+    expect(world.slack.posts).toHaveLength(1);
+    expect(world.slack.messages[1]).toMatchObject({ thread_ts: world.slack.posts[0]!.ts });
+    await run.handle.terminate();
+  });
+});
+
+describe('calls of the API', () => {
+  test('ten requests that are settled together take two, however many workers write', async () => {
+    const { run, requests } = await ask(...Array.from({ length: 10 }, (_, index) => pay(`payee-${index}`)));
+    const sent = await world.notify(requests);
+    const all = requests.map((each) => ({ ...each, settled }));
+    world.slack.calls.splice(0);
+    for (const each of all) await world.settle(each, sent, all);
+    expect(world.slack.calls).toEqual(['conversations.history', 'chat.update']);
+    expect(settledIn(world.slack.posts[0]!)).toHaveLength(10);
+
+    const { slackChannel } = await import('../../../src/adapters/slack/slack-channel.ts');
+    const other = slackChannel(world.settings);
+    const context = { key: 'k', attempt: 1, requests: all, signal: AbortSignal.timeout(9_000) };
+    for (const each of all) await other.settled!(each, settled, { ...context, ...(sent !== undefined && { sent }) });
+    expect([callsOf('conversations.history'), callsOf('chat.update')]).toEqual([2, 1]);
+    await run.handle.terminate();
+  });
+
+  test('a message is found on a later page of the history', async () => {
+    const { run, requests } = await ask(pay('bob'));
+    const key = randomUUID();
+    await world.notify(requests, { key });
+    for (const to of ['carl', 'dora'])
+      await world.notify([{ ...requests[0]!, requestId: randomUUID().replaceAll('-', ''), arguments: { to } }]);
+    const before = world.slack.messages.length;
+    world.slack.largestPage = 1;
+    await world.notify(requests, { key, attempt: 2 });
+    world.slack.largestPage = 1_000;
+    expect(world.slack.messages).toHaveLength(before);
+    await run.handle.terminate();
+  });
+});
+
+test('texts with entities are written back as they were, and each message has a title of its own', async () => {
+  const { run, requests } = await ask(pay('Smith & <Sons>'), pay('Q&amp;A'));
+  const sent = await world.notify(requests);
+  const [first, second] = requests.map((each) => ({ ...each, settled: { ...settled, reason: 'x < y & z' } }));
+  await world.settle(first!, sent, [first!, requests[1]!]);
+  await world.settle(second!, sent, [first!, second!]);
+  const [message] = world.slack.posts as [SlackMessageInTest];
+  expect(settledIn(message)).toHaveLength(2);
+  expect(textOf(message)).toContain('Smith & <Sons>');
+  expect(textOf(message)).toContain('x < y & z');
+  expect(textOf(message)).not.toMatch(/&amp;(?:amp|lt|gt);|&lt;|&gt;/);
+  expect(message.text).toBe('2 approvals of pay, asked by tester');
+  await run.handle.terminate();
+});
+
+test('more requests than a message holds: an update leaves each message its own title', async () => {
+  const { run, requests } = await ask(pay('bob'));
+  const many = Array.from({ length: 11 }, (_, index) => {
+    return { ...requests[0]!, requestId: `${index}`.padStart(8, '0').padEnd(32, 'b') };
+  });
+  const sent = await world.notify(many);
+  await world.settle({ ...many[10]!, settled }, sent, many);
+  expect(world.slack.posts.map(({ text }) => text)).toEqual([
+    '10 approvals of pay, asked by tester',
+    'Approval of pay, asked by tester',
+  ]);
+  await run.handle.terminate();
+});
+
+test.each([
+  ['without replies', false],
+  ['with replies, of which Slack keeps a tombstone', true],
+])('a message that somebody deleted is left alone: %s', async (_, hasReplies) => {
   const { run, requests } = await ask(pay('bob'));
   const sent = await world.notify(requests);
-  world.slack.messages.splice(0);
-  const settled = { outcome: 'expired' as const, runs: false, settledAt: '2030-01-01T00:00:00Z' };
+  if (!hasReplies) world.slack.messages.splice(1);
+  world.slack.remove(world.slack.posts[0]!);
+  world.slack.calls.splice(0);
   await world.settle({ ...requests[0]!, settled }, sent);
-  expect(world.slack.messages).toEqual([]);
+  expect(world.slack.calls).toEqual(['conversations.history']);
   await run.handle.terminate();
 });
