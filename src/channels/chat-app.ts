@@ -1,10 +1,23 @@
 /** What a chat service and the gateway need of one another, so that neither adapter imports the other. */
 import type { ApprovalDetails, Decision, Receipt } from '../contract.ts';
 
-/** The part of a chat channel that receives its users' answers: a route of the gateway passes on what the service sends. */
+/** The part of a chat channel that receives its users' answers. */
 export interface ChatApp {
-  /** Answers a request of the chat service. Anybody may have sent it: the app checks the service's signature. */
-  receive(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
+  /**
+   * Answers a request of the chat service, which a route of the gateway hands over. Anybody may have sent it: the app checks
+   * the service's signature. Absent: the service sends nothing to the gateway's address.
+   */
+  receive?(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
+  /** Connects to the chat service, which sends what people answer over the connection. Absent: it does not. */
+  connect?(gateway: ChatGateway): ChatConnection;
+  /** Waits for the answers that are on their way: some take longer than the service waits. */
+  drain(): Promise<void>;
+}
+
+/** A connection to a chat service that opens itself again until it is closed. */
+export interface ChatConnection {
+  /** Takes nothing any more. */
+  close(): Promise<void>;
 }
 
 /** A request of a chat service, as it came. */

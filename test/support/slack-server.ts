@@ -45,7 +45,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 interface Fault {
   method: string;
   /** `after`: Slack carries the call out, and the response is lost. */
-  kind: 'rate-limited' | 'down' | 'after';
+  kind: 'rate-limited' | 'down' | 'after' | 'status-500' | { error: string };
 }
 
 const token = 'xoxb-of-this-test';
@@ -72,6 +72,8 @@ export class SlackServer {
   /** With which the app asks for a connection. */
   readonly appToken = 'xapp-of-this-test';
   readonly sockets: SlackSockets;
+  /** When a message was updated last, in milliseconds since 1970. */
+  updatedMs = 0;
   /** True: answers in threads are refused. */
   failReplies = false;
   /** Slack may return fewer messages than were asked for. */
@@ -81,6 +83,7 @@ export class SlackServer {
   readonly #faults: Fault[] = [];
   readonly #triggers = new Map<string, number>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #held = new Map<string, PromiseWithResolvers<void>>();
   readonly #responses = new Map<string, string>();
   #clock = Math.floor(Date.now() / 1_000);
   #sequence = 0;
@@ -103,6 +106,16 @@ export class SlackServer {
   /** The next call of a method goes wrong. */
   fail(method: string, kind: Fault['kind']): void {
     this.#faults.push({ method, kind });
+  }
+
+  /** Calls of a method wait until the function that this returns is called. */
+  hold(method: string): () => void {
+    const held = Promise.withResolvers<void>();
+    this.#held.set(method, held);
+    return () => {
+      this.#held.delete(method);
+      held.resolve();
+    };
   }
 
   /** The messages of the channel outside of threads. */
@@ -194,11 +207,14 @@ export class SlackServer {
     const at = this.#faults.findIndex((each) => each.method === method);
     const fault = at === -1 ? undefined : this.#faults.splice(at, 1)[0];
     if (fault?.kind === 'down') return void request.socket.destroy();
+    await this.#held.get(method)?.promise;
+    if (fault?.kind === 'status-500') return void response.writeHead(500).end('x');
     if (fault?.kind === 'rate-limited') return void response.writeHead(429, { 'retry-after': '1' }).end();
     const isOpening = method === 'apps.connections.open';
     const isKnown = request.headers.authorization === `Bearer ${isOpening ? this.appToken : token}`;
     const known = (): object => (isOpening ? this.sockets.ticket() : this.#call(method, form));
-    const answer = isKnown ? known() : { error: 'invalid_auth' };
+    const refusal = typeof fault?.kind === 'object' ? fault.kind : undefined;
+    const answer = refusal ?? (isKnown ? known() : { error: 'invalid_auth' });
     if (fault?.kind === 'after') return void request.socket.destroy();
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ok: !('error' in answer), ...answer }));
@@ -237,6 +253,7 @@ export class SlackServer {
         if (message.subtype === 'tombstone') return { error: 'cant_update_message' };
         const error = messageProblem(text, blocks);
         if (error !== undefined) return { error };
+        this.updatedMs = Date.now();
         Object.assign(message, { text, blocks, ...(metadata !== undefined && { metadata }) });
         return { ts, channel };
       }

@@ -34,7 +34,7 @@ export interface SlackWorld extends GatewayWorld {
   /** Sends what Slack would send. */
   deliver(payload: SignedPayload): Promise<Response>;
   /** Links an account as its owner does: presses a button, opens the page, confirms. Each call is for a new account. */
-  linked(person: string): Promise<SlackUser>;
+  linked(person: string, more?: Partial<SlackUser>): Promise<SlackUser>;
   /** The address that somebody without a link is told. */
   invitation(user: SlackUser): Promise<URL>;
   /** What Slack showed to one person alone. */
@@ -45,16 +45,22 @@ export interface SlackWorld extends GatewayWorld {
   settle(request: ApprovalDetails, sent: Json | void, all?: readonly ChannelRequest[]): Promise<void>;
 }
 
+/** How Slack sends what people answer. */
+export type Transport = 'http' | 'socket';
+export const transports: Transport[] = ['http', 'socket'];
+
+type SlackWorldOptions = WorldOptions & Pick<SlackSettings, 'highestSeverity'> & { transport?: Transport };
+
 export async function openSlackWorld(
   people: Readonly<Record<string, readonly Role[]>>,
-  { highestSeverity, ...options }: WorldOptions & Pick<SlackSettings, 'highestSeverity'> = {},
+  { highestSeverity, transport = 'http', ...options }: SlackWorldOptions = {},
   gatewayOptions: Partial<GatewayOptions> = {},
 ): Promise<SlackWorld> {
   const slack = await SlackServer.start();
   const settings: SlackSettings = {
     name: 'team',
     token: slack.token,
-    signingSecret: slack.signingSecret,
+    ...(transport === 'http' ? { signingSecret: slack.signingSecret } : { appToken: slack.appToken }),
     channel: slack.channel,
     gatewayUrl: publicUrl,
     apiUrl: slack.apiUrl,
@@ -79,8 +85,15 @@ export async function openSlackWorld(
       return response.headers.getSetCookie()[0]!.split(';')[0]!;
     },
     bearerOf: (person) => tokens.get(person)!.bearer,
-    deliver: ({ body, headers }) =>
-      fetch(new URL('/slack/interactions', world.gateway.url), { method: 'POST', body, headers }),
+    deliver: async ({ body, headers }) => {
+      if (transport === 'http') {
+        return fetch(new URL('/slack/interactions', world.gateway.url), { method: 'POST', body, headers });
+      }
+      await slack.sockets.connected();
+      const answer = await slack.sockets.send(JSON.parse(new URLSearchParams(body).get('payload')!));
+      if (answer === undefined) return new Response(null, { status: 504 });
+      return Object.keys(answer).length === 0 ? new Response(null) : Response.json(answer);
+    },
     invitation: async (user) => {
       const block_id = `open.${'0'.repeat(32)}.${'A'.repeat(43)}.${'A'.repeat(43)}`;
       const message = {
@@ -97,9 +110,9 @@ export async function openSlackWorld(
       const told = await eventually('an invitation', () => slack.ephemerals.findLast((each) => each.user === user.id));
       return new URL(told.blocks.flatMap(({ elements = [] }) => elements).find(({ url }) => url !== undefined)!.url!);
     },
-    linked: async (person) => {
+    linked: async (person, more = {}) => {
       users += 1;
-      const user = { id: `U${users}${randomUUID().slice(0, 8).toUpperCase()}` };
+      const user = { id: `U${users}${randomUUID().slice(0, 8).toUpperCase()}`, ...more };
       const state = (await slackWorld.invitation(user)).searchParams.get('state')!;
       const response = await fetch(new URL('/slack/link', world.gateway.url), {
         method: 'POST',

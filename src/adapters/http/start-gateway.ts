@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serve } from '@hono/node-server';
 import type { ChatApp } from '../../channels/chat-app.ts';
 import type { PushApp } from '../../channels/push-app.ts';
@@ -7,6 +8,7 @@ import type { Channel } from '../../channels/channel.ts';
 import type { Signer } from '../../client/sign-message.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
+import { slackChat } from './accounts/slack-chat.ts';
 import { createApp } from './create-app.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { GatewayContext } from './gateway-context.ts';
@@ -71,7 +73,7 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Such as `http://127.0.0.1:7280`. */
   readonly url: string;
-  /** Takes no new request, ends the streams, and waits for the requests that are under way. */
+  /** Takes no new request, ends the streams, and waits for the requests and the answers from Slack that are under way. */
   stop(): Promise<void>;
 }
 
@@ -141,12 +143,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.setTimeout(stalledTimeout);
   server.once('error', (error) => listening.reject(notListening(error, host, port)));
   site.port = await listening.promise;
+  const slack = slackChat(context);
+  const connection = slack && slack.app.connect?.(slack.chat);
+  const timeoutMs = options.stopTimeoutMs ?? 10_000;
   let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await Promise.all([connection?.close(), stopServer(server, timeoutMs)]);
+    // What was acknowledged goes on: the caller closes the client after this.
+    await Promise.race([slack?.app.drain(), sleep(timeoutMs, undefined, { ref: false })]);
+  };
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${site.port}`,
     stop: () => {
       stopping.abort();
-      return (stopped ??= stopServer(server, options.stopTimeoutMs ?? 10_000));
+      return (stopped ??= stop());
     },
   };
 }

@@ -78,7 +78,7 @@ async function approve(
 
 /** Opens the modal of a button, unless an answer can no longer count. */
 async function openFor(
-  { shown, triggerId, channel }: Interaction,
+  { shown, triggerId, channel, account: { team }, responseUrl }: Interaction,
   action: 'deny' | 'edit',
   { gateway, settings, openModal }: InteractionContext,
 ): Promise<Reply | undefined> {
@@ -86,7 +86,7 @@ async function openFor(
   const request = await look(gateway.request(shown.workflowId, shown.requestId));
   const settled = request && settledText(request);
   if (settled !== undefined) return { text: settled };
-  const asked = { shown, channel };
+  const asked = { shown, channel, team, ...(responseUrl !== undefined && { responseUrl }) };
   if (action === 'edit' && request === undefined) {
     return {
       text: 'The arguments cannot be read now: try again, or edit them in the inbox.',

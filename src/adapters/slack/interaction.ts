@@ -12,6 +12,8 @@ export type Interaction = {
   channel: string;
   /** Names this one interaction, and opens a modal for three seconds. */
   triggerId: string;
+  /** Takes what is told to this person alone, for half an hour, whether or not they are in the channel. */
+  responseUrl?: string;
   shown: ShownRequest;
 } & ({ kind: 'click'; action: Exclude<ActionId, 'open'> } | { kind: 'submit'; modal: 'deny' | 'edit'; text: string });
 
@@ -29,6 +31,7 @@ const clickShape = z.looseObject({
   type: z.literal('block_actions'),
   ...sender,
   channel: z.looseObject({ id: z.string() }),
+  response_url: z.string().optional(),
   actions: z.tuple([z.looseObject({ action_id: z.string(), block_id: z.string() })]),
   message: z.looseObject({
     blocks: z.array(
@@ -54,32 +57,32 @@ const payloadShape = z.union([clickShape, submitShape]);
 
 const clicks: readonly string[] = ['approve', 'deny', 'edit', 'always'] satisfies Exclude<ActionId, 'open'>[];
 
-/** Reads the body that Slack sends; undefined for what is no answer to a request, such as a click on a link. */
-export function readInteraction(body: Uint8Array): Interaction | undefined {
-  const parsed = payloadShape.safeParse(payloadOf(body));
+/** Reads a payload of Slack's; undefined for what is no answer to a request, such as a click on a link. */
+export function readInteraction(payload: unknown): Interaction | undefined {
+  const parsed = payloadShape.safeParse(payload);
   if (!parsed.success) return undefined;
   const { data } = parsed;
   const { user, team, trigger_id: triggerId } = data;
+  const name = (user.username ?? user.name ?? user.id).slice(0, 100);
+  if (data.type === 'view_submission') {
+    const modal = readModal(data.view);
+    if (modal === undefined) return undefined;
+    // In an Enterprise organization the same person has another team here than at the click that opened the modal.
+    const { team: teamOfClick, ...rest } = modal;
+    return { kind: 'submit', account: { team: teamOfClick, user: user.id, name }, triggerId, ...rest };
+  }
   const teamId = user.team_id ?? team?.id;
-  if (teamId === undefined) return undefined;
-  const account = { team: teamId, user: user.id, name: (user.username ?? user.name ?? user.id).slice(0, 100) };
-  if (data.type === 'block_actions') {
-    const [{ action_id: action, block_id: blockId }] = data.actions;
-    const common = data.message.blocks.find(({ block_id: id }) => id === runBlockId);
-    const shown = readShown(blockId, common?.elements?.[0]?.value);
-    if (shown === undefined || !clicks.includes(action)) return undefined;
-    const { id: channel } = data.channel;
-    return { kind: 'click', account, channel, triggerId, shown, action: action as Exclude<ActionId, 'open'> };
-  }
-  const modal = readModal(data.view);
-  return modal && { kind: 'submit', account, triggerId, ...modal };
-}
-
-function payloadOf(body: Uint8Array): unknown {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return JSON.parse(new URLSearchParams(text).get('payload') ?? '');
-  } catch {
-    return undefined;
-  }
+  const [{ action_id: action, block_id: blockId }] = data.actions;
+  const common = data.message.blocks.find(({ block_id: id }) => id === runBlockId);
+  const shown = readShown(blockId, common?.elements?.[0]?.value);
+  if (shown === undefined || teamId === undefined || !clicks.includes(action)) return undefined;
+  return {
+    kind: 'click',
+    account: { team: teamId, user: user.id, name },
+    channel: data.channel.id,
+    triggerId,
+    ...(data.response_url !== undefined && { responseUrl: data.response_url }),
+    shown,
+    action: action as Exclude<ActionId, 'open'>,
+  };
 }

@@ -15,6 +15,9 @@ const longestReason = 2_000;
 interface Asked {
   shown: ShownRequest;
   channel: string;
+  /** The team of the account that clicked. */
+  team: string;
+  responseUrl?: string;
   request: Pick<ApprovalDetails, 'toolName'> | undefined;
 }
 
@@ -58,15 +61,18 @@ export function readModal({
   callback_id: string;
   private_metadata: string;
   state: { values: Record<string, Record<string, { value?: string | null }>> };
-}): { modal: 'deny' | 'edit'; text: string; channel: string; shown: ShownRequest } | undefined {
-  const [blockId, run, channel] = readTexts(memory, 3) ?? [];
+}): (Pick<Asked, 'shown' | 'channel' | 'team' | 'responseUrl'> & { modal: 'deny' | 'edit'; text: string }) | undefined {
+  const [blockId, run, channel, team, responseUrl = ''] = readTexts(memory, 5) ?? [];
   const shown = blockId === undefined ? undefined : readShown(blockId, run);
-  if (shown === undefined || channel === undefined || (modal !== 'deny' && modal !== 'edit')) return undefined;
-  return { modal, shown, channel, text: state.values[inputBlock]?.[inputAction]?.value ?? '' };
+  if (shown === undefined || channel === undefined || team === undefined) return undefined;
+  if (modal !== 'deny' && modal !== 'edit') return undefined;
+  const text = state.values[inputBlock]?.[inputAction]?.value ?? '';
+  return { modal, shown, channel, team, text, ...(responseUrl !== '' && { responseUrl }) };
 }
 
-function modal(name: 'deny' | 'edit', submit: string, { shown, channel, request }: Asked, input: object) {
-  const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel]);
+function modal(name: 'deny' | 'edit', submit: string, asked: Asked, input: object) {
+  const { shown, channel, team, responseUrl = '', request } = asked;
+  const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel, team, responseUrl]);
   if (memory.length > longestMemory) return undefined;
   // Slack takes 24 characters.
   const title = request === undefined ? 'this call' : visibleText(request.toolName);

@@ -1,7 +1,9 @@
-import type { WebClient } from '@slack/web-api';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { fallbackText, section } from '../../core/card/slack-blocks.ts';
 import { plainText } from './buttons.ts';
+import type { Interaction } from './interaction.ts';
+import { openWebClient, refusalCode, slackProblem } from './open-web-client.ts';
+import type { SlackSettings } from './slack-settings.ts';
 
 /** What a person is told after a click. */
 export interface Reply {
@@ -13,12 +15,12 @@ export interface Reply {
 }
 
 const longestText = 2_500;
+const timeoutMs = 10_000;
 
 /** Sends a reply to one person in a channel; nobody else sees it. */
 export async function sendReply(
-  client: WebClient,
-  channel: string,
-  user: string,
+  settings: SlackSettings,
+  { channel, account: { user }, responseUrl }: Pick<Interaction, 'channel' | 'account' | 'responseUrl'>,
   { text, link }: Reply,
 ): Promise<void> {
   const shown = visibleText(text).slice(0, longestText).toWellFormed();
@@ -27,5 +29,35 @@ export async function sendReply(
     { type: 'rich_text', elements: [section([{ text: shown }])] },
     ...(button === undefined ? [] : [{ type: 'actions', elements: [button] }]),
   ];
-  await client.apiCall('chat.postEphemeral', { channel, user, text: fallbackText(shown), blocks, parse: 'none' });
+  const content = { text: fallbackText(shown), blocks };
+  try {
+    const client = await openWebClient(settings);
+    await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });
+  } catch (error) {
+    const problem = slackProblem(error, 'chat.postEphemeral', channel);
+    // Such as `user_not_in_channel`. Where the answer was lost, a second message would be one too many.
+    if (responseUrl === undefined || refusalCode(error) === undefined || !isOfSlack(responseUrl, settings))
+      throw problem;
+    await respond(responseUrl, content).catch(() => {
+      throw problem;
+    });
+  }
+}
+
+async function respond(url: string, content: object): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ response_type: 'ephemeral', replace_original: false, ...content }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+}
+
+function isOfSlack(url: string, { apiUrl = 'https://slack.com/api/' }: SlackSettings): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, origin } = new URL(url);
+  const api = new URL(apiUrl);
+  return origin === api.origin || (protocol === 'https:' && hostname.endsWith(`.${api.hostname}`));
 }

@@ -2,16 +2,18 @@ import { z } from 'zod';
 import type { ChannelContext } from '../../channels/channel-kind.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { readSecret, secretShape } from '../../channels/secret.ts';
+import { ProblemError } from '../../core/base/problem.ts';
 import { severities, type Severity } from '../../core/base/tool-call.ts';
 
-/** One Slack channel in which reviewers are asked. */
-export interface SlackSettings {
+/** One Slack channel in which reviewers are asked. Its app sends answers over HTTP or over Socket Mode. */
+export type SlackSettings = SlackChannelSettings & (HttpListening | SocketListening);
+
+/** What an entry says of the channel itself. */
+export interface SlackChannelSettings {
   /** The name of the entry in the channel file: buttons carry it. */
   name: string;
   /** The bot token of the app: `xoxb-…`. */
   token: string;
-  /** The secret with which Slack signs its requests. */
-  signingSecret: string;
   /** The id of the channel, such as `C0123456789`. */
   channel: string;
   /** The origin of the gateway, such as `https://approvals.example.com`. */
@@ -22,28 +24,60 @@ export interface SlackSettings {
   apiUrl?: string;
 }
 
+/** Slack sends what people answer to the gateway's address. */
+export interface HttpListening {
+  /** The secret with which Slack signs its requests. */
+  signingSecret: string;
+  appToken?: undefined;
+}
+
+/** The gateway opens a connection to Slack, which sends what people answer over it. */
+export interface SocketListening {
+  /** The app-level token of the app, with the scope `connections:write`: `xapp-…`. */
+  appToken: string;
+  signingSecret?: undefined;
+}
+
 /** The members of an entry of kind `slack` in a channel file. */
-export const slackShape = z.strictObject({
-  token: secretShape,
-  signing_secret: secretShape,
-  channel: z.string().regex(/^[CGD][A-Z0-9]{2,}$/, 'expected the id of a channel, such as C0123456789'),
-  gateway: z.string(),
-  highest_severity: z.enum(severities).optional(),
-  api_url: z.url({ protocol: /^https?$/ }).optional(),
-});
+export const slackShape = z
+  .strictObject({
+    token: secretShape,
+    signing_secret: secretShape.optional(),
+    app_token: secretShape.optional(),
+    // No direct messages: the app may not read them, and updates have to.
+    channel: z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'expected the id of a channel, such as C0123456789'),
+    gateway: z.string(),
+    highest_severity: z.enum(severities).optional(),
+    api_url: z.url({ protocol: /^https?$/ }).optional(),
+  })
+  .refine(
+    (members) => (members.signing_secret === undefined) !== (members.app_token === undefined),
+    'must have either signing_secret (Slack sends to the gateway) or app_token (the gateway connects to Slack)',
+  );
 
 export type SlackMembers = z.infer<typeof slackShape>;
 
-/** The settings of an entry. Throws `policy_invalid` if a secret is missing, or the gateway is no https origin. */
+/**
+ * The settings of an entry. Throws `policy_invalid` if a secret is missing or of another kind, or the gateway is no https
+ * origin.
+ */
 export function slackSettings(members: SlackMembers, { name }: Pick<ChannelContext, 'name'>): SlackSettings {
-  const { token, signing_secret: secret, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
+  const { token, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
   return {
     name,
     token: readSecret(token),
-    signingSecret: readSecret(secret),
     channel,
     gatewayUrl: gatewayOrigin(gateway),
+    ...listening(members),
     ...(highest !== undefined && { highestSeverity: highest }),
     ...(apiUrl !== undefined && { apiUrl }),
   };
+}
+
+function listening({ signing_secret: secret, app_token: place }: SlackMembers): HttpListening | SocketListening {
+  if (place === undefined) return { signingSecret: readSecret(secret!) };
+  const appToken = readSecret(place);
+  if (appToken.startsWith('xapp-')) return { appToken };
+  const message = `The 'app_token' of Slack is no app-level token, which begins with xapp-.`;
+  throw new ProblemError({ code: 'policy_invalid', message });
 }

@@ -1,22 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { putRecord } from '../../../src/client/records.ts';
-import type { ApprovalDetails } from '../../../src/contract.ts';
+import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type SlackMessageInTest, signed } from '../../support/slack-server.ts';
-import { openSlackWorld, sealsOf, type SlackWorld } from '../../support/slack-world.ts';
+import { openSlackWorld, sealsOf, type SlackWorld, type Transport, transports } from '../../support/slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 let world: SlackWorld;
-beforeAll(async () => {
+async function open(transport: Transport): Promise<void> {
   const policy = rule('pay', 'ask', { ask: { reviewers: ['ann', 'bob', 'vic'], always: 'tool' } });
   world = await openSlackWorld(
     { ann: ['reviewer'], bob: ['reviewer'], vic: ['viewer'], zoe: ['reviewer'] },
-    { policy },
+    { policy, transport },
   );
-});
-afterAll(() => world.close());
+}
 beforeEach(() => {
   for (const list of [world.slack.ephemerals, world.slack.views, world.slack.messages]) list.splice(0);
 });
@@ -42,161 +42,264 @@ const actionsOf = (message: SlackMessageInTest): (string | undefined)[] =>
     .filter(({ type }) => type === 'actions')
     .flatMap(({ elements = [] }) => elements.map(({ action_id: id }) => id));
 
-test('a click approves as the person who linked the account, and the message then says who, what and when', async () => {
-  const ann = await world.linked('ann');
-  const shown = await ask();
-  expect(textOf(shown.message)).toContain('bob');
-  expect(actionsOf(shown.message)).toEqual(['approve', 'deny', 'edit', 'always', 'open']);
-  const response = await world.deliver(world.slack.click(ann, shown.message, 'approve'));
-  expect([response.status, await response.text()]).toEqual([200, '']);
-  expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
-  expect(await settlement(shown)).toMatchObject({
-    outcome: 'approved',
-    reviewerId: 'ann',
-    identity: 'claimed',
-    viewed: { channel: 'slack', card: expect.stringMatching(/^[0-9a-f]{64}$/) },
-  });
-  await expect(shown.run.result()).resolves.toMatchObject({ output: 'paid 1 to bob' });
+describe.each(transports)('over %s', (transport) => {
+  beforeAll(() => open(transport));
+  afterAll(() => world.close());
 
-  const request = await world.details(shown.run, shown.request.requestId);
-  await world.settle(request, shown.sent);
-  expect(actionsOf(shown.message)).toEqual(['open']);
-  expect(textOf(shown.message)).toContain(`approved at ${request.settled!.settledAt}`);
-  expect(textOf(shown.message)).toContain('ann (claimed)');
-});
-
-test('"always" leaves a grant behind, as wide as the rule admits', async () => {
-  const ann = await world.linked('ann');
-  const shown = await ask();
-  await world.deliver(world.slack.click(ann, shown.message, 'always'));
-  expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
-  const journal = await world.client.journal(shown.run.workflowId);
-  expect(JSON.stringify(journal.entries)).toContain('"kind":"tool"');
-});
-
-test('a click after the inbox settled it changes nothing, and says who settled it', async () => {
-  const ann = await world.linked('ann');
-  const shown = await ask();
-  const { requestId } = shown.request;
-  await world.client.decide({ requestId, approved: false, reviewerId: 'bob' }, { workflowId: shown.run.workflowId });
-  const before = await settlement(shown);
-  for (const action of ['approve', 'always', 'deny', 'edit']) {
-    await world.deliver(world.slack.click(ann, shown.message, action));
-  }
-  const told = await world.toldTo(ann, 4);
-  const sentence = `Nothing was changed: the request was settled already, denied by bob at ${before!.settledAt}.`;
-  expect(told).toEqual([sentence, sentence, sentence, sentence]);
-  expect(world.slack.views).toEqual([]);
-  expect(await settlement(shown)).toEqual(before);
-});
-
-test('of two clicks that race exactly one counts, and both people learn which', async () => {
-  const [ann, bob] = [await world.linked('ann'), await world.linked('bob')];
-  const shown = await ask();
-  const clicks = [ann, bob].map((user) => world.slack.click(user, shown.message, 'approve'));
-  await Promise.all(clicks.map((click) => world.deliver(click)));
-  const told = [...(await world.toldTo(ann)), ...(await world.toldTo(bob))];
-  const { reviewerId, settledAt } = (await settlement(shown))!;
-  expect(told.toSorted()).toEqual(
-    [
-      `Your answer counts: approved. You answered as ${reviewerId}.`,
-      `Nothing was changed: the request was settled already, approved by ${reviewerId} at ${settledAt}.`,
-    ].toSorted(),
-  );
-});
-
-test('the modal of a denial takes a reason', async () => {
-  const ann = await world.linked('ann');
-  const shown = await ask();
-  await world.deliver(world.slack.click(ann, shown.message, 'deny'));
-  const [view] = world.slack.views;
-  expect(await settlement(shown)).toBeUndefined();
-  const response = await world.deliver(world.slack.submit(ann, view!, 'not on <@U1> & Fridays'));
-  expect(await response.text()).toBe('');
-  expect(await world.toldTo(ann)).toEqual(['Your answer counts: denied. You answered as ann.']);
-  expect(await settlement(shown)).toMatchObject({
-    outcome: 'denied',
-    reason: 'not on <@U1> & Fridays',
-    reviewerId: 'ann',
-  });
-});
-
-describe('the modal of an edit', () => {
-  test.each([
-    ['no JSON', '{"to": "bob",', /^arguments: /],
-    ['a name twice', '{"to": "bob", "to": "eve", "amount": 1}', /to.*twice|duplicate|once/i],
-    ['no object', '[1]', /expected an object/],
-    ['what the schema refuses', '{"to": "bob", "amount": "much"}', /amount/],
-  ])('shows at the field what is wrong: %s', async (_, text, problem) => {
+  test('a click approves as the person who linked the account, and the message then says who, what and when', async () => {
     const ann = await world.linked('ann');
     const shown = await ask();
-    // A window opens only while Slack waits, so beside other work it may take more than one click.
-    const [view] = await eventually('the window', async () => {
-      await world.deliver(world.slack.click(ann, shown.message, 'edit'));
-      return world.slack.views.length > 0 && world.slack.views;
+    expect(textOf(shown.message)).toContain('bob');
+    expect(actionsOf(shown.message)).toEqual(['approve', 'deny', 'edit', 'always', 'open']);
+    const response = await world.deliver(world.slack.click(ann, shown.message, 'approve'));
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
+    expect(await settlement(shown)).toMatchObject({
+      outcome: 'approved',
+      reviewerId: 'ann',
+      identity: 'claimed',
+      viewed: { channel: 'slack', card: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
-    expect(JSON.parse(view!.blocks[0]!.element!.initial_value!)).toEqual({ to: 'bob', amount: 1 });
-    const body = await eventually('what is wrong, while Slack waits', async () => {
-      const answer = await (await world.deliver(world.slack.submit(ann, view!, text))).text();
-      return answer !== '' && answer;
-    }).then((answer) => JSON.parse(answer) as object);
-    world.slack.ephemerals.splice(0);
-    expect(body).toEqual({
-      response_action: 'errors',
-      errors: { answer: expect.stringMatching(problem) },
-    });
-    expect(await settlement(shown)).toBeUndefined();
+    await expect(shown.run.result()).resolves.toMatchObject({ output: 'paid 1 to bob' });
 
-    // The same window, with what was meant.
-    const again = await world.deliver(world.slack.submit(ann, view!, '{"to": "bob", "amount": 2}'));
-    expect(await again.text()).toBe('');
-    expect((await world.toldTo(ann))[0]).toMatch(/^Your answer counts: approved\.|needs an answer of its own/);
-    await shown.run.handle.terminate();
+    const request = await world.details(shown.run, shown.request.requestId);
+    await world.settle(request, shown.sent);
+    expect(actionsOf(shown.message)).toEqual(['open']);
+    expect(textOf(shown.message)).toContain(`approved at ${request.settled!.settledAt}`);
+    expect(textOf(shown.message)).toContain('ann (claimed)');
   });
-});
 
-test('a user unlinked between message and click is refused and told how to link again', async () => {
-  const ann = await world.linked('ann');
-  const shown = await ask();
-  await world.deliver(world.slack.click(ann, shown.message, 'deny'));
-  const unlinked = await fetch(new URL('/slack/unlink', world.gateway.url), {
-    method: 'POST',
-    body: new URLSearchParams({ team: 'T0001', user: ann.id }),
-    headers: { cookie: await world.cookieOf('ann'), 'sec-fetch-site': 'same-origin' },
-  });
-  expect(unlinked.status).toBe(200);
-  await world.deliver(world.slack.click(ann, shown.message, 'approve'));
-  await world.deliver(world.slack.submit(ann, world.slack.views[0]!, 'no'));
-  const told = await world.toldTo(ann, 2);
-  expect(told.every((each) => each.startsWith('Nothing was changed: your Slack account is linked to nobody.'))).toBe(
-    true,
-  );
-  expect(await settlement(shown)).toBeUndefined();
-});
-
-describe('who may not answer', () => {
-  test.each([
-    ['vic', 'Nothing was changed: vic has not the role reviewer.'],
-    ['zoe', expect.stringMatching(/^Nothing was changed: .*zoe/)],
-  ])('%s', async (person, sentence) => {
-    const user = person === 'vic' ? await linkedViewer() : await world.linked(person);
+  test('"always" leaves a grant behind, as wide as the rule admits', async () => {
+    const ann = await world.linked('ann');
     const shown = await ask();
-    await world.deliver(world.slack.click(user, shown.message, 'approve'));
-    expect(await world.toldTo(user)).toEqual([sentence]);
+    await world.deliver(world.slack.click(ann, shown.message, 'always'));
+    expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
+    const journal = await world.client.journal(shown.run.workflowId);
+    expect(JSON.stringify(journal.entries)).toContain('"kind":"tool"');
+  });
+
+  test('a click after the inbox settled it changes nothing, and says who settled it', async () => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    const { requestId } = shown.request;
+    await world.client.decide({ requestId, approved: false, reviewerId: 'bob' }, { workflowId: shown.run.workflowId });
+    const before = await settlement(shown);
+    for (const action of ['approve', 'always', 'deny', 'edit']) {
+      await world.deliver(world.slack.click(ann, shown.message, action));
+    }
+    const told = await world.toldTo(ann, 4);
+    const sentence = `Nothing was changed: the request was settled already, denied by bob at ${before!.settledAt}.`;
+    expect(told).toEqual([sentence, sentence, sentence, sentence]);
+    expect(world.slack.views).toEqual([]);
+    expect(await settlement(shown)).toEqual(before);
+  });
+
+  test('of two clicks that race exactly one counts, and both people learn which', async () => {
+    const [ann, bob] = [await world.linked('ann'), await world.linked('bob')];
+    const shown = await ask();
+    const clicks = [ann, bob].map((user) => world.slack.click(user, shown.message, 'approve'));
+    await Promise.all(clicks.map((click) => world.deliver(click)));
+    const told = [...(await world.toldTo(ann)), ...(await world.toldTo(bob))];
+    const { reviewerId, settledAt } = (await settlement(shown))!;
+    expect(told.toSorted()).toEqual(
+      [
+        `Your answer counts: approved. You answered as ${reviewerId}.`,
+        `Nothing was changed: the request was settled already, approved by ${reviewerId} at ${settledAt}.`,
+      ].toSorted(),
+    );
+  });
+
+  test('the modal of a denial takes a reason', async () => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    await world.deliver(world.slack.click(ann, shown.message, 'deny'));
+    const [view] = world.slack.views;
+    expect(await settlement(shown)).toBeUndefined();
+    const response = await world.deliver(world.slack.submit(ann, view!, 'not on <@U1> & Fridays'));
+    expect(await response.text()).toBe('');
+    expect(await world.toldTo(ann)).toEqual(['Your answer counts: denied. You answered as ann.']);
+    expect(await settlement(shown)).toMatchObject({
+      outcome: 'denied',
+      reason: 'not on <@U1> & Fridays',
+      reviewerId: 'ann',
+    });
+  });
+
+  describe('the modal of an edit', () => {
+    test.each([
+      ['no JSON', '{"to": "bob",', /^arguments: /],
+      ['a name twice', '{"to": "bob", "to": "eve", "amount": 1}', /to.*twice|duplicate|once/i],
+      ['no object', '[1]', /expected an object/],
+      ['what the schema refuses', '{"to": "bob", "amount": "much"}', /amount/],
+    ])('shows at the field what is wrong: %s', async (_, text, problem) => {
+      const ann = await world.linked('ann');
+      const shown = await ask();
+      // A window opens only while Slack waits, so beside other work it may take more than one click.
+      const [view] = await eventually('the window', async () => {
+        await world.deliver(world.slack.click(ann, shown.message, 'edit'));
+        return world.slack.views.length > 0 && world.slack.views;
+      });
+      expect(JSON.parse(view!.blocks[0]!.element!.initial_value!)).toEqual({ to: 'bob', amount: 1 });
+      const body = await eventually('what is wrong, while Slack waits', async () => {
+        const answer = await (await world.deliver(world.slack.submit(ann, view!, text))).text();
+        return answer !== '' && answer;
+      }).then((answer) => JSON.parse(answer) as object);
+      world.slack.ephemerals.splice(0);
+      expect(body).toEqual({
+        response_action: 'errors',
+        errors: { answer: expect.stringMatching(problem) },
+      });
+      expect(await settlement(shown)).toBeUndefined();
+
+      // The same window, with what was meant.
+      const again = await world.deliver(world.slack.submit(ann, view!, '{"to": "bob", "amount": 2}'));
+      expect(await again.text()).toBe('');
+      expect((await world.toldTo(ann))[0]).toMatch(/^Your answer counts: approved\.|needs an answer of its own/);
+      await shown.run.handle.terminate();
+    });
+  });
+
+  test('a user unlinked between message and click is refused and told how to link again', async () => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    await world.deliver(world.slack.click(ann, shown.message, 'deny'));
+    const unlinked = await fetch(new URL('/slack/unlink', world.gateway.url), {
+      method: 'POST',
+      body: new URLSearchParams({ team: 'T0001', user: ann.id }),
+      headers: { cookie: await world.cookieOf('ann'), 'sec-fetch-site': 'same-origin' },
+    });
+    expect(unlinked.status).toBe(200);
+    await world.deliver(world.slack.click(ann, shown.message, 'approve'));
+    await world.deliver(world.slack.submit(ann, world.slack.views[0]!, 'no'));
+    const told = await world.toldTo(ann, 2);
+    expect(told.every((each) => each.startsWith('Nothing was changed: your Slack account is linked to nobody.'))).toBe(
+      true,
+    );
     expect(await settlement(shown)).toBeUndefined();
   });
 
-  /** Whoever lost the role after they linked their account. */
-  async function linkedViewer() {
-    const account = { team: 'T0001', user: 'UVIC', name: 'vic' };
-    const person = { id: 'vic', roles: ['viewer'], groups: [] };
-    const sealed = await sealsOf().seal('account', { service: 'slack', account, person }, Date.now() + 60_000);
-    await putRecord(world.client.session, { kind: 'slack-user', owner: 'T0001:UVIC' }, { sealed });
-    return { id: 'UVIC' };
-  }
+  describe('who may not answer', () => {
+    test.each([
+      ['vic', 'Nothing was changed: vic has not the role reviewer.'],
+      ['zoe', expect.stringMatching(/^Nothing was changed: .*zoe/)],
+    ])('%s', async (person, sentence) => {
+      const user = person === 'vic' ? await linkedViewer() : await world.linked(person);
+      const shown = await ask();
+      await world.deliver(world.slack.click(user, shown.message, 'approve'));
+      expect(await world.toldTo(user)).toEqual([sentence]);
+      expect(await settlement(shown)).toBeUndefined();
+    });
+
+    /** Whoever lost the role after they linked their account. */
+    async function linkedViewer() {
+      const account = { team: 'T0001', user: 'UVIC', name: 'vic' };
+      const person = { id: 'vic', roles: ['viewer'], groups: [] };
+      const sealed = await sealsOf().seal('account', { service: 'slack', account, person }, Date.now() + 60_000);
+      await putRecord(world.client.session, { kind: 'slack-user', owner: 'T0001:UVIC' }, { sealed });
+      return { id: 'UVIC' };
+    }
+  });
+
+  test('a click about a call that was not shown is refused', async () => {
+    const ann = await world.linked('ann');
+    const [shown, other] = [await ask(1), await ask(2)];
+    const swap = textOf(shown.message).replaceAll(shown.request.requestId, other.request.requestId);
+    const blocks = JSON.parse(
+      swap.replaceAll(shown.run.workflowId, other.run.workflowId),
+    ) as SlackMessageInTest['blocks'];
+    await world.deliver(world.slack.click(ann, { ...shown.message, blocks }, 'approve'));
+    expect((await world.toldTo(ann))[0]).toMatch(/^Nothing was changed: the digest is not that of request/);
+    expect(await settlement(other)).toBeUndefined();
+  });
+
+  test('Slack is answered within three seconds, also while no worker does', async () => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    await world.stopWorker();
+    const startedMs = Date.now();
+    const response = await world.deliver(world.slack.click(ann, shown.message, 'approve'));
+    expect(response.status).toBe(200);
+    expect(Date.now() - startedMs).toBeLessThan(3_000);
+    expect(await world.toldTo(ann)).toEqual([
+      'Your answer is recorded. It counts once a worker of the run applies it. You answered as ann.',
+    ]);
+    await world.startWorker();
+    await eventually('the decision', async () => (await settlement(shown))?.outcome === 'approved');
+  });
+
+  test('a click that is sent again is no second answer', async () => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    const click = world.slack.click(ann, shown.message, 'approve');
+    await world.deliver(click);
+    await world.toldTo(ann);
+    const before = await world.client.journal(shown.run.workflowId);
+    await world.deliver(click);
+    // The receipt of the first, not that of another decision.
+    const sentence = 'Your answer counts: approved. You answered as ann.';
+    expect(await world.toldTo(ann, 2)).toEqual([sentence, sentence]);
+    expect(await settlement(shown)).toMatchObject({ outcome: 'approved', reviewerId: 'ann' });
+    const decisions = (entries: readonly { kind: string }[]) =>
+      entries.filter(({ kind }) => /settled|voted/.test(kind));
+    const after = await world.client.journal(shown.run.workflowId);
+    expect(decisions(after.entries)).toEqual(decisions(before.entries));
+  });
+
+  test('nothing but an answer is acknowledged and ignored', async () => {
+    world.slack.calls.splice(0);
+    for (const payload of [
+      {},
+      { type: 'view_closed' },
+      { type: 'block_actions', actions: [{ action_id: 'open' }] },
+      [],
+    ]) {
+      expect((await world.deliver(world.slack.sign(payload))).status).toBe(200);
+    }
+    expect(world.slack.calls.filter((each) => each !== 'apps.connections.open')).toEqual([]);
+  });
+
+  test('a member of an organization is the same person at a click and in a window', async () => {
+    const linked = await world.linked('ann', { enterprise: 'E0001' });
+    const shown = await ask();
+    await world.deliver(world.slack.click(linked, shown.message, 'deny'));
+    const [view] = await eventually('the window', () => world.slack.views.length > 0 && world.slack.views);
+    await world.deliver(world.slack.submit(linked, view!, 'no'));
+    expect(await world.toldTo(linked)).toEqual(['Your answer counts: denied. You answered as ann.']);
+    expect(await settlement(shown)).toMatchObject({ outcome: 'denied', reviewerId: 'ann' });
+  });
+
+  test('whoever is not in the channel any more is told what their click and their window did', async () => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    world.slack.outsiders.add(ann.id);
+    await world.deliver(world.slack.click(ann, shown.message, 'deny'));
+    const [view] = await eventually('the window', () => world.slack.views.length > 0 && world.slack.views);
+    await world.deliver(world.slack.submit(ann, view!, null));
+    expect(await world.toldTo(ann)).toEqual(['Your answer counts: denied. You answered as ann.']);
+    await world.deliver(world.slack.click(ann, shown.message, 'approve'));
+    expect((await world.toldTo(ann, 2))[1]).toMatch(
+      /^Nothing was changed: the request was settled already, denied by ann/,
+    );
+  });
+
+  test('a run whose id has characters that Slack escapes is answered', async () => {
+    const ann = await world.linked('ann');
+    const workflowId = `order & <co> ${randomUUID()}`;
+    const { client } = world.client.session;
+    const args = [{ agent: 'tester', input: JSON.stringify(once(pay('bob'))) }] as [RunInput];
+    await client.workflow.start('agentRun', { workflowId, taskQueue: world.taskQueue, args });
+    const run = world.run(workflowId);
+    const [{ requestId }] = (await run.open()) as [ApprovalDetails];
+    await world.notify([await world.details(run, requestId)]);
+    await world.deliver(world.slack.click(ann, world.slack.posts.at(-1)!, 'approve'));
+    expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
+  });
 });
 
 describe('what Slack did not sign', () => {
+  beforeAll(() => open('http'));
+  afterAll(() => world.close());
+
   test('changes nothing: forged, of another secret, stale, from the future, changed', async () => {
     const ann = await world.linked('ann');
     const shown = await ask();
@@ -231,62 +334,9 @@ describe('what Slack did not sign', () => {
     expect(await settlement(shown)).toMatchObject({ outcome: 'approved' });
   });
 
-  test('a body that is sent again within the five minutes is no second answer', async () => {
-    const ann = await world.linked('ann');
-    const shown = await ask();
-    const click = world.slack.click(ann, shown.message, 'approve');
-    await world.deliver(click);
-    await world.toldTo(ann);
-    const before = await world.client.journal(shown.run.workflowId);
-    await world.deliver(click);
-    // The receipt of the first, not that of another decision.
-    const sentence = 'Your answer counts: approved. You answered as ann.';
-    expect(await world.toldTo(ann, 2)).toEqual([sentence, sentence]);
-    expect(await settlement(shown)).toMatchObject({ outcome: 'approved', reviewerId: 'ann' });
-    const decisions = (entries: readonly { kind: string }[]) =>
-      entries.filter(({ kind }) => /settled|voted/.test(kind));
-    const after = await world.client.journal(shown.run.workflowId);
-    expect(decisions(after.entries)).toEqual(decisions(before.entries));
-  });
-
-  test('nothing but an answer is acknowledged and ignored', async () => {
+  test('what cannot be read is acknowledged and ignored', async () => {
     const calls = world.slack.calls.length;
-    for (const payload of [
-      {},
-      { type: 'view_closed' },
-      { type: 'block_actions', actions: [{ action_id: 'open' }] },
-      [],
-    ]) {
-      expect((await world.deliver(world.slack.sign(payload))).status).toBe(200);
-    }
     expect((await world.deliver(signed('payload=%ff', world.slack.signingSecret))).status).toBe(200);
     expect(world.slack.calls.length).toBe(calls);
   });
-});
-
-test('a click about a call that was not shown is refused', async () => {
-  const ann = await world.linked('ann');
-  const [shown, other] = [await ask(1), await ask(2)];
-  const swap = textOf(shown.message).replaceAll(shown.request.requestId, other.request.requestId);
-  const blocks = JSON.parse(
-    swap.replaceAll(shown.run.workflowId, other.run.workflowId),
-  ) as SlackMessageInTest['blocks'];
-  await world.deliver(world.slack.click(ann, { ...shown.message, blocks }, 'approve'));
-  expect((await world.toldTo(ann))[0]).toMatch(/^Nothing was changed: the digest is not that of request/);
-  expect(await settlement(other)).toBeUndefined();
-});
-
-test('Slack is answered within three seconds, also while no worker does', async () => {
-  const ann = await world.linked('ann');
-  const shown = await ask();
-  await world.stopWorker();
-  const startedMs = Date.now();
-  const response = await world.deliver(world.slack.click(ann, shown.message, 'approve'));
-  expect(response.status).toBe(200);
-  expect(Date.now() - startedMs).toBeLessThan(3_000);
-  expect(await world.toldTo(ann)).toEqual([
-    'Your answer is recorded. It counts once a worker of the run applies it. You answered as ann.',
-  ]);
-  await world.startWorker();
-  await eventually('the decision', async () => (await settlement(shown))?.outcome === 'approved');
 });

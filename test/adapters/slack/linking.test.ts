@@ -7,15 +7,21 @@ import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import type { SlackUser } from '../../support/slack-server.ts';
-import { openSlackWorld, publicUrl, sealsOf, type SlackWorld } from '../../support/slack-world.ts';
+import {
+  openSlackWorld,
+  publicUrl,
+  sealsOf,
+  type SlackWorld,
+  type Transport,
+  transports,
+} from '../../support/slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 
 let world: SlackWorld;
-beforeAll(async () => {
+async function open(transport: Transport): Promise<void> {
   const policy = rule('pay', 'ask', { ask: { reviewers: ['ann', 'bob'] } });
-  world = await openSlackWorld({ ann: ['reviewer'], bob: ['reviewer'], vic: ['viewer'] }, { policy });
-});
-afterAll(() => world.close());
+  world = await openSlackWorld({ ann: ['reviewer'], bob: ['reviewer'], vic: ['viewer'] }, { policy, transport });
+}
 beforeEach(() => {
   for (const list of [world.slack.ephemerals, world.slack.messages]) list.splice(0);
 });
@@ -47,181 +53,191 @@ async function clickOf(user: SlackUser): Promise<{ told: string; settled: Approv
   return { told: told!, settled };
 }
 
-test('whoever clicks without a link is shown the way, signs in, and confirms on a page', async () => {
-  const user = { id: 'UNEW', name: 'ann <script>' };
-  const { told, settled } = await clickOf(user);
-  expect(told).toBe(
-    'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.',
-  );
-  expect(settled).toBeUndefined();
-  const url = await world.invitation(user);
-  expect(url.origin + url.pathname).toBe(`${publicUrl}/slack/link`);
-  const path = url.pathname + url.search;
-  const away = await get(path);
-  expect([away.status, away.headers.get('location')]).toEqual([303, `/login?to=${encodeURIComponent(path)}`]);
-  const login = await get(away.headers.get('location')!);
-  expect(await login.text()).toContain(path.replaceAll('&', '&amp;'));
+describe.each(transports)('over %s', (transport) => {
+  beforeAll(() => open(transport));
+  afterAll(() => world.close());
 
-  const cookie = await world.cookieOf('ann');
-  const page = await get(path, { cookie });
-  const text = await page.text();
-  expect(page.status).toBe(200);
-  expect(text).toContain('@ann &lt;script&gt;');
-  expect(text).toContain('<bdi>UNEW</bdi>');
-  expect(text).toContain('You are signed in as <bdi>ann</bdi>');
-  // Looking at it links nothing.
-  expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
-
-  const done = await post('/slack/link', { state: url.searchParams.get('state')! }, { cookie, ...html });
-  expect([done.status, await done.text()]).toEqual([200, expect.stringContaining('The account is linked')]);
-  expect((await clickOf(user)).settled).toMatchObject({ outcome: 'approved', reviewerId: 'ann', identity: 'claimed' });
-  expect(JSON.stringify(await getRecord(world.client.session, recordOf(user)))).not.toContain('ann');
-});
-
-describe('nothing is linked', () => {
-  const user = { id: 'UVICTIM' };
-  test('by a page of another origin, without a session, with a bearer token, or without the role', async () => {
-    const state = await stateOf(user);
-    const cookie = await world.cookieOf('ann');
-    const cases: [Record<string, string>, number][] = [
-      [{ cookie, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, 403],
-      [{ cookie, 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }, 403],
-      [{ cookie, 'sec-fetch-site': 'same-site' }, 403],
-      [{}, 401],
-      [{ cookie: await world.cookieOf('vic') }, 403],
-      [world.bearerOf('bob'), 403],
-      // A header wins over a cookie: the sender is bob.
-      [{ cookie, ...world.bearerOf('bob') }, 403],
-    ];
-    for (const [headers, status] of cases) expect((await post('/slack/link', { state }, headers)).status).toBe(status);
-    expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
-  });
-
-  test('by a state that the gateway did not make, or made for something else, or too long ago', async () => {
-    const account = { team: 'T0001', user: user.id, name: 'x' };
-    const content = { service: 'slack', account };
-    const later = Date.now() + 60_000;
-    const states = [
-      'x',
-      (await stateOf(user)).slice(0, -4),
-      await sealsOf({ secret: 'the key of some other gateway, long enough' }).seal('account-link', content, later),
-      await sealsOf({ url: 'https://other.example.com' }).seal('account-link', content, later),
-      await sealsOf().seal('account-link', content, Date.now() - 1_000),
-      await sealsOf().seal('account-link', { ...content, service: 'teams' }, later),
-      await sealsOf().seal('account', content, later),
-      await sealsOf().seal('session', content, later),
-    ];
-    const cookie = await world.cookieOf('ann');
-    for (const state of states) {
-      expect((await post('/slack/link', { state }, { cookie })).status).toBe(403);
-      expect((await get(`/slack/link?state=${state}`, { cookie })).status).toBe(403);
-    }
-    expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
-  });
-});
-
-describe('a record that somebody else has written is not believed', () => {
-  const forger = { id: 'UFORGER' };
-  const account = { team: 'T0001', user: forger.id, name: 'forger' };
-  const ann = { id: 'ann', roles: ['reviewer'], groups: [] };
-  const later = () => Date.now() + 60_000;
-  const content = { service: 'slack', account, person: ann };
-
-  test.each<[string, () => Promise<JsonObject>]>([
-    ['in the clear', async () => ({ ...content })],
-    ['sealed by nobody', async () => ({ sealed: Buffer.from(JSON.stringify(content)).toString('base64url') })],
-    [
-      'of another key',
-      async () => ({
-        sealed: await sealsOf({ secret: 'another key of thirty-two characters' }).seal('account', content, later()),
-      }),
-    ],
-    [
-      'of another gateway',
-      async () => ({ sealed: await sealsOf({ url: 'https://other.example.com' }).seal('account', content, later()) }),
-    ],
-    ['expired', async () => ({ sealed: await sealsOf().seal('account', content, Date.now() - 1_000) })],
-    ['a session of hers', async () => ({ sealed: (await world.cookieOf('ann')).split('=')[1]! })],
-    ['an invitation', async () => ({ sealed: await sealsOf().seal('account-link', content, later()) })],
-    [
-      'of another service',
-      async () => ({ sealed: await sealsOf().seal('account', { ...content, service: 'teams' }, later()) }),
-    ],
-    [
-      'of a token that is gone',
-      async () => ({
-        sealed: await sealsOf().seal('account', { service: 'slack', account, token: 'A'.repeat(43) }, later()),
-      }),
-    ],
-    ['a copy of her own', async () => (await getRecord(world.client.session, recordOf(await world.linked('ann'))))!],
-    [
-      'a copy from another workspace',
-      async () => ({
-        sealed: await sealsOf().seal('account', { ...content, account: { ...account, team: 'T9999' } }, later()),
-      }),
-    ],
-  ])('%s', async (_, value) => {
-    await putRecord(world.client.session, recordOf(forger), await value());
-    const { told, settled } = await clickOf(forger);
-    expect(told).toMatch(/^Nothing was changed: your Slack account is linked to nobody\./);
+  test('whoever clicks without a link is shown the way, signs in, and confirms on a page', async () => {
+    const user = { id: 'UNEW', name: 'ann <script>' };
+    const { told, settled } = await clickOf(user);
+    expect(told).toBe(
+      'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.',
+    );
     expect(settled).toBeUndefined();
-    await removeRecord(world.client.session, recordOf(forger));
-  });
+    const url = await world.invitation(user);
+    expect(url.origin + url.pathname).toBe(`${publicUrl}/slack/link`);
+    const path = url.pathname + url.search;
+    const away = await get(path);
+    expect([away.status, away.headers.get('location')]).toEqual([303, `/login?to=${encodeURIComponent(path)}`]);
+    const login = await get(away.headers.get('location')!);
+    expect(await login.text()).toContain(path.replaceAll('&', '&amp;'));
 
-  test('the same, sealed by the gateway itself, counts', async () => {
-    await putRecord(world.client.session, recordOf(forger), {
-      sealed: await sealsOf().seal('account', content, later()),
+    const cookie = await world.cookieOf('ann');
+    const page = await get(path, { cookie });
+    const text = await page.text();
+    expect(page.status).toBe(200);
+    expect(text).toContain('@ann &lt;script&gt;');
+    expect(text).toContain('<bdi>UNEW</bdi>');
+    expect(text).toContain('You are signed in as <bdi>ann</bdi>');
+    // Looking at it links nothing.
+    expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
+
+    const done = await post('/slack/link', { state: url.searchParams.get('state')! }, { cookie, ...html });
+    expect([done.status, await done.text()]).toEqual([200, expect.stringContaining('The account is linked')]);
+    expect((await clickOf(user)).settled).toMatchObject({
+      outcome: 'approved',
+      reviewerId: 'ann',
+      identity: 'claimed',
     });
-    expect((await clickOf(forger)).settled).toMatchObject({ reviewerId: 'ann' });
-    await removeRecord(world.client.session, recordOf(forger));
+    expect(JSON.stringify(await getRecord(world.client.session, recordOf(user)))).not.toContain('ann');
   });
-});
 
-test('an account of the same id in another workspace is another account', async () => {
-  const user = await world.linked('ann');
-  expect((await clickOf({ ...user, team: 'T0002' })).settled).toBeUndefined();
-  expect((await clickOf(user)).settled).toMatchObject({ reviewerId: 'ann' });
-});
+  describe('nothing is linked', () => {
+    const user = { id: 'UVICTIM' };
+    test('by a page of another origin, without a session, with a bearer token, or without the role', async () => {
+      const state = await stateOf(user);
+      const cookie = await world.cookieOf('ann');
+      const cases: [Record<string, string>, number][] = [
+        [{ cookie, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, 403],
+        [{ cookie, 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }, 403],
+        [{ cookie, 'sec-fetch-site': 'same-site' }, 403],
+        [{}, 401],
+        [{ cookie: await world.cookieOf('vic') }, 403],
+        [world.bearerOf('bob'), 403],
+        // A header wins over a cookie: the sender is bob.
+        [{ cookie, ...world.bearerOf('bob') }, 403],
+      ];
+      for (const [headers, status] of cases)
+        expect((await post('/slack/link', { state }, headers)).status).toBe(status);
+      expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
+    });
 
-test('people see their accounts and unlink them, and nobody else does', async () => {
-  const user = await world.linked('ann');
-  const [ann, bob] = [await world.cookieOf('ann'), await world.cookieOf('bob')];
-  await eventually('the account in the list', async () =>
-    (await (await get('/slack/link', { cookie: ann })).text()).includes(user.id),
-  );
-  expect(await (await get('/slack/link', { cookie: bob })).text()).not.toContain(user.id);
-  const form = { team: 'T0001', user: user.id };
-  expect((await post('/slack/unlink', form, { cookie: bob })).status).toBe(404);
-  expect((await post('/slack/unlink', form, { cookie: ann, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-  expect((await clickOf(user)).settled).toMatchObject({ reviewerId: 'ann' });
-  expect((await post('/slack/unlink', form, { cookie: ann })).status).toBe(200);
-  expect((await clickOf(user)).settled).toBeUndefined();
-  expect((await post('/slack/unlink', form, { cookie: ann })).status).toBe(404);
-});
+    test('by a state that the gateway did not make, or made for something else, or too long ago', async () => {
+      const account = { team: 'T0001', user: user.id, name: 'x' };
+      const content = { service: 'slack', account };
+      const later = Date.now() + 60_000;
+      const states = [
+        'x',
+        (await stateOf(user)).slice(0, -4),
+        await sealsOf({ secret: 'the key of some other gateway, long enough' }).seal('account-link', content, later),
+        await sealsOf({ url: 'https://other.example.com' }).seal('account-link', content, later),
+        await sealsOf().seal('account-link', content, Date.now() - 1_000),
+        await sealsOf().seal('account-link', { ...content, service: 'teams' }, later),
+        await sealsOf().seal('account', content, later),
+        await sealsOf().seal('session', content, later),
+      ];
+      const cookie = await world.cookieOf('ann');
+      for (const state of states) {
+        expect((await post('/slack/link', { state }, { cookie })).status).toBe(403);
+        expect((await get(`/slack/link?state=${state}`, { cookie })).status).toBe(403);
+      }
+      expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
+    });
+  });
 
-test('whoever links an account later takes it over, and it leaves the list of the other', async () => {
-  const user = { id: 'UMOVED' };
-  const state = await stateOf(user);
-  const [ann, bob] = [await world.cookieOf('ann'), await world.cookieOf('bob')];
-  await post('/slack/link', { state }, { cookie: ann });
-  const listed = async (cookie: string) => (await (await get('/slack/link', { cookie })).text()).includes(user.id);
-  await eventually('the account in the list', () => listed(ann));
-  expect(await (await get(`/slack/link?state=${state}`, { cookie: bob })).text()).toContain(
-    'So far it answers as <bdi>ann</bdi>',
-  );
-  await post('/slack/link', { state }, { cookie: bob });
-  expect((await clickOf(user)).settled).toMatchObject({ reviewerId: 'bob' });
-  await eventually('the account in the list', () => listed(bob));
-  expect(await listed(ann)).toBe(false);
-});
+  describe('a record that somebody else has written is not believed', () => {
+    const forger = { id: 'UFORGER' };
+    const account = { team: 'T0001', user: forger.id, name: 'forger' };
+    const ann = { id: 'ann', roles: ['reviewer'], groups: [] };
+    const later = () => Date.now() + 60_000;
+    const content = { service: 'slack', account, person: ann };
 
-test('a gateway without a key of its own, or an address, does not start with Slack', async () => {
-  const slack = slackApp([world.settings]);
-  const { entry } = makeToken('ann', ['reviewer']);
-  const documents = [undefined, { tokens: [entry] }, { public_url: publicUrl, tokens: [entry] }];
-  for (const document of documents) {
-    const identity = document && identityOf(document);
-    const options = { client: world.client, port: 0, slack, ...(identity !== undefined && { identity }) };
-    await expect(startGateway(options)).rejects.toThrow(/^Slack needs an identity file with 'public_url'/);
-  }
+    test.each<[string, () => Promise<JsonObject>]>([
+      ['in the clear', async () => ({ ...content })],
+      ['sealed by nobody', async () => ({ sealed: Buffer.from(JSON.stringify(content)).toString('base64url') })],
+      [
+        'of another key',
+        async () => ({
+          sealed: await sealsOf({ secret: 'another key of thirty-two characters' }).seal('account', content, later()),
+        }),
+      ],
+      [
+        'of another gateway',
+        async () => ({ sealed: await sealsOf({ url: 'https://other.example.com' }).seal('account', content, later()) }),
+      ],
+      ['expired', async () => ({ sealed: await sealsOf().seal('account', content, Date.now() - 1_000) })],
+      ['a session of hers', async () => ({ sealed: (await world.cookieOf('ann')).split('=')[1]! })],
+      ['an invitation', async () => ({ sealed: await sealsOf().seal('account-link', content, later()) })],
+      [
+        'of another service',
+        async () => ({ sealed: await sealsOf().seal('account', { ...content, service: 'teams' }, later()) }),
+      ],
+      [
+        'of a token that is gone',
+        async () => ({
+          sealed: await sealsOf().seal('account', { service: 'slack', account, token: 'A'.repeat(43) }, later()),
+        }),
+      ],
+      ['a copy of her own', async () => (await getRecord(world.client.session, recordOf(await world.linked('ann'))))!],
+      [
+        'a copy from another workspace',
+        async () => ({
+          sealed: await sealsOf().seal('account', { ...content, account: { ...account, team: 'T9999' } }, later()),
+        }),
+      ],
+    ])('%s', async (_, value) => {
+      await putRecord(world.client.session, recordOf(forger), await value());
+      const { told, settled } = await clickOf(forger);
+      expect(told).toMatch(/^Nothing was changed: your Slack account is linked to nobody\./);
+      expect(settled).toBeUndefined();
+      await removeRecord(world.client.session, recordOf(forger));
+    });
+
+    test('the same, sealed by the gateway itself, counts', async () => {
+      await putRecord(world.client.session, recordOf(forger), {
+        sealed: await sealsOf().seal('account', content, later()),
+      });
+      expect((await clickOf(forger)).settled).toMatchObject({ reviewerId: 'ann' });
+      await removeRecord(world.client.session, recordOf(forger));
+    });
+  });
+
+  test('an account of the same id in another workspace is another account', async () => {
+    const user = await world.linked('ann');
+    expect((await clickOf({ ...user, team: 'T0002' })).settled).toBeUndefined();
+    expect((await clickOf(user)).settled).toMatchObject({ reviewerId: 'ann' });
+  });
+
+  test('people see their accounts and unlink them, and nobody else does', async () => {
+    const user = await world.linked('ann');
+    const [ann, bob] = [await world.cookieOf('ann'), await world.cookieOf('bob')];
+    await eventually('the account in the list', async () =>
+      (await (await get('/slack/link', { cookie: ann })).text()).includes(user.id),
+    );
+    expect(await (await get('/slack/link', { cookie: bob })).text()).not.toContain(user.id);
+    const form = { team: 'T0001', user: user.id };
+    expect((await post('/slack/unlink', form, { cookie: bob })).status).toBe(404);
+    expect((await post('/slack/unlink', form, { cookie: ann, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await clickOf(user)).settled).toMatchObject({ reviewerId: 'ann' });
+    expect((await post('/slack/unlink', form, { cookie: ann })).status).toBe(200);
+    expect((await clickOf(user)).settled).toBeUndefined();
+    expect((await post('/slack/unlink', form, { cookie: ann })).status).toBe(404);
+  });
+
+  test('whoever links an account later takes it over, and it leaves the list of the other', async () => {
+    const user = { id: 'UMOVED' };
+    const state = await stateOf(user);
+    const [ann, bob] = [await world.cookieOf('ann'), await world.cookieOf('bob')];
+    await post('/slack/link', { state }, { cookie: ann });
+    const listed = async (cookie: string) => (await (await get('/slack/link', { cookie })).text()).includes(user.id);
+    await eventually('the account in the list', () => listed(ann));
+    expect(await (await get(`/slack/link?state=${state}`, { cookie: bob })).text()).toContain(
+      'So far it answers as <bdi>ann</bdi>',
+    );
+    await post('/slack/link', { state }, { cookie: bob });
+    expect((await clickOf(user)).settled).toMatchObject({ reviewerId: 'bob' });
+    await eventually('the account in the list', () => listed(bob));
+    expect(await listed(ann)).toBe(false);
+  });
+
+  test('a gateway without a key of its own, or an address, does not start with Slack', async () => {
+    const slack = slackApp([world.settings]);
+    const { entry } = makeToken('ann', ['reviewer']);
+    const documents = [undefined, { tokens: [entry] }, { public_url: publicUrl, tokens: [entry] }];
+    for (const document of documents) {
+      const identity = document && identityOf(document);
+      const options = { client: world.client, port: 0, slack, ...(identity !== undefined && { identity }) };
+      await expect(startGateway(options)).rejects.toThrow(/^Slack needs an identity file with 'public_url'/);
+    }
+  });
 });

@@ -1,14 +1,11 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { ChatGateway, ChatApp } from '../../../channels/chat-app.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import { accountsPage, confirmPage, linkedPage, unlinkedPage } from '../accounts/account-pages.ts';
-import { chatGateway } from '../accounts/chat-gateway.ts';
-import { type LinkedAccounts, linkedAccounts } from '../accounts/linked-accounts.ts';
+import { type Chat, slackChat } from '../accounts/slack-chat.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import { wantsHtml } from '../html-response.ts';
 import type { HttpEnv } from '../http-env.ts';
-import type { IdentityService } from '../identity/identity-service.ts';
 import { asPage } from '../links/as-page.ts';
 import { principalOf } from '../principal-of.ts';
 import { refuseInput } from '../refuse-input.ts';
@@ -42,10 +39,14 @@ const unlink = defineRoute('POST /slack/unlink', {
 
 /** Slack: what its users answer, and which of its accounts belong to whom. */
 export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
-  const slack = slackOf(gateway);
+  const slack = slackChat(gateway);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
     .openapi(interactions, async ({ req }) => {
       const { app, chat } = required(slack);
+      if (app.receive === undefined) {
+        const message = 'This gateway hears Slack over Socket Mode: nothing is to be sent here.';
+        throw new ProblemError({ code: 'forbidden', message });
+      }
       return app.receive({ headers: req.raw.headers, body: new Uint8Array(await req.arrayBuffer()) }, chat);
     })
     .openapi(show, (context) =>
@@ -90,21 +91,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     );
 }
 
-interface Slack {
-  app: ChatApp;
-  accounts: LinkedAccounts;
-  chat: ChatGateway;
-  identity: IdentityService;
-}
-
-function slackOf(gateway: GatewayContext): Slack | undefined {
-  const { slack: app, identity, site, client } = gateway;
-  if (app === undefined || identity === undefined) return undefined;
-  const accounts = linkedAccounts({ client, identity }, 'slack');
-  return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
-}
-
-function required(slack: Slack | undefined): Slack {
+function required(slack: Chat | undefined): Chat {
   if (slack !== undefined) return slack;
   throw new ProblemError({ code: 'forbidden', message: 'This gateway has no Slack app: see docs/slack.md.' });
 }

@@ -1,0 +1,142 @@
+import type { SocketModeClient } from '@slack/socket-mode';
+import { ProblemError } from '../../core/base/problem.ts';
+import { refusalCode } from './open-web-client.ts';
+import type { SlackSettings, SocketListening } from './slack-settings.ts';
+
+/** What Slack sends over a connection. */
+export interface Envelope {
+  type: string;
+  body: unknown;
+  /** True: the acknowledgement may have a body. */
+  accepts_response_payload?: boolean;
+  /** Rejects if the connection is lost. */
+  ack: (body?: object) => Promise<void>;
+}
+
+/** An open connection. */
+export interface Socket {
+  /** Resolves once nothing comes over it any more: with what to do about it if Slack said so. */
+  readonly closed: Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/** How long Slack may take to open a connection, and to end one, in milliseconds. */
+const openMs = 10_000;
+const closeMs = 500;
+
+/**
+ * Opens one connection of Socket Mode. It does not come back by itself: the package's own reconnection has a gap of five
+ * seconds at each refresh, and an error in it would end the process.
+ */
+export async function openSocket(
+  { appToken, apiUrl }: Pick<SlackSettings & SocketListening, 'appToken' | 'apiUrl'>,
+  onEnvelope: (envelope: Envelope) => void,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { SocketModeClient: Client } = await importSocketMode();
+  signal.throwIfAborted();
+  const aborting = new AbortController();
+  const client = new Client({
+    appToken,
+    autoReconnectEnabled: false,
+    logger: silent as unknown as NonNullable<ConstructorParameters<typeof SocketModeClient>[0]>['logger'],
+    clientOptions: {
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      fetch: (url, init = {}) =>
+        fetch(url, { ...init, signal: AbortSignal.any([aborting.signal, ...(init.signal ? [init.signal] : [])]) }),
+      ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
+    },
+  });
+  const closed = Promise.withResolvers<string | undefined>();
+  let reason: string | undefined;
+  client.on('error', () => undefined);
+  client.on('ws_message', (data: unknown) => {
+    reason ??= reasonOf(data);
+  });
+  client.on('slack_event', onEnvelope);
+  client.on('disconnected', () => closed.resolve(reason));
+  const close = async (): Promise<void> => {
+    aborting.abort();
+    void client.disconnect().catch(() => undefined);
+    const late = setTimeout(() => void client.disconnect().catch(() => undefined), closeMs);
+    await closed.promise;
+    clearTimeout(late);
+  };
+  const late = AbortSignal.any([signal, AbortSignal.timeout(openMs)]);
+  const stopped = Promise.withResolvers<never>();
+  const onLate = (): void => stopped.reject(new Error('Slack did not open the connection in time'));
+  late.addEventListener('abort', onLate);
+  const starting = client.start();
+  try {
+    await Promise.race([starting, stopped.promise]);
+  } catch (error) {
+    // One that opens after all would take clicks.
+    starting.then(close, () => undefined);
+    await close();
+    throw error ?? new Error('Slack closed the connection before it was open');
+  } finally {
+    late.removeEventListener('abort', onLate);
+    stopped.promise.catch(() => undefined);
+  }
+  return { closed: closed.promise, close };
+}
+
+/** What to do about refusals of a connection. */
+const remedies: Record<string, string> = {
+  invalid_auth: 'check the app-level token',
+  not_authed: 'check the app-level token',
+  token_revoked: 'make another app-level token',
+  account_inactive: 'install the app again, and make another app-level token',
+  not_allowed_token_type: 'use an app-level token (xapp-…), not the bot token',
+  missing_scope: 'give the app-level token the scope connections:write',
+  link_disabled: 'enable Socket Mode in the settings of the app',
+};
+
+/** Why there is no connection, without the token. */
+export function socketProblem(error: unknown): string {
+  const code = typeof error === 'string' ? error : refusalCode(error);
+  const why = code ?? (error instanceof Error ? error.message : String(error));
+  const remedy = remedies[code ?? ''];
+  return remedy === undefined ? why : `${why}; ${remedy}`;
+}
+
+/** How long Slack wants to be left alone, in milliseconds. */
+export function retryAfterMs(error: unknown): number {
+  const { retryAfter } = error as { retryAfter?: unknown };
+  return typeof retryAfter === 'number' ? retryAfter * 1_000 : 0;
+}
+
+/** The reason of a `disconnect` that somebody has to do something about. */
+function reasonOf(data: unknown): string | undefined {
+  try {
+    const { type, reason } = JSON.parse(String(data)) as { type?: unknown; reason?: unknown };
+    return type === 'disconnect' && reason === 'link_disabled' ? reason : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function importSocketMode(): Promise<{ SocketModeClient: typeof SocketModeClient }> {
+  try {
+    return await import('@slack/socket-mode');
+  } catch (cause) {
+    const message = `Slack's Socket Mode needs the package @slack/socket-mode: install it with npm install @slack/socket-mode.`;
+    throw new ProblemError({ code: 'internal', message }, { cause });
+  }
+}
+
+/** What goes wrong is thrown. The package's own lines may have what people wrote in them. */
+const silent = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  setLevel: ignore,
+  setName: ignore,
+  getLevel: (): string => 'error',
+};
+
+function ignore(): void {
+  // Nothing is written.
+}

@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
+import { slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
+import type {
+  SlackChannelSettings,
+  SlackSettings,
+  SocketListening,
+} from '../../../src/adapters/slack/slack-settings.ts';
+import type { ChatApp, ChatConnection, ChatDecision, ChatGateway } from '../../../src/channels/chat-app.ts';
+import { channelRequest, notifyContext } from '../../support/channel-request.ts';
+import { eventually } from '../../support/eventually.ts';
+import { SlackServer, type SlackMessageInTest } from '../../support/slack-server.ts';
+
+let slack: SlackServer;
+let settings: SlackChannelSettings & SocketListening;
+let message: SlackMessageInTest;
+let decisions: ChatDecision[];
+let lines: string[];
+let connections: ChatConnection[];
+/** Decisions wait for it. */
+let held: Promise<void> | undefined;
+const rejections: unknown[] = [];
+const note = (reason: unknown): number => rejections.push(reason);
+const ann = { id: 'UANN' };
+
+beforeAll(() => void process.on('unhandledRejection', note));
+afterAll(() => void process.off('unhandledRejection', note));
+beforeEach(async () => {
+  slack = await SlackServer.start();
+  [decisions, lines, connections, held] = [[], [], [], undefined];
+  settings = {
+    name: 'team',
+    token: slack.token,
+    appToken: slack.appToken,
+    channel: slack.channel,
+    gatewayUrl: 'https://approvals.example.com',
+    apiUrl: slack.apiUrl,
+  };
+  const request = channelRequest();
+  await slackChannel(settings).notify!(request, notifyContext([request]));
+  message = slack.posts[0]!;
+  slack.calls.splice(0);
+});
+afterEach(async () => {
+  await Promise.all(connections.map((each) => each.close()));
+  await slack.close();
+  expect(rejections).toEqual([]);
+  expect(lines.filter((line) => line.includes('xapp-') || line.includes('ticket='))).toEqual([]);
+});
+
+const gateway: ChatGateway = {
+  personOf: async () => ({
+    id: 'ann',
+    decide: async (_workflowId, decision) => {
+      await held;
+      decisions.push(decision);
+      return { requestId: decision.requestId!, accepted: true, outcome: 'approved', message: 'It counts.' };
+    },
+  }),
+  linkUrl: async () => 'https://approvals.example.com/slack/link',
+  request: async () => channelRequest(),
+  log: (line) => void lines.push(line),
+};
+function connect(entries: readonly SlackSettings[] = [settings]): ChatApp {
+  const app = slackApp(entries);
+  connections.push(app.connect!(gateway));
+  return app;
+}
+function payloadOf({ body }: { body: string }): unknown {
+  return JSON.parse(new URLSearchParams(body).get('payload')!);
+}
+const click = (): unknown => payloadOf(slack.click(ann, message, 'approve'));
+const told = (count = 1) =>
+  eventually('what was told', () => slack.ephemerals.length >= count && slack.ephemerals.map(({ text }) => text));
+const counts = 'Your answer counts: approved. You answered as ann.';
+
+test('an app over Socket Mode takes nothing over HTTP, and opens one connection for all its entries', async () => {
+  const app = connect([settings, { ...settings, name: 'other' }]);
+  expect(app.receive).toBeUndefined();
+  await slack.sockets.connected();
+  expect(await slack.sockets.send(click())).toEqual({});
+  expect(await told()).toEqual([counts]);
+  expect(slack.sockets.opened).toBe(1);
+  expect(lines).toEqual(["Slack's Socket Mode is connected, for team, other."]);
+});
+
+test('a connection that ends while a click is on its way: the decision counts once and is told once', async () => {
+  connect();
+  await slack.sockets.connected();
+  const holding = Promise.withResolvers<void>();
+  held = holding.promise;
+  const [first] = slack.sockets.open;
+  const answer = slack.sockets.send(click());
+  await sleep(100);
+  slack.sockets.refresh();
+  // The next one is there at once.
+  await eventually('the next connection', () => slack.sockets.opened === 2 && !slack.sockets.open.includes(first!));
+  holding.resolve();
+  expect(await answer).toBeUndefined();
+  expect(await told()).toEqual([counts]);
+  expect(await slack.sockets.send(click())).toEqual({});
+  expect(await told(2)).toEqual([counts, counts]);
+  expect(decisions).toHaveLength(2);
+  // A refresh is nothing that an operator has to know.
+  expect(lines).toHaveLength(1);
+});
+
+test('what is wrong with an edit is told by message if the connection ends before it can be shown in the window', async () => {
+  connect();
+  await slack.sockets.connected();
+  await slack.sockets.send(payloadOf(slack.click(ann, message, 'edit')));
+  const [view] = await eventually('the window', () => slack.views.length > 0 && slack.views);
+  const wrong = payloadOf(slack.submit(ann, view!, '{'));
+  expect(await slack.sockets.send(wrong)).toMatchObject({
+    response_action: 'errors',
+    errors: { answer: expect.any(String) },
+  });
+  expect(slack.ephemerals).toEqual([]);
+  const [over] = slack.sockets.open;
+  slack.sockets.frame(
+    JSON.stringify({ envelope_id: 'no-body', type: 'interactive', payload: wrong, accepts_response_payload: false }),
+    over,
+  );
+  expect((await told())[0]).toMatch(/^arguments/);
+});
+
+test('the same envelope twice is one decision', async () => {
+  connect();
+  await slack.sockets.connected();
+  const payload = click();
+  await slack.sockets.send(payload, { id: 'same' });
+  await slack.sockets.send(payload, { id: 'same' });
+  await told(2);
+  expect(new Set(decisions.map(({ decisionId }) => decisionId)).size).toBe(1);
+});
+
+test('of two gateways either one takes a click', async () => {
+  connect();
+  connect();
+  await slack.sockets.connected(2);
+  for (const over of [...slack.sockets.open]) expect(await slack.sockets.send(click(), { over })).toEqual({});
+  expect(await told(2)).toEqual([counts, counts]);
+  expect(decisions).toHaveLength(2);
+});
+
+test('frames that are no answers are acknowledged or ignored', async () => {
+  connect([settings, { ...settings, name: 'elsewhere', appToken: 'xapp-of-another-app' }]);
+  await slack.sockets.connected();
+  slack.sockets.frame('{');
+  slack.sockets.frame('"hello"');
+  for (const type of ['slash_commands', 'interactive', 'something_new']) {
+    expect(await slack.sockets.send({ type: 'view_closed' }, { type })).toEqual({});
+  }
+  expect(await slack.sockets.send(null)).toEqual({});
+  expect(await slack.sockets.send({ event: { type: 'message' } }, { type: 'events_api' })).toEqual({});
+  expect(decisions).toEqual([]);
+  // A button of an entry whose app is another one.
+  const text = JSON.stringify(click()).replace(String.raw`[\"team\"`, String.raw`[\"elsewhere\"`);
+  await slack.sockets.send(JSON.parse(text));
+  expect(await told()).toEqual(['Nothing was changed: the gateway does not have this channel any more.']);
+});
+
+describe('Slack that does not let the gateway in', () => {
+  test.each<[string, (() => void)[], RegExp]>([
+    ['answers 500', [() => slack.fail('apps.connections.open', 'status-500')], /status code: 500|500/],
+    ['cannot be reached', [() => slack.fail('apps.connections.open', 'down')], /is not connected, for team: /],
+    [
+      'has an error',
+      [() => slack.fail('apps.connections.open', { error: 'internal_error' })],
+      /is not connected, for team: internal_error\.$/,
+    ],
+    [
+      'does not know the token, then does',
+      [() => slack.fail('apps.connections.open', { error: 'invalid_auth' })],
+      /invalid_auth; check the app-level token\.$/,
+    ],
+    ['has had too many', [() => slack.fail('apps.connections.open', 'rate-limited')], /is not connected/],
+  ])('%s: it tries again, says why once, and comes back', async (_, faults, problem) => {
+    for (const fault of faults) fault();
+    connect();
+    await slack.sockets.connected();
+    expect(await slack.sockets.send(click())).toEqual({});
+    expect(lines).toEqual([expect.stringMatching(problem), "Slack's Socket Mode is connected, for team."]);
+  });
+
+  test('Socket Mode is switched off: its log says what to do', async () => {
+    connect();
+    await slack.sockets.connected();
+    slack.sockets.refresh('link_disabled');
+    await eventually('the line', () => lines.length >= 2);
+    expect(lines[1]).toBe(
+      "Slack's Socket Mode is not connected, for team: link_disabled; enable Socket Mode in the settings of the app.",
+    );
+  });
+
+  test('a token that stays wrong is tried ever more rarely, and named once', async () => {
+    const wrong: SlackSettings = { ...settings, appToken: 'xapp-wrong' };
+    connections.push(slackApp([wrong]).connect!(gateway));
+    await sleep(2_500);
+    // At once, then after about 1 and 2 seconds.
+    expect(slack.calls.length).toBeGreaterThan(1);
+    expect(slack.calls.length).toBeLessThan(6);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('a gateway that stops', () => {
+  async function closing(): Promise<number> {
+    const startedMs = performance.now();
+    await Promise.all(connections.splice(0).map((each) => each.close()));
+    return performance.now() - startedMs;
+  }
+
+  test('closes its connection, and waits for the click that it has taken', async () => {
+    const app = connect();
+    await slack.sockets.connected();
+    const holding = Promise.withResolvers<void>();
+    held = holding.promise;
+    await slack.sockets.send(click());
+    expect(await closing()).toBeLessThan(2_000);
+    await eventually('the end of the connection', () => slack.sockets.open.length === 0);
+    let isDrained = false;
+    const drained = app.drain().then(() => {
+      isDrained = true;
+    });
+    await sleep(100);
+    expect(isDrained).toBe(false);
+    holding.resolve();
+    await drained;
+    expect(slack.ephemerals.map(({ text }) => text)).toEqual([counts]);
+  });
+
+  test('while it waits for Slack', async () => {
+    for (let count = 0; count < 9; count += 1) slack.fail('apps.connections.open', 'status-500');
+    connect();
+    await eventually('attempts', () => slack.calls.length >= 2);
+    expect(await closing()).toBeLessThan(2_000);
+    const { length } = slack.calls;
+    await sleep(1_500);
+    expect(slack.calls).toHaveLength(length);
+  });
+
+  test('while Slack does not say hello', async () => {
+    slack.sockets.saysHello = false;
+    connect();
+    await eventually('a connection', () => slack.sockets.opened === 1);
+    expect(await closing()).toBeLessThan(2_000);
+  });
+
+  test('while Slack does not answer', async () => {
+    const release = slack.hold('apps.connections.open');
+    connect();
+    await eventually('a call', () => slack.calls.length === 1);
+    expect(await closing()).toBeLessThan(2_000);
+    release();
+    await sleep(200);
+    expect(slack.sockets.opened).toBe(0);
+  });
+});
