@@ -93,6 +93,11 @@ export interface ApprovalDetails extends ApprovalRequest {
   votes?: ReviewerVote[];
   /** For an open request: the approvals that count so far, and how many are needed. */
   approvals?: { have: number; need: number };
+  /**
+   * For an open request that names reviewers: the people whose approval would count now. Of groups, those whom the policy's
+   * directory has in them. Absent: anyone's would, or they are more than 200.
+   */
+  approvers?: string[];
   /** For an open request: the names of the channels that carry it. Absent: none does. */
   channels?: string[];
   /** Delegated seats, in the order of delegation. */

@@ -71,6 +71,7 @@ export const jsonFields = {
     metadata: true,
     reviewers: true,
     approvals: true,
+    approvers: true,
     votes: true,
     delegations: true,
     always: true,

@@ -37,7 +37,7 @@ export interface Me {
   temporalUi?: string;
 }
 
-/** `you`: the sender is named, or one of their groups; `anyone`: nobody is named; `others`: only other people are. */
+/** `you`: the sender's approval would count; `anyone`: anyone's would; `others`: only that of other people. */
 export type WaitsFor = 'you' | 'others' | 'anyone' | 'unknown';
 
 /** A row of the inbox. */

@@ -14,6 +14,8 @@ export interface RowFacts {
   sentence: string;
   reviewers: string[];
   delegations: { from: string; to: string }[];
+  /** The people whose approval would count. Absent: the run does not say. */
+  approvers?: string[];
 }
 
 const mostRequests = 50;
@@ -54,12 +56,17 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
   const facts = new Map<string, RowFacts>();
   for (const request of requests as unknown[]) {
     if (!isObject(request) || request['workflowId'] !== workflowId) continue;
-    const { requestId, reviewers, delegations = [] } = request;
+    const { requestId, reviewers, delegations = [], approvers } = request;
     if (typeof requestId !== 'string' || !isNames(reviewers) || !isDelegations(delegations)) continue;
     const sentence = sentenceOf(request);
     if (sentence === undefined) continue;
     // Copied, so that no other member of a workflow's objects is kept.
-    facts.set(requestId, { sentence, reviewers, delegations: delegations.map(({ from, to }) => ({ from, to })) });
+    facts.set(requestId, {
+      sentence,
+      reviewers,
+      delegations: delegations.map(({ from, to }) => ({ from, to })),
+      ...(isNames(approvers) && { approvers }),
+    });
   }
   return facts;
 }

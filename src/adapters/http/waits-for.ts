@@ -5,13 +5,18 @@ import type { WaitsFor } from './api.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * Whether a request waits for this person, as far as its view and their credential say. A hint for the inbox: who may
- * decide is for the run to say.
+ * Whether a request waits for this person. The run says whose approval would count; where it does not (an older worker, or too
+ * many people), the names and the groups of the credential are a guess.
  */
 export function waitsFor(
   { id, groups }: Pick<Principal, 'id' | 'groups'>,
-  { reviewers, delegations = [] }: { reviewers: readonly string[]; delegations?: readonly Delegation[] },
+  {
+    reviewers,
+    delegations = [],
+    approvers,
+  }: { reviewers: readonly string[]; delegations?: readonly Delegation[]; approvers?: readonly string[] },
 ): WaitsFor {
+  if (approvers !== undefined) return approvers.includes(id.normalize('NFC')) ? 'you' : 'others';
   const seats = seatsOf(delegations, id);
   if (reviewers.length === 0) return seats.length === 0 ? 'others' : 'anyone';
   const own = { people: { [id]: { groups, keys: [] } } };

@@ -35,6 +35,7 @@ const requestMembers = Object.keys({
   settled: true,
   votes: true,
   approvals: true,
+  approvers: true,
   delegations: true,
   always: true,
   schema: true,

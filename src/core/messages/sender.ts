@@ -78,7 +78,9 @@ function signedFor(
 ): Sender | { problem: Problem } {
   if (name === '') return refused(`key '${keyId}' signs for others: the message must name the person`);
   if (!signsFor.includes('*') && !isOneOf(directory, name, signsFor)) {
-    return refused(`key '${keyId}' does not sign for '${name}'`);
+    return refused(
+      `key '${keyId}' does not sign for '${name}': its 'signs_for' names people, or groups of the operator's directory`,
+    );
   }
   return { voter: { reviewerId: name.normalize('NFC'), identity: 'verified' }, operator: false };
 }

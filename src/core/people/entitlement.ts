@@ -4,7 +4,7 @@
  * person has one vote, however many seats they hold.
  */
 import { holderOf, seatsOf, type Delegation, type Seat } from './delegation.ts';
-import { isOneOf, membersOf, type Directory } from './directory.ts';
+import { groupOf, isOneOf, membersOf, type Directory } from './directory.ts';
 import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 
@@ -73,7 +73,7 @@ export function entitlement(panel: Panel, voter: Voter, approves: boolean): Prob
     return { code: 'not_entitled', message: `'${id}' has delegated this request; '${holder}' decides instead` };
   }
   if (!panel.requirements.some((requirement) => isReviewer(requirement, seats))) {
-    return { code: 'not_entitled', message: `'${id}' is not among the reviewers of this request` };
+    return { code: 'not_entitled', message: `'${id}' is not among the reviewers of this request${groupsHint(panel)}` };
   }
   const untouched = approvingSeats(panel, id);
   if (approves && !panel.requirements.some((requirement) => isReviewer(requirement, untouched))) {
@@ -81,6 +81,30 @@ export function entitlement(panel: Panel, voter: Voter, approves: boolean): Prob
     return { code: 'self_approval', message };
   }
   return undefined;
+}
+
+const mostApprovers = 200;
+/** A larger directory is not searched: every query of a run would take as long. */
+const mostSearched = 1_000;
+
+/**
+ * The people who can approve now and have not voted, if they verify who they are: of groups, those whom the directory has in
+ * them. Undefined: anyone can, or there are too many.
+ */
+export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | undefined {
+  const { requirements, delegations } = panel;
+  if (requirements.some(({ reviewers, oneOfEach }) => reviewers.length + oneOfEach.length === 0)) return undefined;
+  if (requirements.some(({ directory }) => Object.keys(directory?.people ?? {}).length > mostSearched))
+    return undefined;
+  const asked = requirements.flatMap(({ directory, reviewers, oneOfEach }) =>
+    membersOf(directory, [...reviewers, ...oneOfEach]),
+  );
+  const voted = votes.map((vote) => idOf(vote));
+  const approvers = [...new Set([...asked, ...delegations.map(({ to }) => to.normalize('NFC'))])].filter((id) => {
+    const canApprove = entitlement(panel, { reviewerId: id, identity: 'verified' }, true) === undefined;
+    return canApprove && !voted.includes(id);
+  });
+  return approvers.length > mostApprovers ? undefined : approvers;
 }
 
 /**
@@ -146,6 +170,14 @@ function approvingSeats(panel: Panel, id: string): Seat[] {
   if (panel.allowSelf || panel.callerUserId === null) return seats;
   const caller = panel.callerUserId.normalize('NFC');
   return seats.filter((seat) => !seat.includes(caller));
+}
+
+/** A group of a credential is not one of the policy: people look for the mistake there. */
+function groupsHint({ requirements }: Panel): string {
+  const names = requirements.flatMap(({ reviewers, oneOfEach }) => [...reviewers, ...oneOfEach]);
+  return names.some((name) => groupOf(name) !== undefined)
+    ? `: the directory of the policy says who is in a group`
+    : '';
 }
 
 function isReviewer({ directory, reviewers, oneOfEach }: SeatedRequirement, seats: readonly Seat[]): boolean {

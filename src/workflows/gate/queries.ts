@@ -4,7 +4,7 @@ import { queryNames } from '../../contract.ts';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { tally } from '../../core/people/entitlement.ts';
+import { approversOf, tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
@@ -78,8 +78,11 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
     };
     if (settled !== undefined) return { ...shown, settled };
     const channels = active()?.channelsOf({ ...found, requestedAt: request.requestedAt }) ?? [];
-    const { have, need } = tally(panelOf(found, state.directories, Date.now()), found.votes);
-    return { ...shown, approvals: { have, need }, ...(channels.length > 0 && { channels }) };
+    const panel = panelOf(found, state.directories, Date.now());
+    const { have, need } = tally(panel, found.votes);
+    const approvers = approversOf(panel, found.votes);
+    const people = approvers === undefined ? {} : { approvers };
+    return { ...shown, approvals: { have, need }, ...people, ...(channels.length > 0 && { channels }) };
   }
 }
 

@@ -152,17 +152,25 @@ test.each<[string, Case, string]>([
     { key: 'desk' },
     `key 'desk' signs for others: the message must name the person`,
   ],
-  ['for somebody else', { key: 'some', name: 'ann' }, `key 'some' does not sign for 'ann'`],
+  [
+    'for somebody else',
+    { key: 'some', name: 'ann' },
+    `key 'some' does not sign for 'ann': its 'signs_for' names people, or groups of the operator's directory`,
+  ],
   [
     'for a group as if it were a person',
     { key: 'some', name: 'group:finance' },
-    `key 'some' does not sign for 'group:finance'`,
+    `key 'some' does not sign for 'group:finance': its 'signs_for' names people, or groups of the operator's directory`,
   ],
-  ['for a name in other letters', { key: 'some', name: 'Bob' }, `key 'some' does not sign for 'Bob'`],
+  [
+    'for a name in other letters',
+    { key: 'some', name: 'Bob' },
+    `key 'some' does not sign for 'Bob': its 'signs_for' names people, or groups of the operator's directory`,
+  ],
   [
     'a group without a directory',
     { key: 'some', name: 'fay', ceiling: { reviewerKeys: ceiling.reviewerKeys! } },
-    `key 'some' does not sign for 'fay'`,
+    `key 'some' does not sign for 'fay': its 'signs_for' names people, or groups of the operator's directory`,
   ],
   ...(['ann', 'eve', undefined] as const).map((name): [string, Case, string] => [
     `a gateway’s key that is a person’s own, for ${name ?? 'nobody'}`,

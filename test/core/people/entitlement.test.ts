@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Directory } from '../../../src/core/people/directory.ts';
 import {
+  approversOf,
   entitlement,
   tally,
   type Ballot,
@@ -180,7 +181,20 @@ test.each<[string, Panel, Voter, boolean, string]>([
     yes,
     `a decision about this request needs 'reviewerId': not everyone may decide`,
   ],
-  ['stranger', panel([finance]), voter('zoe'), yes, `'zoe' is not among the reviewers of this request`],
+  [
+    'stranger',
+    panel([finance]),
+    voter('zoe'),
+    yes,
+    `'zoe' is not among the reviewers of this request: the directory of the policy says who is in a group`,
+  ],
+  [
+    'stranger, and no group',
+    panel([needs({ reviewers: ['ann'] })]),
+    voter('zoe'),
+    yes,
+    `'zoe' is not among the reviewers of this request`,
+  ],
   [
     'delegated',
     panel([finance], { delegations: [{ from: 'ann', to: 'zoe' }] }),
@@ -313,4 +327,22 @@ describe('the outcome of votes', () => {
     const { outcome, have, need } = tally(thePanel, votes(text));
     expect(`${have}/${need}${outcome === undefined ? '' : ` ${outcome}`}`).toBe(expected);
   });
+});
+
+test.each<[string, Panel, string, string[] | undefined]>([
+  ['of a group, those of the directory', panel([finance]), '', ['ann', 'bob']],
+  ['of a group without members, nobody', panel([needs({ reviewers: ['group:sales'] })]), '', []],
+  ['a person whom no directory knows', panel([needs({ reviewers: ['zoe'] })]), '', ['zoe']],
+  ['not whoever started the run', panel([finance], { callerUserId: 'ann' }), '', ['bob']],
+  ['not whoever has voted', panel([finance]), 'ann+', ['bob']],
+  ['who was given a seat', panel([finance], { delegations: [{ from: 'ann', to: 'zoe' }] }), '', ['bob', 'zoe']],
+  ['anyone', panel([needs()]), '', undefined],
+  [
+    'too many to list',
+    panel([needs({ reviewers: Array.from({ length: 201 }, (_, index) => `p${index}`) })]),
+    '',
+    undefined,
+  ],
+])('who can approve now: %s', (_, thePanel, voted, people) => {
+  expect(approversOf(thePanel, votes(voted))).toEqual(people);
 });
