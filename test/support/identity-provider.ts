@@ -21,6 +21,7 @@ const people: Record<string, Record<string, unknown>> = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['finance', 'approvers'] },
   eve: { email: 'ann@example.com', email_verified: false, groups: ['approvers'] },
   zoe: { groups: 'staff' },
+  max: { groups: Array.from({ length: 120 }, (_, at) => `b7a3c1de-0000-4000-8000-${String(at).padStart(12, '0')}`) },
 };
 
 /** `redirects`: where the provider may send browsers back to. */

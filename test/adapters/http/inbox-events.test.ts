@@ -18,7 +18,9 @@ import { once, pay, rule } from '../../support/team.ts';
 
 const namespace = `inbox-events-${randomUUID()}`;
 /** The test's people say in a header who they are. */
-const groups: Record<string, string[]> = { ann: ['finance'], bob: [] };
+const groups: Record<string, string[]> = { ann: [], bob: ['legal'] };
+/** Whose group counts. */
+const directory = { people: { ann: { groups: ['finance'] } } };
 const authenticator = {
   authenticate: async (request: Request): Promise<Principal> => {
     const id = request.headers.get('x-person') ?? 'ann';
@@ -39,7 +41,7 @@ afterAll(() => world.close());
 const watch = (person = 'ann', gateway: Pick<Gateway, 'url'> = world.gateway): Promise<SseClient> =>
   openSse(new URL('/approvals/events', gateway.url), { 'x-person': person });
 const ask = (settings: JsonObject = {}) =>
-  world.start(once(pay('bob')), { policy: rule('pay', 'ask', { ask: settings }) });
+  world.start(once(pay('bob')), { policy: { ...rule('pay', 'ask', { ask: settings }), directory } });
 
 /** The list that a page shows after all events so far; undefined before the first one. */
 function listOf({ events }: SseClient): Map<string, InboxRow> | undefined {

@@ -1,4 +1,5 @@
 import type { JWTPayload } from 'jose';
+import { ProblemError } from '../../../core/base/problem.ts';
 import { isRole, type Principal } from '../principal.ts';
 import type { Person } from './claims.ts';
 import type { Cookies } from './cookies.ts';
@@ -24,6 +25,9 @@ export interface Sessions {
 /** How somebody signed in: as a person of the identity provider, or with a token, of which this is the SHA-256. */
 export type Credential = { person: Person } | { token: string };
 
+/** Browsers drop a cookie whose name and value have more than 4,096 bytes, and say nothing. */
+const mostBytes = 4_000;
+
 interface SessionOptions {
   seals: Seals;
   cookies: Cookies;
@@ -34,7 +38,9 @@ interface SessionOptions {
 export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOptions): Sessions {
   const begin = async (content: JWTPayload, untilMs = Infinity): Promise<string> => {
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);
-    return cookies.set('session', await seals.seal('session', content, expiresMs), expiresMs);
+    const cookie = cookies.set('session', await seals.seal('session', content, expiresMs), expiresMs);
+    if (cookie.indexOf(';') > mostBytes) throw tooManyGroups(content['person'] as Person);
+    return cookie;
   };
   const contentOf = async (request: Request): Promise<JWTPayload | undefined> => {
     const cookie = cookies.read(request, 'session');
@@ -62,6 +68,12 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     holderOf,
     end: () => cookies.remove('session'),
   };
+}
+
+/** None is left out: a condition of a policy may deny what the caller's group must not do. */
+function tooManyGroups({ groups }: Person): ProblemError {
+  const message = `The identity provider names ${groups.length} groups of yours, more than a session holds: ask the operator of this gateway to have it name fewer.`;
+  return new ProblemError({ code: 'unauthenticated', message });
 }
 
 /** The principal of a person, however they authenticated. */

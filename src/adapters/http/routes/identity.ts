@@ -85,7 +85,7 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const service = signInOf(identity);
       const forget = service.cookies.remove('login');
       try {
-        const { session, to } = await finish(service, context.req.raw);
+        const { session, to } = await finish(service, context.req.raw, gateway.log);
         context.header('set-cookie', forget, { append: true });
         context.header('set-cookie', session, { append: true });
         return context.redirect(to, 303);
@@ -146,6 +146,7 @@ function signInOf(identity: IdentityService | undefined): IdentityService {
 async function finish(
   { cookies, seals, sessions, openId }: IdentityService,
   request: Request,
+  log: (line: string) => void,
 ): Promise<{ session: string; to: string }> {
   const cookie = cookies.read(request, 'login');
   const login = cookie === undefined ? undefined : await seals.open('login', cookie);
@@ -155,5 +156,9 @@ async function finish(
   }
   const pending = login as unknown as PendingLogin;
   const person = await openId.finish(new URL(request.url), pending);
-  return { session: await sessions.ofPerson(person), to: localPath(pending.to) };
+  const session = await sessions.ofPerson(person).catch((error: unknown) => {
+    log(`A sign-in of ${person.id} failed: a session does not hold their ${person.groups.length} groups.`);
+    throw error;
+  });
+  return { session, to: localPath(pending.to) };
 }

@@ -76,6 +76,16 @@ async function signedIn(login: string): Promise<SmallBrowser> {
   return browser;
 }
 
+test('more groups than a browser’s cookie holds: the page says so, and so does the log', async () => {
+  const browser = new SmallBrowser();
+  const back = await browser.signInAtProvider(`${url}/login?to=/inbox/`, 'max');
+  const response = await browser.send(back);
+  expect(response.status).toBe(401);
+  expect(await response.text()).toContain('names 120 groups of yours, more than a session holds');
+  expect(sessionOf(browser)).toBeUndefined();
+  expect(logged).toContainEqual('A sign-in of max failed: a session does not hold their 120 groups.');
+});
+
 test('a person signs in, decides what only verified reviewers may decide, and signs out', async () => {
   const browser = await signedIn('ann');
   const who = {
