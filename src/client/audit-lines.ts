@@ -1,4 +1,4 @@
-import type { AuditLine, EntryContext } from '../core/audit/audit-line.ts';
+import type { AuditLine, EntryContext, MessagePlace } from '../core/audit/audit-line.ts';
 import { entryLine } from '../core/audit/entry-line.ts';
 import { emptyTree, rootOf, type TreeState, withLeaf } from '../core/audit/merkle.ts';
 import { committedLeaf, runTag, saltsOf, committable } from '../core/audit/commit-entry.ts';
@@ -126,6 +126,7 @@ type Entry = AuditedRun['entries'][number]['entry'];
 function contexts({
   entries,
   messages,
+  said,
   tree,
   executions,
 }: AuditedRun): (entry: Entry, place: EventPlace) => Partial<EntryContext> {
@@ -141,7 +142,16 @@ function contexts({
     policyDigest = entry.policyDigest ?? policyDigest;
     if (policyDigest !== undefined) digests.set(entry.seq, policyDigest);
   }
-  return ({ seq, kind, outcome, requestId, decisionId, at }, place) => {
+  /** Retries apart, only a text that came once is certain. */
+  const saidBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
+    const same = said.filter((each) => each.digest === digest && isBefore(each.place, place));
+    const [first, another] = same.filter(
+      ({ messageId }, index) =>
+        messageId === undefined || same.findIndex((each) => each.messageId === messageId) === index,
+    );
+    return another === undefined ? first?.place : undefined;
+  };
+  return ({ seq, kind, outcome, requestId, decisionId, digest, at }, place) => {
     const opened = openedAt.get(requestId);
     const isAnswer = kind === 'vote' || kind === 'settled';
     const isDecided = kind === 'vote' || decided.includes(outcome ?? '');
@@ -153,6 +163,11 @@ function contexts({
       ...(digests.has(seq) && { policyDigest: digests.get(seq) }),
       ...(isAnswer && opened !== undefined && { openForMs: Date.parse(at) - Date.parse(opened) }),
       ...(message !== undefined && another === undefined && { message: message.place }),
+      ...messageOf(kind === 'message' ? saidBefore(digest, place) : undefined),
     };
   };
+}
+
+function messageOf(message: MessagePlace | undefined): Pick<EntryContext, 'message'> {
+  return message === undefined ? {} : { message };
 }

@@ -1,10 +1,13 @@
 import type { temporal } from '@temporalio/proto';
-import { decideName, workflowType } from '../contract.ts';
+import { decideName, messageNames, workflowType } from '../contract.ts';
 import type { ActivityLine, EvidenceLine, MessagePlace } from '../core/audit/audit-line.ts';
 import type { CommittedRun } from '../core/audit/commit-entry.ts';
 import { evidenceParts } from '../core/audit/evidence-parts.ts';
+import { canonicalJsonProblem } from '../core/base/canonical-json.ts';
+import { jsonDigest } from '../core/base/digest.ts';
 import { isObject } from '../core/base/is-object.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { readUserMessage } from '../core/messages/control.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { nestedRunId } from '../core/policy/nesting.ts';
 import { activitiesOf } from './audited-activities.ts';
@@ -39,6 +42,8 @@ export interface AuditedRun extends CommittedRun {
   tree: RecordedTree;
   /** By request id and decision id. */
   messages: { requestId: string; decisionId?: string; place: MessagePlace }[];
+  /** What the user of a session said, by the digest of its content; a retry has the same `messageId`. */
+  said: { digest: string; messageId?: string; place: MessagePlace }[];
   activities: Omit<ActivityLine, 'line' | 'run'>[];
   /** What a verifier needs to rule again. */
   evidence: Pick<EvidenceLine, 'part' | 'key' | 'value'>[];
@@ -77,6 +82,7 @@ export function auditedRun(namespace: string, executions: readonly HistoryExecut
     entries: placedEntries(executions),
     tree: recordedTree(executions),
     messages: executions.flatMap(({ runId, events }) => events.flatMap((event) => messagesIn(event, runId))),
+    said: executions.flatMap(({ runId, events }) => events.flatMap((event) => saidIn(event, runId))),
     activities: executions.flatMap(({ runId, events }) => activitiesOf(events, runId, nestedRunId(workflowId, ''))),
     evidence: evidenceParts(evidenceOf(executions).evidence),
     unread,
@@ -113,16 +119,36 @@ const ends = {
   workflowExecutionContinuedAsNewEventAttributes: 'CONTINUED_AS_NEW',
 } as const satisfies Partial<Record<keyof Event, string>>;
 
-/** The decisions that one event brought, with their sender as the sender's client names itself. */
+/** The decisions that one event brought. */
 function messagesIn(event: Event, runId: string): AuditedRun['messages'] {
+  const found = sentIn(event, runId, decideName);
+  if (found === undefined) return [];
+  const { value, place } = found;
+  return [value].flat().flatMap((decision) => {
+    const { requestId, decisionId } = isObject(decision) ? decision : {};
+    if (typeof requestId !== 'string') return [];
+    return [{ requestId, ...(typeof decisionId === 'string' && { decisionId }), place }];
+  });
+}
+
+function saidIn(event: Event, runId: string): AuditedRun['said'] {
+  const found = sentIn(event, runId, messageNames.message);
+  const read = readUserMessage(found?.value);
+  if (found === undefined || 'problem' in read || canonicalJsonProblem(read.message.content) !== undefined) return [];
+  const { content, messageId } = read.message;
+  return [{ digest: jsonDigest(content), ...(messageId !== undefined && { messageId }), place: found.place }];
+}
+
+/** The message of this name that one event brought, with its sender as the sender's client names itself. */
+function sentIn(event: Event, runId: string, name: string): { value: unknown; place: MessagePlace } | undefined {
   const signal = event.workflowExecutionSignaledEventAttributes;
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
-  const isSignal = signal?.signalName === decideName;
-  const isUpdate = update?.input?.name === decideName;
-  if (!isSignal && !isUpdate) return [];
+  const isSignal = signal?.signalName === name;
+  const isUpdate = update?.input?.name === name;
+  if (!isSignal && !isUpdate) return undefined;
   const sender = isSignal ? signal.identity : update?.meta?.identity;
   const payload = isSignal ? signal.input?.payloads?.[0] : update?.input?.args?.payloads?.[0];
-  if (payload == null) return [];
+  if (payload == null) return undefined;
   const place: MessagePlace = {
     via: isSignal ? 'signal' : 'update',
     runId,
@@ -130,9 +156,5 @@ function messagesIn(event: Event, runId: string): AuditedRun['messages'] {
     at: eventTime(event) ?? '',
     ...(sender ? { sender } : {}),
   };
-  return [decoded(payload)].flat().flatMap((decision) => {
-    const { requestId, decisionId } = isObject(decision) ? decision : {};
-    if (typeof requestId !== 'string') return [];
-    return [{ requestId, ...(typeof decisionId === 'string' && { decisionId }), place }];
-  });
+  return { value: decoded(payload), place };
 }

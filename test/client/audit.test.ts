@@ -56,6 +56,39 @@ async function live(texts: string[]) {
   return comparison.end();
 }
 
+test('what the user of a session said: by whom, by which message, and without its text', async () => {
+  const run = await world.start([{ text: 'one' }, { text: 'two' }, { text: 'three' }, { text: 'four' }], {
+    session: true,
+  });
+  const turn = (count: number) => eventually(`turn ${count}`, async () => (await run.status()).turn === count);
+  await turn(1);
+  const message = { content: 'the secret plan', by: 'carl', messageId: 'm-1' };
+  await world.client.message(run.workflowId, message);
+  await turn(2);
+  // A retry is no second message.
+  await run.handle.signal('message', message);
+  for (const [index, content] of ['again', 'again'].entries()) {
+    await run.handle.signal('message', { content });
+    await turn(3 + index);
+  }
+  await world.client.closeRun(run.workflowId);
+  await run.result();
+  const texts = await exported(world.client.audit(run.workflowId));
+  expect(await verified(texts)).toMatchObject({ ok: true });
+  expect(texts.join('\n')).not.toContain('secret plan');
+  expect(entriesOf(texts).map(({ entry, context }) => [entry.kind, entry['reviewerId'], context.message?.via])).toEqual(
+    [
+      ['message', 'carl', 'update'],
+      ['message', undefined, 'signal'],
+      // Which of two equal texts led to this entry is not certain.
+      ['message', undefined, undefined],
+    ],
+  );
+  const redacted = await exported(world.client.audit(run.workflowId, { withhold: ['reviewerId', 'digest'] }));
+  expect(await verified(redacted)).toMatchObject({ ok: true });
+  expect(entriesOf(redacted)[0]?.entry).not.toHaveProperty('digest');
+});
+
 describe('a run that was approved by two, over several executions', () => {
   let run: RunInTest;
   let texts: string[];

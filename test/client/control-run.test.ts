@@ -197,6 +197,67 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
   });
 });
 
+describe('message', () => {
+  const session = async (): Promise<RunInTest> => {
+    const run = await world.start([{ text: 'first' }, { text: 'second' }], { session: true });
+    await eventually('the first answer', async () => (await run.status()).awaitsMessage === true);
+    return run;
+  };
+
+  test('reaches the model; a repetition returns the original receipt; other content under its id is refused', async () => {
+    const { workflowId, ...run } = await session();
+    const message = { content: 'more', by: 'carl', messageId: randomUUID() };
+    const receipt = await world.client.message(workflowId, message);
+    expect(receipt).toEqual({
+      requestId: '',
+      accepted: true,
+      message: 'the model gets the message before its next turn',
+    });
+    expect(await world.client.message(workflowId, message)).toEqual(receipt);
+    await expect(world.client.message(workflowId, { ...message, content: 'else' })).rejects.toMatchObject({
+      code: 'invalid_message',
+    });
+    await eventually('the second answer', async () => (await run.status()).turn === 2);
+    await world.client.closeRun(workflowId);
+    expect(await run.result()).toMatchObject({ status: 'closed', output: 'second' });
+    await expect(world.client.message(workflowId, { content: 'late' })).rejects.toMatchObject({ code: 'run_closed' });
+    // The receipt of the first one holds.
+    expect(await world.client.message(workflowId, message)).toEqual(receipt);
+  });
+
+  test.each<[object, string]>([
+    [{ content: '' }, 'invalid_message'],
+    [{ content: 'x'.repeat(100_001) }, 'too_large'],
+    [{ content: 'hi', signature: { keyId: 'k', signedAt: 'now', value: 'v' } }, 'invalid_message'],
+  ])('%#: refused before anything is sent', async (message, code) => {
+    await expect(world.client.message('nowhere', message as { content: string })).rejects.toMatchObject({ code });
+  });
+
+  test('of nobody to a run that is no session, or to none', async () => {
+    const { workflowId } = await waiting();
+    await expect(world.client.message(workflowId, { content: 'hi' })).rejects.toMatchObject({
+      code: 'invalid_message',
+    });
+    await expect(world.client.message('nowhere', { content: 'hi' })).rejects.toMatchObject({ code: 'run_not_found' });
+  });
+
+  test('without a worker: recorded, and applied once by the next', async () => {
+    const { workflowId, ...run } = await session();
+    await world.stopWorker();
+    const message = { content: 'while away', messageId: randomUUID() };
+    expect(await world.client.message(workflowId, message)).toMatchObject({
+      recorded: true,
+      message: expect.stringMatching(/^The message is recorded, not yet applied: No worker answers/),
+    });
+    await world.startWorker();
+    expect(await world.client.message(workflowId, message)).toMatchObject({ accepted: true, requestId: '' });
+    await eventually('the second answer', async () => (await run.status()).turn === 2);
+    const { entries } = await world.client.journal(workflowId);
+    expect(entries.filter(({ kind }) => kind === 'message')).toHaveLength(1);
+    await run.handle.terminate();
+  });
+});
+
 describe('errors are reported before anything is sent', () => {
   const requestId = '0'.repeat(32);
   const to = { workflowId: 'run-nowhere' };

@@ -166,9 +166,15 @@ function oversight(entries: readonly EntryLine[]): string {
         'Stopped or taken back',
         `${count(({ kind }) => kind === 'revoked')} grants revoked, ${count(({ kind }) => kind === 'policy')} changes of policy`,
       ],
+      ...said(count(({ kind }) => kind === 'message')),
       ['Refused messages', `${count(({ kind }) => kind === 'refused')}`],
     ]),
   ].join('\n');
+}
+
+/** Only a session has any. */
+function said(messages: number): (readonly [string, string])[] {
+  return messages === 0 ? [] : [['Further messages of the user', `${messages}`]];
 }
 
 function proofSection(run: RunLine | undefined, head: HeadLine | undefined, count: number): string {

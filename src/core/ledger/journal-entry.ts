@@ -73,6 +73,7 @@ export interface JournalEntry {
   decisionId?: string;
   /** For a vote and for what a vote settled: what the reviewer saw, as the channel of the decision says. */
   viewed?: Viewed;
+  /** Of the call; for a message of the user, of the JSON of its content. */
   digest?: string;
   /**
    * For a change of the policies, and for the first ruling or opened request under policies, in each execution: their
