@@ -140,7 +140,10 @@ export interface MatchesBody {
 }
 
 /** `GET /runs/{id}`. */
-export type ShownRun = RunView;
+export interface ShownRun extends RunView {
+  /** True: the sender of this request can say more to the run, with `POST /runs/{id}/messages`. */
+  takesMessages?: true;
+}
 
 /** The runs from which figures were counted. */
 export interface Covered {

@@ -129,6 +129,7 @@ export const startBody = z
     caller: z
       .strictObject({ userId: z.string().min(1).max(200), groups: z.array(z.string().max(200)).max(200).optional() })
       .optional(),
+    session: z.boolean().optional(),
   })
   .openapi('StartBody');
 
@@ -136,4 +137,4 @@ export const reasonBody = z.strictObject({ reason: text(900).optional() }).opena
 export const policyBody = z
   .strictObject({ policy: anyObject.optional(), mode: z.enum(modes).optional(), reason })
   .openapi('PolicyBody');
-export const messageBody = z.strictObject({ content: z.string() }).openapi('MessageBody');
+export const messageBody = z.strictObject({ content: z.string().min(1).max(100_000) }).openapi('MessageBody');

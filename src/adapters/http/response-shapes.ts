@@ -136,6 +136,7 @@ export const runView = z
     open: z.array(row),
     more: z.int(),
     outcomes: z.array(z.looseObject({ callId: z.string(), toolName: z.string(), outcome: z.string() })),
+    takesMessages: z.literal(true).optional(),
   })
   .openapi('RunView');
 export const runJournal = z

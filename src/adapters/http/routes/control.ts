@@ -2,13 +2,13 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from '../../../client/require-gated.ts';
 import type { Receipt, SetPolicyMessage } from '../../../contract.ts';
 import { redacted } from '../../../core/audit/entry-line.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { linesResponse } from '../lines-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { principalOf } from '../principal-of.ts';
+import { requireUserOf } from '../session-sender.ts';
 import { sendAs } from '../signing.ts';
 import { grantList, json, receipt, text } from '../response-shapes.ts';
 import {
@@ -25,9 +25,9 @@ const done = (description: string) => ({ 200: json(receipt, description) });
 const params = runParams;
 
 const message = defineRoute('POST /runs/{id}/messages', {
-  summary: 'Another message of the user; not supported by this version',
-  request: { params, ...body(messageBody) },
-  responses: done('Never, in this version.'),
+  summary: 'What the user of a session says next',
+  request: { params, headers: idempotencyHeader, ...body(messageBody) },
+  responses: done('The model gets it before its next turn.'),
 });
 
 const cancel = defineRoute('POST /runs/{id}/cancel', {
@@ -75,11 +75,13 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()
     .openapi(message, async (context) => {
-      await requireGated(client.session, context.req.valid('param').id);
-      throw new ProblemError({
-        code: 'invalid_message',
-        message: 'Messages to a run are not supported by this version: start another run.',
-      });
+      const principal = principalOf(context.var);
+      const { id } = context.req.valid('param');
+      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
+      await requireGated(client.session, id);
+      await requireUserOf(client, principal, id);
+      const { content } = context.req.valid('json');
+      return context.json(await client.message(id, { content, by: principal.id, messageId }));
     })
     .openapi(cancel, async (context) => {
       const principal = principalOf(context.var);

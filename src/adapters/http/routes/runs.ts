@@ -3,13 +3,14 @@ import { listedStatuses } from '../../../client/list-runs.ts';
 import { requireGated } from '../../../client/require-gated.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import type { JsonObject } from '../../../core/base/tool-call.ts';
-import type { RunList, StartedRun } from '../api.ts';
+import type { RunList, ShownRun, StartedRun } from '../api.ts';
 import { checkPolicy } from '../check-policy.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { Principal } from '../principal.ts';
+import { isUserOf } from '../session-sender.ts';
 import { shownRun } from '../shown-run.ts';
 import { principalOf } from '../principal-of.ts';
 import { json, runJournal, runList, runView, startedRun } from '../response-shapes.ts';
@@ -53,7 +54,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
       const principal = principalOf(context.var);
-      const { agent, input, policy, mode, metadata, caller } = context.req.valid('json');
+      const { agent, input, policy, mode, metadata, caller, session } = context.req.valid('json');
       if (policy !== undefined) checkPolicy(policy);
       const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       const { workflowId } = await client.start(agent, input, {
@@ -61,6 +62,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
         mode,
         metadata: metadata as JsonObject | undefined,
         caller: callerOf(principal, caller),
+        session,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       });
       return context.json({ workflowId } satisfies StartedRun, 201);
@@ -83,7 +85,9 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(show, async (context) => {
       const { id } = context.req.valid('param');
       await requireGated(client.session, id);
-      return context.json(await shownRun(client, id));
+      const shown: ShownRun = await shownRun(client, id);
+      const takesMessages = shown.closedAt === undefined && (await isUserOf(client, principalOf(context.var), id));
+      return context.json({ ...shown, ...(takesMessages && { takesMessages }) });
     })
     .openapi(journal, async (context) => {
       const { id } = context.req.valid('param');
