@@ -9,6 +9,7 @@ test.each<[string, Partial<typeof fields>, object]>([
   ['a mode', { mode: 'plan' }, { mode: 'plan' }],
   ['a policy', { policy: '{ "rules": [] }' }, { policy: { rules: [] } }],
   ['a caller', { caller: ' carl ' }, { caller: { userId: 'carl' } }],
+  ['a session', { session: true }, { session: true }],
 ])('the body of a start: %s', (_, change, body) => {
   expect(startBody({ ...fields, ...change })).toEqual({ body: expect.objectContaining(body) });
 });

@@ -38,6 +38,7 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
       [['n'], 'next request that waits for you'],
     ],
   ],
+  ['In a message to a run', [[['Ctrl', 'Enter'], 'send it (on a Mac: Cmd Enter)']]],
 ];
 
 /** All keys, and the settings of this browser. */

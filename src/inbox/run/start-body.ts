@@ -11,9 +11,11 @@ export interface StartFields {
   policy: string;
   /** The user for whom the run works. */
   caller: string;
+  /** True: the run stays open for more messages. */
+  session: boolean;
 }
 
-export const noStartFields: StartFields = { agent: '', input: '', mode: '', policy: '', caller: '' };
+export const noStartFields: StartFields = { agent: '', input: '', mode: '', policy: '', caller: '', session: false };
 
 /** The body of `POST /runs`, or what is wrong with a field. */
 export function startBody(
@@ -32,6 +34,7 @@ export function startBody(
       ...(isMode(fields.mode) && { mode: fields.mode }),
       ...(policy !== undefined && { policy }),
       ...(caller !== '' && { caller: { userId: caller } }),
+      ...(fields.session && { session: true }),
     },
   };
 }

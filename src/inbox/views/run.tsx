@@ -10,6 +10,7 @@ import { DecisionTable } from '../run/decision-table.tsx';
 import { followRun } from '../run/follow-run.ts';
 import { GrantList } from '../run/grant-list.tsx';
 import { JournalTable } from '../run/journal-table.tsx';
+import { ReplyBox } from '../run/reply-box.tsx';
 import { RunActions } from '../run/run-actions.tsx';
 import { decisionsOf, emptyTimeline, type Timeline } from '../run/timeline.ts';
 import { TimelineList } from '../run/timeline-list.tsx';
@@ -71,6 +72,7 @@ export function RunView({ params }: ViewProps) {
         </div>
       )}
       <TimelineList timeline={timeline} state={state} />
+      {isOpen && run?.takesMessages === true && <ReplyBox workflowId={workflowId} />}
       <DecisionTable decisions={decisions} />
       <GrantList workflowId={workflowId} version={version} mayRevoke={isOpen && may('reviewer', 'operator')} />
       <JournalTable workflowId={workflowId} version={version} />

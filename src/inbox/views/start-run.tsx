@@ -49,7 +49,7 @@ export function StartRunView() {
       setBusy(false);
     }
   };
-  const common = (field: keyof StartFields) => ({
+  const common = (field: Exclude<keyof StartFields, 'session'>) => ({
     id: `start-${field}`,
     value: fields[field],
     'aria-invalid': wrong?.field === field,
@@ -84,6 +84,14 @@ export function StartRunView() {
           {...common('input')}
           onInput={(event) => set({ input: event.currentTarget.value })}
         />
+      </label>
+      <label class="switch">
+        <input
+          type="checkbox"
+          checked={fields.session}
+          onChange={(event) => set({ session: event.currentTarget.checked })}
+        />
+        Keep it open for more messages
       </label>
       <details>
         <summary>Policy, mode and caller</summary>

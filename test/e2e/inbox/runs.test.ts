@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { roles } from '../../../src/adapters/http/principal.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -54,6 +55,68 @@ withChromium('the views of runs (need Chromium)', () => {
     for (const text of ['I look.', 'saw the moon', 'Completed']) await page.getByText(text).first().waitFor();
     expect(page.url()).toContain('/inbox/runs/');
     expect(inbox.complaints).toEqual([]);
+  });
+
+  test('a session is started from the form, takes more messages, and is closed', async () => {
+    const { page, world } = inbox;
+    await page.goto(`${world.gateway.url}/inbox/start`);
+    await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
+    const turns = [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer.' }];
+    await page.getByRole('textbox', { name: 'What it is to do' }).fill(JSON.stringify(turns));
+    await page.getByRole('checkbox', { name: 'Keep it open for more messages' }).check();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('First answer.', { exact: true }).waitFor();
+    const box = page.getByRole('textbox', { name: 'Say more to the agent' });
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Write a message.').waitFor();
+    await box.fill('And order 8?');
+    await box.press('Enter');
+    await box.press('Control+Enter');
+    await page.getByText('Second answer.', { exact: true }).waitFor();
+    expect(await box.inputValue()).toBe('');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+    await box.fill('And order 9?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Third answer.', { exact: true }).waitFor();
+    const said = await page.locator('.run-events .event-body').allInnerTexts();
+    expect(said.slice(1).map((text) => text.trim())).toEqual([
+      'First answer.',
+      'And order 8?',
+      'Second answer.',
+      'And order 9?',
+      'Third answer.',
+    ]);
+    const workflowId = decodeURIComponent(page.url().split('/runs/')[1]!);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations).toEqual([]);
+    // The run ends in another place, so the page still offers the box.
+    await world.client.closeRun(workflowId);
+    await page.getByText('Ended: closed').waitFor();
+    expect(await box.count()).toBe(0);
+    expect(inbox.complaints).toEqual([]);
+  });
+
+  test('a message that is refused stays, with the reason', async () => {
+    const { page, world } = inbox;
+    const run = await world.start([{ text: 'Answered.' }], { session: true });
+    await page.goto(runUrl(run.workflowId));
+    const box = page.getByRole('textbox', { name: 'Say more to the agent' });
+    await box.fill('more');
+    await page.route('**/messages', (route) =>
+      route.fulfill({
+        status: 429,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ title: 'x', status: 429, code: 'rate_limited', detail: 'Wait a little.' }),
+      }),
+    );
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Wait a little.').waitFor();
+    expect(await box.inputValue()).toBe('more');
+    await page.unroute('**/messages');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await eventually('the second turn', async () => (await run.status()).turn === 2);
+    await run.handle.terminate();
+    inbox.complaints.length = 0;
   });
 
   test('over broken connections, no event is lost and none is there twice', async () => {
