@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApprovalRequest } from '../../src/contract.ts';
+import type { ApprovalRequest, RunStatus } from '../../src/contract.ts';
 import { eventually } from './eventually.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { callOf, last, pay, rule } from './team.ts';
@@ -12,8 +12,8 @@ const holds = ['one', 'two', 'three'];
 
 /**
  * Plays a run of `team` with a nested run, tools that end while others wait, and three clients that send at the same
- * time: valid decisions, refused ones, unknown signals and policy changes, by update and by signal, also while no
- * worker is alive. Returns the workflow ids of the run and its nested run once the run has ended.
+ * time: valid decisions, refused ones, unknown signals, policy changes and messages of the user, by update and by signal,
+ * also while no worker is alive. Every other run is a session. Returns the workflow ids of the run and its nested run once the run has ended.
  */
 export async function playRandomRun(world: World, random: SeededRandom, name: string): Promise<string[]> {
   const held = (each: string) => ({ tool: 'hold', args: { name: `${name}-${each}` } });
@@ -21,7 +21,8 @@ export async function playRandomRun(world: World, random: SeededRandom, name: st
   const calls = random.shuffled([...holds.map(held), pay(`${name}-a`), pay(`${name}-b`), nested]);
   const turns = [{ calls }, { calls: [pay(`${name}-c`), pay(`${name}-d`)] }, last] as Turns;
   const policy = { ...rule('hold', 'allow'), approval: { timeout: random.pick(['1h', '1h', '4s']) } };
-  const run = await world.start(turns, { policy });
+  const isSession = random.chance(0.5);
+  const run = await world.start(turns, { policy, ...(isSession && { session: true }) });
   const inner = world.run(`${run.workflowId}/1.${calls.indexOf(nested) + 1}`);
   const unreleased = new Set(holds);
   const release = (each: string): void => {
@@ -56,11 +57,18 @@ export async function playRandomRun(world: World, random: SeededRandom, name: st
           await each.handle.signal('decide', { requestId, approved: random.chance(0.5) }).catch(() => undefined);
         }
       }
-      return (await run.handle.describe()).status.name !== 'RUNNING';
+      const isOpen = (await run.handle.describe()).status.name === 'RUNNING';
+      if (isOpen && isSession && (await awaitsMessage(run))) await run.handle.signal('close').catch(() => undefined);
+      return !isOpen;
     },
     90_000,
   );
   return [run.workflowId, inner.workflowId];
+}
+
+async function awaitsMessage(run: RunInTest): Promise<boolean> {
+  const status = await run.handle.query<RunStatus>('run').catch(() => undefined);
+  return status?.awaitsMessage === true;
 }
 
 async function openOf(run: RunInTest): Promise<ApprovalRequest[]> {
@@ -68,7 +76,7 @@ async function openOf(run: RunInTest): Promise<ApprovalRequest[]> {
 }
 
 async function randomMessage(run: RunInTest, random: SeededRandom): Promise<() => Promise<unknown>> {
-  const kind = random.weighted({ decide: 5, refused: 5, noise: 2, policy: 1 });
+  const kind = random.weighted({ decide: 5, refused: 5, noise: 2, policy: 1, message: 3 });
   const byUpdate = kind !== 'noise' && random.chance(kind === 'refused' ? 0.8 : 0.5);
   const pause = random.whole(0, 60);
   const [name, message] = await messageOf(kind, run, random);
@@ -82,6 +90,8 @@ async function randomMessage(run: RunInTest, random: SeededRandom): Promise<() =
 async function messageOf(kind: string, run: RunInTest, random: SeededRandom): Promise<[name: string, message: object]> {
   if (kind === 'noise') return ['noise', {}];
   if (kind === 'policy') return ['setPolicy', { policy: rule('look', random.pick(['allow', 'ask'])) }];
+  if (kind === 'message')
+    return ['message', { content: `more ${random.whole(0, 3)}`, messageId: random.pick(['a', 'b', 'c']) }];
   const open = kind === 'refused' ? [] : await openOf(run);
   const requestId = open.length === 0 ? 'unknown' : random.pick(open).requestId;
   return ['decide', { requestId, approved: random.chance(0.6), reviewerId: 'ann' }];

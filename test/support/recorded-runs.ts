@@ -9,6 +9,7 @@ import { eventually } from './eventually.ts';
 import { ask, finished, no, once, oneTaskMore, pay, continuedAsNew, yes, type RecordedRun } from './play-runs.ts';
 import { HeldLoading, signalled } from './held-loading.ts';
 import { recordedLifecycles } from './recorded-lifecycles.ts';
+import { recordedSessions } from './recorded-sessions.ts';
 import { callOf, team } from './team.ts';
 import { recordedChannel } from './recorded-channel.ts';
 import { spawnWorker } from './worker-process.ts';
@@ -446,6 +447,7 @@ recordedRuns.push(
     },
   })),
   ...recordedLifecycles,
+  ...recordedSessions,
 );
 
 /** Releases the tools that a run left open waits for. */

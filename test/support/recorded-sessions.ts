@@ -1,0 +1,53 @@
+/** Recorded sessions: runs that stay open for further messages of their user. */
+import { eventually } from './eventually.ts';
+import { ask, continuedAsNew, finished, oneTaskMore, pay, yes, type RecordedRun } from './play-runs.ts';
+import type { RunInTest, Turns, World } from './world.ts';
+
+const answers = (run: RunInTest, turn: number): Promise<unknown> =>
+  eventually(`turn ${turn}`, async () => {
+    const status = await run.status();
+    return status.turn === turn && status.awaitsMessage === true;
+  });
+
+const startSession = (world: World, ...turns: object[]): Promise<RunInTest> =>
+  world.start(turns as Turns, { session: true });
+
+export const recordedSessions: RecordedRun[] = [
+  {
+    name: 'session',
+    play: async (world) => {
+      const run = await startSession(world, { text: 'one' }, { calls: [pay()] }, { text: 'two' }, { text: 'three' });
+      await answers(run, 1);
+      await ask(run, 'message', { content: 'Pay ann.', by: 'carl', messageId: 'm-1' });
+      const [request] = await run.open();
+      // In the middle of a turn, refused, and repeated.
+      await run.handle.signal('message', { content: 'Be quick.' });
+      await run.handle.signal('message', { content: '' });
+      await run.handle.signal('message', { content: 'Pay ann.', by: 'carl', messageId: 'm-1' });
+      await run.handle.signal('decide', yes(request!));
+      await answers(run, 3);
+      await run.handle.signal('message', { content: 'Thanks.' });
+      await answers(run, 4);
+      await run.handle.signal('close', { by: 'carl' });
+      return finished(run);
+    },
+  },
+  {
+    name: 'session',
+    waiting: true,
+    world: { continueAsNewAfter: { historyEvents: 30 } },
+    play: async (world) => {
+      const run = await startSession(world, { text: 'one' }, { calls: [pay()] }, { text: 'two' }, { text: 'three' });
+      await answers(run, 1);
+      await continuedAsNew(world, run);
+      await run.handle.signal('message', { content: 'Pay ann.' });
+      const [request] = await run.open();
+      await run.handle.signal('message', { content: 'Be quick.' });
+      await continuedAsNew(world, run, 3);
+      await run.handle.signal('decide', yes(request!));
+      await answers(run, 3);
+      await oneTaskMore(world, run);
+      return run;
+    },
+  },
+];
