@@ -1,11 +1,11 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Announcer } from './parts/announcer.tsx';
 import { Header } from './parts/header.tsx';
 import { PageTitle } from './parts/page-title.tsx';
 import { SignIn } from './parts/sign-in.tsx';
 import { Overlay } from './palette/overlay.tsx';
 import { findRoute } from './routes.ts';
-import { currentLocation } from './state/location.ts';
+import { currentLocation, hrefOf } from './state/location.ts';
 import { meOf, session } from './state/me.ts';
 import { notifyOfRequests } from './state/notifications.ts';
 import { followOpenRequests } from './state/open-requests.ts';
@@ -18,9 +18,17 @@ export function App() {
   const signedIn = useStore(session);
   const { state } = signedIn;
   const { route, params } = findRoute(path);
+  const before = useRef<string>(undefined);
   useEffect(() => {
-    window.scrollTo(0, 0);
-    document.querySelector('main')?.focus({ preventScroll: true });
+    // Back in the list, the row of the request that was open.
+    const href = before.current === undefined ? '' : hrefOf(before.current);
+    before.current = path;
+    const row = [...document.querySelectorAll<HTMLElement>('.requests .open')].find(
+      (each) => each.getAttribute('href') === href,
+    );
+    if (row === undefined) window.scrollTo(0, 0);
+    else row.scrollIntoView({ block: 'center' });
+    (row ?? document.querySelector('main'))?.focus({ preventScroll: true });
   }, [path]);
   // The whole page shares one stream.
   useEffect(() => (state === 'signed-in' ? followOpenRequests() : undefined), [state]);

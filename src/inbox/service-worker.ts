@@ -1,6 +1,7 @@
 /**
- * Shows the messages of web push while no inbox is open (docs/web-push.md), and opens their requests. It is registered only
- * for people who ask for it; it handles no request of a page and keeps nothing.
+ * Shows the messages of web push while no inbox is open (docs/web-push.md), and notifications of an open inbox where the
+ * browser lets no page show one; opens their requests. It is registered only for people who ask for it; it handles no
+ * request of a page and keeps nothing.
  */
 
 /** What the channel sends: src/adapters/web-push/push-message.ts. */
@@ -39,7 +40,7 @@ interface OpenPage {
 
 const scope = self as unknown as PushScope;
 const { registration, clients } = scope;
-const icon = '/inbox/icon.svg';
+const icon = '/inbox/icon-192.png';
 
 scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
 

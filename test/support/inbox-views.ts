@@ -53,11 +53,11 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     at('run', '/runs/ticket-40', 'The run has ended', async (page) => {
       for (const text of ['task queue', 'grant-1 ·']) await page.getByText(text).first().waitFor();
     }),
-    at('open run', '/runs/ticket-17', 'Asks people'),
-    at('cancel', '/runs/ticket-17', 'Asks people', press('Cancel the run')),
+    at('open run', '/runs/ticket-17', 'Approval requested'),
+    at('cancel', '/runs/ticket-17', 'Approval requested', press('Cancel the run')),
     at('start', '/start', 'Task'),
     at('operator', '/operator', 'answers in haste'),
-    at('not found', '/nowhere', 'There is no such page'),
+    at('not found', '/nowhere', 'Page not found'),
     at('palette', '/', list, async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'Find a page, a request or a command' }).fill('refund');

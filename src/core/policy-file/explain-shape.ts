@@ -21,7 +21,7 @@ const kinds: Record<string, string> = {
 export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknidempotencyKeyOf(key, path), part: 'key' }));
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
   }
   const given = valueAt(document, path);
   const name = nameOf(path);
@@ -62,7 +62,7 @@ export function valueAt(document: unknown, path: readonly PropertyKey[]): unknow
   return value;
 }
 
-function unknidempotencyKeyOf(key: string, path: readonly PropertyKey[]): string {
+function unknownKey(key: string, path: readonly PropertyKey[]): string {
   if (path.length === 0 && key === 'channels') {
     return "'channels' is no member of a policy: a worker names its channels (docs/channels.md)";
   }

@@ -58,8 +58,18 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   const watch = setInterval(() => {
     if (source !== undefined && Date.now() - heardAtMs > silentMs) lost();
   }, checkMs);
+  // The browser tells of its network at once, and of a sleep after it.
+  const reopen = (): void => {
+    if (source !== undefined && Date.now() - heardAtMs < checkMs) return;
+    againMs = firstAgainMs;
+    lost();
+  };
+  window.addEventListener('offline', lost);
+  window.addEventListener('online', reopen);
   open();
   return () => {
+    window.removeEventListener('offline', lost);
+    window.removeEventListener('online', reopen);
     isClosed = true;
     clearInterval(watch);
     clearTimeout(again);

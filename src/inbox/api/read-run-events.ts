@@ -14,11 +14,11 @@ export interface EventsSoFar {
 
 const [mostKept, mostPages] = [500, 20];
 
-/** Reads the events of a run and keeps the newest. */
-export async function readRunEvents(workflowId: string): Promise<EventsSoFar> {
-  let events: readonly RecordedEvent[] = [];
-  let earlier = 0;
-  let after = '';
+/** Reads the events of a run, or those after `before`, and keeps the newest. */
+export async function readRunEvents(workflowId: string, before?: EventsSoFar): Promise<EventsSoFar> {
+  let events: readonly RecordedEvent[] = before?.events ?? [];
+  let earlier = before?.earlier ?? 0;
+  let after = events.at(-1)?.id ?? '';
   for (let page = 0; page < mostPages; page += 1) {
     const place = after === '' ? '' : `&after=${encodeURIComponent(after)}`;
     const read = await getJson<RunEvents>(`${apiPath`/runs/${workflowId}/events`}?follow=false${place}`);

@@ -63,7 +63,7 @@ export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
           {...inner}
           node={item}
           path={[...path, index]}
-          name={`${index + 1}`}
+          name={`${path.at(-1) ?? 'item'} ${index + 1}`}
           change={(changed) => change({ ...node, items: node.items.with(index, changed) })}
           remove={() => change({ ...node, items: node.items.toSpliced(index, 1) })}
         />
@@ -123,7 +123,7 @@ function Field({ node, path, root, problems, name, change, remove }: FieldProps)
     </span>
   );
   const removal: ComponentChildren = remove !== undefined && (
-    <button type="button" class="quiet remove" onClick={remove} aria-label={`Remove ${visibleText(name)}`}>
+    <button type="button" class="small-button" onClick={remove} aria-label={`Remove ${visibleText(name)}`}>
       Remove
     </button>
   );
@@ -144,8 +144,10 @@ function Field({ node, path, root, problems, name, change, remove }: FieldProps)
   };
   return (
     <div class="field">
-      <label for={id}>{label}</label>
-      {removal}
+      <div class="field-head">
+        <label for={id}>{label}</label>
+        {removal}
+      </div>
       <Control node={node} marks={marks} change={change} />
       {notes}
     </div>
@@ -206,10 +208,14 @@ function TextControl({ node, marks, change }: Omit<ControlProps, 'node'> & { nod
   const [isLong] = useState(node.kind === 'json' || node.text.length > longestLine || /[\r\n]/.test(node.text));
   const write = (event: { currentTarget: { value: string } }): void =>
     change({ ...node, text: event.currentTarget.value });
-  if (!isLong) return <input {...marks} autocomplete="off" spellcheck={false} value={node.text} onInput={write} />;
+  if (!isLong)
+    return (
+      <input {...marks} autocomplete="off" autocapitalize="off" spellcheck={false} value={node.text} onInput={write} />
+    );
   return (
     <textarea
       {...marks}
+      autocapitalize="off"
       class={node.kind === 'json' ? 'mono' : undefined}
       rows={Math.min(14, node.text.slice(0, 2_000).split('\n').length + 2)}
       spellcheck={false}

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BatchBody, InboxRow, Receipts } from '../../adapters/http/api.ts';
 import type { Receipt } from '../../contract.ts';
 import { sendJson } from '../api/fetch-json.ts';
@@ -10,9 +10,9 @@ import { useUndo } from '../request/use-undo.ts';
 import { UndoBar } from '../request/undo-bar.tsx';
 import { viewedSince } from '../request/viewed.ts';
 import { announce } from '../state/announcements.ts';
-import { requestKey } from '../state/request-key.ts';
+import { BulkList, LeftOut } from './bulk-list.tsx';
 import { BulkResults } from './bulk-results.tsx';
-import { RowSentence } from './row-sentence.tsx';
+import { useBulkItems } from './use-bulk-items.ts';
 
 interface BulkDialogProps {
   approved: boolean;
@@ -22,17 +22,20 @@ interface BulkDialogProps {
   onClose: (isDone: boolean) => void;
 }
 
-/** One answer to all selected requests, and a result for each. */
+/** One answer to all selected requests, and a result for each. An approval is only about what is shown here in full. */
 export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const [receipts, setReceipts] = useState<readonly Receipt[]>();
-  // A row that only the index describes has no sentence to approve, so an approval leaves it out.
-  const [frozen] = useState(() => (approved ? requests.filter(({ waitsFor }) => waitsFor !== 'unknown') : requests));
-  const leftOut = requests.length - frozen.length;
+  const items = useBulkItems(requests, approved);
+  const answered = items?.filter(({ leftOut }) => leftOut === undefined) ?? [];
+  const count = answered.length;
   // One attempt has one id, so that a retry gets the receipts of the first try.
   const attempt = useRef({ id: newMessageId(), shownAtMs: Date.now() }).current;
+  useEffect(() => {
+    attempt.shownAtMs = Date.now();
+  }, [items]);
   /** What was sent, while nobody knows whether it arrived: exactly this is sent again. */
   const [unsure, setUnsure] = useState<BatchBody>();
   const undo = useUndo();
@@ -42,7 +45,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     setSending(true);
     setProblem('');
     const body: BatchBody = unsure ?? {
-      requests: frozen.map(({ requestId, workflowId, digest }) => ({ requestId, workflowId, digest })),
+      requests: answered.map(({ row: { requestId, workflowId, digest } }) => ({ requestId, workflowId, digest })),
       approved,
       ...(reason.trim() !== '' && { reason: reason.trim() }),
       decisionId: attempt.id,
@@ -51,8 +54,8 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     try {
       const answer = await sendAgain(() => sendJson<Receipts>('POST', '/approvals/decide', body));
       setReceipts(answer.receipts);
-      const count = answer.receipts.filter(({ accepted }) => accepted).length;
-      announce(`${count} of ${frozen.length} answered.`, count === frozen.length ? 'good' : 'bad');
+      const accepted = answer.receipts.filter((each) => each.accepted).length;
+      announce(`${accepted} of ${count} answered.`, accepted === count ? 'good' : 'bad');
     } catch (error) {
       const isLost = isAnswerLost(error);
       if (isLost) setUnsure(body);
@@ -66,31 +69,29 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     if (!isSending) onClose(false);
   };
   if (receipts !== undefined) {
-    return <BulkResults requests={frozen} receipts={receipts} onClose={() => onClose(true)} />;
+    return <BulkResults requests={answered.map(({ row }) => row)} receipts={receipts} onClose={() => onClose(true)} />;
+  }
+  if (items === undefined) {
+    return (
+      <Modal key="reading" title={`${verb} several requests`} onClose={close}>
+        <p role="status">Reading {requests.length === 1 ? 'the request' : `${requests.length} requests`} …</p>
+        <p class="buttons">
+          <button type="button" autofocus onClick={close}>
+            Cancel
+          </button>
+        </p>
+      </Modal>
+    );
   }
   return (
-    <Modal title={`${verb} ${frozen.length === 1 ? 'one request' : `${frozen.length} requests`}`} onClose={close}>
-      <p>Exactly these, as you saw them. What comes later is not answered, and what has changed is refused.</p>
-      <ol class="frozen">
-        {frozen.map((row) => (
-          <li key={requestKey(row)}>
-            <RowSentence row={row} most={200} /> <span class={`severity ${row.severity}`}>{row.severity}</span>
-          </li>
-        ))}
-      </ol>
-      {frozen.some(({ shown }) => shown === 'part') && (
-        <p class="note">The list does not show all arguments of these requests; open each to see them.</p>
-      )}
-      {leftOut > 0 && (
-        <p class="note">
-          {leftOut === 1 ? 'One more is' : `${leftOut} more are`} left out: no worker has said what the call is. Open it
-          to read it.
-        </p>
-      )}
+    <Modal key="read" title={`${verb} ${count === 1 ? 'one request' : `${count} requests`}`} onClose={close}>
+      <p class="soft">Exactly these, as they are shown here. What has changed since is refused.</p>
+      {count > 0 && <BulkList items={answered} />}
+      <LeftOut items={items.filter(({ leftOut }) => leftOut !== undefined)} />
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (undo.held !== undefined || isSending || frozen.length === 0) return;
+          if (undo.held !== undefined || isSending || count === 0) return;
           if (approved && unsure === undefined) undo.hold(() => void send());
           else void send();
         }}
@@ -109,14 +110,16 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
           {problem}
         </p>
         {undo.held !== undefined ? (
-          <UndoBar held={undo.held} undo={undo.cancel} />
+          <UndoBar held={undo.held} undo={undo.cancel}>
+            Approving {count === 1 ? 'one request' : `${count} requests`}
+          </UndoBar>
         ) : (
           <p class="buttons">
             <button type="button" disabled={isSending} onClick={close}>
               {unsure === undefined ? 'Cancel' : 'Close'}
             </button>
-            <button type="submit" class={approved ? undefined : 'primary'} disabled={isSending || frozen.length === 0}>
-              {isSending ? 'Sending …' : unsure === undefined ? `${verb} ${frozen.length}` : 'Send it again'}
+            <button type="submit" class={approved ? undefined : 'primary'} disabled={isSending || count === 0}>
+              {isSending ? 'Sending …' : unsure === undefined ? `${verb} ${count}` : 'Send it again'}
             </button>
           </p>
         )}

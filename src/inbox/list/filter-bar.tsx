@@ -1,10 +1,14 @@
+import { useState } from 'preact/hooks';
 import type { InboxRow } from '../../adapters/http/api.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
+import { Icon } from '../parts/icon.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { type Filters, noFilters, readFilters, valuesOf, writeFilters } from './filters.ts';
 
-/** The filters of the list. They are in the address, so that a link shows the same list. */
+/** The filters of the list. They are in the address, so that a link shows the same list. A phone shows them on demand. */
 export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly InboxRow[] }) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const count = [filters.waits, filters.severity, filters.tool, filters.agent].filter((each) => each !== '').length;
   const change = (changed: Partial<Filters>): void => {
     // Two changes may come before the bar is drawn again.
     const next = { ...readFilters(currentLocation.get().query), ...changed };
@@ -25,29 +29,52 @@ export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly 
   );
   return (
     <form class="filters" role="search" aria-label="Filter the requests" onSubmit={(event) => event.preventDefault()}>
-      <label class="wide">
-        Search
-        <input type="search" value={filters.text} onInput={(event) => change({ text: event.currentTarget.value })} />
+      <label class="search">
+        <span class="visually-hidden">Search</span>
+        <input
+          type="search"
+          placeholder="Search"
+          autocapitalize="off"
+          value={filters.text}
+          onInput={(event) => change({ text: event.currentTarget.value })}
+        />
       </label>
-      <label>
-        Waits for
-        <select
-          value={filters.waits}
-          onChange={(event) => change({ waits: event.currentTarget.value as Filters['waits'] })}
-        >
-          <option value="">all</option>
-          <option value="me">me or anyone</option>
-          <option value="others">others</option>
-        </select>
-      </label>
-      {select('severity', 'Severity', valuesOf(rows, 'severity'))}
-      {select('tool', 'Tool', valuesOf(rows, 'toolName'))}
-      {select('agent', 'Agent', valuesOf(rows, 'agentName'))}
-      {writeFilters(filters) !== '' && (
-        <button type="button" onClick={() => change(noFilters)}>
-          Clear
-        </button>
-      )}
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={isUnfolded}
+        aria-controls="filter-fields"
+        onClick={() => setUnfolded(!isUnfolded)}
+      >
+        <Icon name="filter" /> Filters
+        {count > 0 && (
+          <span class="number">
+            {count}
+            <span class="visually-hidden"> on</span>
+          </span>
+        )}
+      </button>
+      <div id="filter-fields" class={isUnfolded ? 'filter-fields unfolded' : 'filter-fields'}>
+        <label>
+          Waits for
+          <select
+            value={filters.waits}
+            onChange={(event) => change({ waits: event.currentTarget.value as Filters['waits'] })}
+          >
+            <option value="">all</option>
+            <option value="me">me or anyone</option>
+            <option value="others">others</option>
+          </select>
+        </label>
+        {select('severity', 'Severity', valuesOf(rows, 'severity'))}
+        {select('tool', 'Tool', valuesOf(rows, 'toolName'))}
+        {select('agent', 'Agent', valuesOf(rows, 'agentName'))}
+        {writeFilters(filters) !== '' && (
+          <button type="button" onClick={() => change(noFilters)}>
+            Clear
+          </button>
+        )}
+      </div>
     </form>
   );
 }

@@ -16,11 +16,13 @@ interface RequestRowProps {
 }
 
 const longest = 300;
+/** A list leaves larger arguments out. */
+const mostListedBytes = 32_000;
 
 /** One open request. */
 export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
   const now = useNow();
-  const { toolName, agentName, callerUserId, severity, requestedAt, deadline, waitsFor } = row;
+  const { toolName, agentName, callerUserId, severity, requestedAt, deadline, waitsFor, argumentBytes = 0 } = row;
   return (
     <li class={isSelected ? 'selected' : undefined}>
       {toggle !== undefined && (
@@ -50,6 +52,11 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
+        {argumentBytes > mostListedBytes && (
+          <span class="cut">
+            {Math.ceil(argumentBytes / 1_000).toLocaleString('en')} kB of arguments, not in this list
+          </span>
+        )}
       </p>
     </li>
   );

@@ -12,3 +12,7 @@ export function toggled(selection: Selection, row: InboxRow): Selection {
   if (!next.delete(requestKey(row))) next.set(requestKey(row), row);
   return next;
 }
+
+export function selectionOf(rows: readonly InboxRow[]): Selection {
+  return new Map(rows.map((row) => [requestKey(row), row]));
+}

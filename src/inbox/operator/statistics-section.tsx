@@ -36,7 +36,7 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
                   <th scope="row">
                     <Foreign text={each.rule ?? 'no rule'} most={80} />
                   </th>
-                  <td>
+                  <td class="words">
                     <Foreign text={sourceOf(each)} most={120} />
                   </td>
                   <RuleFigures figures={each} />

@@ -1,5 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Modal } from '../parts/modal.tsx';
+import type { AnswerName } from '../state/answer-name.ts';
+import { answerActions } from '../state/answer-actions.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { useStore } from '../state/store.ts';
@@ -16,7 +18,10 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('');
   const [active, setActive] = useState(0);
   const input = useRef<HTMLInputElement>(null);
-  const found = foundCommands(commandsFor(me, open?.rows ?? []), query);
+  const found = foundCommands(
+    commandsFor(me, open?.rows ?? [], Object.keys(useStore(answerActions)) as AnswerName[]),
+    query,
+  );
   const at = Math.min(active, found.length - 1);
   const choose = (command: Command | undefined): void => {
     if (command === undefined) return;

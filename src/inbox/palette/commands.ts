@@ -1,6 +1,7 @@
 import type { InboxRow, Me } from '../../adapters/http/api.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { shortened } from '../../core/base/shortened.ts';
+import type { AnswerName } from '../state/answer-name.ts';
 
 /** One thing that the palette can do. */
 export interface Command {
@@ -8,21 +9,38 @@ export interface Command {
   /** What is searched, and shown as it is: visible and bounded already. */
   text: string;
   /** The part of the palette in which it stands. */
-  group: 'Go to' | 'Open request' | 'Do';
+  group: 'Answer' | 'Go to' | 'Open request' | 'Do';
   /** Where it leads, below `/inbox`; else `act` says what it does. */
   path?: string;
-  act?: 'help' | 'notify' | 'keys';
+  act?: 'help' | 'notify' | 'keys' | 'settings';
+  /** Present: it answers the request on the screen. */
+  answer?: AnswerName;
 }
 
 const mostRequests = 200;
 const mostFound = 50;
 const longest = 160;
 
-/** All commands for a person, with the open requests that the page knows. */
-export function commandsFor(me: Me | undefined, rows: readonly InboxRow[]): Command[] {
+const answers: Readonly<Record<AnswerName, string>> = {
+  deny: 'Deny this request …',
+  approve: 'Go to the button that approves this request',
+  edit: 'Edit the arguments of this request …',
+  respond: 'Respond to this request in the tool’s place …',
+  always: 'Always approve calls like this one …',
+  extend: 'Extend the deadline of this request …',
+  delegate: 'Let somebody else answer this request …',
+};
+
+/** All commands for a person, with the open requests that the page knows, and the answers that the shown one takes. */
+export function commandsFor(
+  me: Me | undefined,
+  rows: readonly InboxRow[],
+  taken: readonly AnswerName[] = [],
+): Command[] {
   const has = (role: Me['roles'][number]): boolean => me?.roles.includes(role) ?? false;
   const go = (text: string, path: string): Command => ({ id: `go ${path}`, group: 'Go to', text, path });
   return [
+    ...taken.map((name): Command => ({ id: `answer ${name}`, group: 'Answer', text: answers[name], answer: name })),
     go('Inbox', '/'),
     go('Inbox: what waits for me', '/?waits=me'),
     go('Runs', '/runs'),
@@ -32,6 +50,7 @@ export function commandsFor(me: Me | undefined, rows: readonly InboxRow[]): Comm
     ...rows.slice(0, mostRequests).map(requestCommand),
     { id: 'help', group: 'Do', text: 'Show all keys', act: 'help' },
     { id: 'notify', group: 'Do', text: 'Notify me of new requests', act: 'notify' },
+    { id: 'settings', group: 'Do', text: 'Settings and notifications', act: 'settings' },
     { id: 'keys', group: 'Do', text: 'Turn single-key shortcuts on or off', act: 'keys' },
   ];
 }
@@ -44,9 +63,9 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
     .filter((word) => word !== '');
   const found = commands.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
   const id = query.trim();
-  // An id of a run or a request that the page does not list.
+  // An id of a run that the page does not list: a word that finds something is rather that.
   const run: Command[] =
-    id === '' || /\s/.test(id)
+    id === '' || /\s/.test(id) || (found.length > 0 && !/[\d/-]/.test(id))
       ? []
       : [{ id: 'run', group: 'Go to', text: `Run ${shown(id)}`, path: `/runs/${encodeURIComponent(id)}` }];
   return [...found.slice(0, mostFound), ...run];

@@ -3,9 +3,10 @@ import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { openOverlay } from './overlays.ts';
+import { Settings } from './settings.tsx';
 import { ShortcutsHelp } from './shortcuts-help.tsx';
 
-/** The palette and the help over every view, and their keys: Ctrl-K or Cmd-K, and `?`. */
+/** The palette, the help and the settings over every view, and their keys: Ctrl-K or Cmd-K, and `?`. */
 export function Overlay() {
   const open = useStore(openOverlay);
   const close = (): void => openOverlay.set(undefined);
@@ -25,5 +26,6 @@ export function Overlay() {
     return () => document.removeEventListener('keydown', press);
   }, []);
   if (open === 'palette') return <CommandPalette onClose={close} />;
+  if (open === 'settings') return <Settings onClose={close} />;
   return open === 'help' ? <ShortcutsHelp onClose={close} /> : null;
 }

@@ -1,7 +1,4 @@
 import { Modal } from '../parts/modal.tsx';
-import { PushSwitch } from '../parts/push-switch.tsx';
-import { meOf, session } from '../state/me.ts';
-import { askForNotifications, notificationState } from '../state/notifications.ts';
 import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 
@@ -41,11 +38,9 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
   ['In a message to a run', [[['Ctrl', 'Enter'], 'send it (on a Mac: Cmd Enter)']]],
 ];
 
-/** All keys, and the settings of this browser. */
+/** All keys, and whether single ones count. */
 export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   const isOn = useStore(shortcutsOn);
-  const notifications = useStore(notificationState);
-  const me = meOf(useStore(session));
   return (
     <Modal title="Keys" onClose={onClose}>
       {keys.map(([group, rows]) => (
@@ -69,22 +64,6 @@ export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
         <input type="checkbox" checked={isOn} onChange={(event) => switchShortcuts(event.currentTarget.checked)} />
         Single-key shortcuts
       </label>
-      {notifications === 'default' && (
-        <p>
-          <button type="button" onClick={() => void askForNotifications()}>
-            Notify me of new requests
-          </button>
-        </p>
-      )}
-      {notifications === 'granted' && (
-        <p class="soft">This browser notifies you of new requests while the inbox is open.</p>
-      )}
-      {notifications === 'denied' && (
-        <p class="soft">
-          This browser does not let the inbox notify you. Its settings for this address can change that.
-        </p>
-      )}
-      {me !== undefined && <PushSwitch me={me} />}
       <div class="buttons">
         <button type="button" class="primary" autofocus onClick={onClose}>
           Close

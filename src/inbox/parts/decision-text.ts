@@ -1,6 +1,6 @@
 import type { ApprovalResultEvent } from '../../core/events/run-event.ts';
 
-type Result = Pick<ApprovalResultEvent, 'decision' | 'reviewerId' | 'reason' | 'identity'>;
+type Result = Pick<ApprovalResultEvent, 'decision' | 'reviewerId' | 'reason' | 'identity' | 'by' | 'byId'>;
 
 const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
   approved: 'approved',
@@ -9,14 +9,19 @@ const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
   responded: 'answered in the place of the tool',
   expired: 'expired: nobody decided in time',
   cancelled: 'cancelled with the run',
-  superseded: 'settled by a change',
+  superseded: 'settled',
 };
 
 /** How a request was settled, by whom and why, in one line. */
-export function decisionText({ decision, reviewerId, reason, identity }: Result): string {
+export function decisionText({ decision, reviewerId, reason, identity, by, byId }: Result): string {
   const who = reviewerId === null ? '' : ` by ${reviewerId}${identity === 'verified' ? '' : ' (claimed name)'}`;
+  const thing = byId == null ? '' : ` ${byId}`;
+  const way =
+    decision === 'superseded' && by !== undefined
+      ? ` by ${by === 'grant' ? `grant${thing}` : `a${by === 'edit' ? 'n edit' : ` ${by}`}`}`
+      : '';
   const more = decision === 'approved_always' ? ', also for further calls' : '';
-  return `${words[decision] ?? decision}${who}${more}${reason === null || reason === '' ? '' : ` – ${reason}`}`;
+  return `${words[decision] ?? decision}${way}${who}${more}${reason === null || reason === '' ? '' : ` – ${reason}`}`;
 }
 
 export function decisionTone({ decision }: Pick<Result, 'decision'>): 'good' | 'bad' | 'plain' {

@@ -3,9 +3,10 @@ import { routes } from '../routes.ts';
 import { currentLocation, hrefOf } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
+import { Icon } from './icon.tsx';
 import { SignOut } from './sign-out.tsx';
 
-/** The head of every view. */
+/** The head of every view, in one row. A phone shows drawings in the place of some words. */
 export function Header() {
   const { path } = useStore(currentLocation);
   const me = meOf(useStore(session));
@@ -13,7 +14,7 @@ export function Header() {
     <header class="top">
       <a class="brand" href={hrefOf('/')}>
         <img src={hrefOf('/icon.svg')} alt="" width="24" height="24" />
-        Countersign
+        <span class="wide-word">Countersign</span>
       </a>
       <nav aria-label="Views">
         {routes.map(
@@ -26,14 +27,24 @@ export function Header() {
             ),
         )}
       </nav>
-      <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('palette')}>
-        Find <kbd class="wide-only">Ctrl K</kbd>
-      </button>
-      {me !== undefined && (
-        <p class="me">
-          <bdi>{me.id}</bdi> {me.via === 'session' && <SignOut />}
-        </p>
-      )}
+      <div class="tools">
+        <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('palette')}>
+          <Icon name="search" /> <span class="wide-word">Find</span> <kbd class="wide-only">Ctrl K</kbd>
+        </button>
+        {me !== undefined && (
+          <>
+            <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('settings')}>
+              <Icon name="person" /> <span class="wide-word">{me.id}</span>
+              <span class="visually-hidden">, settings and notifications</span>
+            </button>
+            {me.via === 'session' && (
+              <span class="wide-only">
+                <SignOut />
+              </span>
+            )}
+          </>
+        )}
+      </div>
     </header>
   );
 }

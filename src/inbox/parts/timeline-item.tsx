@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { RecordedEvent, RunItem } from '../../core/events/run-event.ts';
 import { requestHref, runHref } from '../state/location.ts';
+import { failureText } from './failure-text.ts';
 import { decisionText, decisionTone } from './decision-text.ts';
 import { Moment } from './moment.tsx';
 import { Foreign } from './shown-text.tsx';
@@ -32,7 +33,7 @@ function partsOf(event: RecordedEvent): Parts {
       return itemParts(event.item);
     case 'ApprovalRequestEvent':
       return {
-        label: 'Asks people',
+        label: 'Approval requested',
         tone: 'asks',
         body: (
           <p>
@@ -58,7 +59,7 @@ function partsOf(event: RecordedEvent): Parts {
       return {
         label: event.status === 'completed' ? 'Completed' : `Ended: ${event.status}`,
         tone: event.status === 'completed' ? 'good' : 'bad',
-        body: <Foreign text={event.failure?.message ?? event.output} lines />,
+        body: <Foreign text={failureText(event)} lines />,
       };
     case 'gap':
       return { label: 'Events are missing here', tone: 'bad', body: <Foreign text={event.message} /> };

@@ -55,7 +55,7 @@ export function AlwaysForm({
       submit={() => send({ approved: true, always: scope })}
     >
       <fieldset>
-        <legend>In this run, from now on, also approve</legend>
+        <legend>Also approve in this run</legend>
         {scopes.map((each) => (
           <label key={each.kind} class="check">
             <input type="radio" name="scope" checked={kind === each.kind} onChange={() => setKind(each.kind)} />{' '}
@@ -74,6 +74,7 @@ export function AlwaysForm({
                   <textarea
                     rows={exact[name]!.includes('\n') ? 4 : 1}
                     autocomplete="off"
+                    autocapitalize="off"
                     spellcheck={false}
                     value={glob ?? ''}
                     disabled={glob === null}
@@ -89,7 +90,7 @@ export function AlwaysForm({
                       setGlobs({ ...globs, [name]: event.currentTarget.checked ? null : exact[name]! })
                     }
                   />{' '}
-                  any {shownName}
+                  Any value<span class="visually-hidden"> of {shownName}</span>
                 </label>
               </div>
             );
@@ -113,9 +114,10 @@ export function AlwaysForm({
           </select>
         </label>
         <label>
-          How many times (empty: any number)
+          How many times
           <input
             inputMode="numeric"
+            placeholder="any number"
             value={uses}
             onInput={(event) => setUses(event.currentTarget.value.replaceAll(/\D/g, ''))}
           />

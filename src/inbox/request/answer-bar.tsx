@@ -1,69 +1,67 @@
-import type { RefObject } from 'preact';
-import { useState } from 'preact/hooks';
-import { announce } from '../state/announcements.ts';
+import type { AnswerActions } from '../state/answer-actions.ts';
+import type { AnswerName } from '../state/answer-name.ts';
 
-/** The answers that need a form. */
-export type FormName = 'deny' | 'respond' | 'edit' | 'always' | 'extend' | 'delegate';
+/** The answers that have a form. */
+export type FormName = Exclude<AnswerName, 'approve'>;
 
 interface AnswerBarProps {
-  bar: RefObject<HTMLDivElement | null>;
-  approveButton: RefObject<HTMLButtonElement | null>;
-  /** The form that is open. */
-  form: FormName | undefined;
-  /** Which forms this request has. */
-  has: Readonly<Record<FormName, boolean>>;
-  /** True: no button counts now. */
-  isOff: boolean;
-  /** Why nobody can approve yet; an element with the id `why-not` says it. */
-  whyNot: string | undefined;
+  open: (name: FormName) => () => void;
   approve: () => void;
-  open: (name: FormName) => void;
-  close: () => void;
+  /** The answers that the request takes. */
+  actions: AnswerActions;
+  isArmed: boolean;
+  /** The call cannot be approved from what is on the screen. */
+  isBlocked: boolean;
+  /** On a narrow screen, the further answers are folded away to leave room for the card. */
+  isUnfolded: boolean;
+  unfold: (isUnfolded: boolean) => void;
 }
 
-/** The buttons of all answers. Deny is the prominent one. */
-export function AnswerBar({ bar, approveButton, form, has, isOff, whyNot, approve, open, close }: AnswerBarProps) {
-  // On a narrow screen, the further answers are folded away to leave room for the card.
-  const [isUnfolded, setUnfolded] = useState(false);
-  const formButton = (name: FormName, label: string, { style = 'secondary', approves = false } = {}) => {
-    const isBlocked = approves && whyNot !== undefined;
-    return (
-      <button
-        type="button"
-        class={style}
-        data-form={name}
-        aria-expanded={form === name}
-        aria-disabled={isOff || isBlocked}
-        aria-describedby={isBlocked ? 'why-not' : undefined}
-        onClick={form === name ? close : () => open(name)}
-      >
-        {label}
-      </button>
-    );
-  };
+const further: readonly [name: FormName, label: string, approves: boolean][] = [
+  ['edit', 'Edit …', true],
+  ['respond', 'Respond …', false],
+  ['always', 'Always …', true],
+  ['extend', 'Extend …', false],
+  ['delegate', 'Delegate …', false],
+];
+
+/** The buttons of the answers. The one that lets the least happen is the prominent one. */
+export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfolded, unfold }: AnswerBarProps) {
+  const describedBy = (approves: boolean): string | undefined => (approves && isBlocked ? 'why-not' : undefined);
   return (
-    <div class={isUnfolded ? 'bar all' : 'bar'} ref={bar}>
-      {formButton('deny', 'Deny …', { style: 'primary' })}
+    <div class="bar">
+      <button type="button" class="primary" data-form="deny" aria-disabled={!isArmed} onClick={open('deny')}>
+        Deny …
+      </button>
       <button
         type="button"
-        ref={approveButton}
-        aria-disabled={isOff || whyNot !== undefined}
-        aria-describedby={whyNot === undefined ? undefined : 'why-not'}
+        data-form="approve"
+        aria-disabled={!isArmed || isBlocked}
+        aria-describedby={describedBy(true)}
         onClick={(event) => {
           // The second click of a double click may be meant for what was there before.
-          if (event.detail > 1) return;
-          if (whyNot === undefined) approve();
-          else announce(whyNot, 'bad');
+          if (event.detail <= 1) approve();
         }}
       >
         Approve
       </button>
-      {formButton('respond', 'Respond …')}
-      {has.edit && formButton('edit', 'Edit …', { approves: true })}
-      {has.always && formButton('always', 'Always …', { approves: true })}
-      {has.extend && formButton('extend', 'Extend …')}
-      {formButton('delegate', 'Delegate …')}
-      <button type="button" class="unfold" aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
+      {further.map(
+        ([name, label, approves]) =>
+          actions[name] !== undefined && (
+            <button
+              key={name}
+              type="button"
+              class="secondary"
+              data-form={name}
+              aria-disabled={!isArmed || (approves && isBlocked)}
+              aria-describedby={describedBy(approves)}
+              onClick={open(name)}
+            >
+              {label}
+            </button>
+          ),
+      )}
+      <button type="button" class="quiet unfold" aria-expanded={isUnfolded} onClick={() => unfold(!isUnfolded)}>
         {isUnfolded ? 'Less' : 'More …'}
       </button>
     </div>

@@ -11,6 +11,8 @@ interface AnswerFormProps {
   isBlocked?: boolean;
   submit: () => void;
   cancel: () => void;
+  /** Stays in sight above the buttons. */
+  foot?: ComponentChildren;
   children: ComponentChildren;
 }
 
@@ -18,7 +20,17 @@ interface AnswerFormProps {
 const first = 'input:not([type=radio]), input:checked, textarea, select';
 
 /** A form below the card: it takes the focus, Escape closes it, and its own button sends it. */
-export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, cancel, children }: AnswerFormProps) {
+export function AnswerForm({
+  title,
+  verb,
+  isBusy,
+  isPrimary,
+  isBlocked,
+  submit,
+  cancel,
+  foot,
+  children,
+}: AnswerFormProps) {
   const form = useRef<HTMLFormElement>(null);
   // In the layout phase, so that a key pressed at once goes into the form.
   useLayoutEffect(() => {
@@ -43,18 +55,21 @@ export function AnswerForm({ title, verb, isBusy, isPrimary, isBlocked, submit, 
     >
       <h2>{title}</h2>
       {children}
-      <p class="buttons">
-        <button type="button" onClick={cancel}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          class={isPrimary === true ? 'primary' : undefined}
-          aria-disabled={isBusy || isBlocked === true}
-        >
-          {verb}
-        </button>
-      </p>
+      <div class="form-foot">
+        {foot}
+        <p class="buttons">
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isPrimary === true ? 'primary' : undefined}
+            aria-disabled={isBusy || isBlocked === true}
+          >
+            {verb}
+          </button>
+        </p>
+      </div>
     </form>
   );
 }

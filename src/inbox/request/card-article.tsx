@@ -1,8 +1,14 @@
 import type { ComponentChildren } from 'preact';
-import type { Card, CardField, CardRow } from '../../core/card/card.ts';
-import { answerLabels, argumentsNote, fieldLabel, fieldNote, headings } from '../../core/card/card-words.ts';
+import type { Card, CardRow } from '../../core/card/card.ts';
+import { answerLabels, argumentsNote, headings } from '../../core/card/card-words.ts';
 import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
 import { CardChanges } from './card-changes.tsx';
+import { CardFields } from './card-fields.tsx';
+
+/** Who settled a request, when and why stands in the place of its answers. */
+const effects = ['Answer', 'What ran'];
+/** Rows for programs: they stand beside the raw call. */
+const ids = ['Request', 'Digest'];
 
 /** The card of a request. Its texts are from elsewhere; its labels and headings are ours. */
 export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChildren }) {
@@ -24,7 +30,7 @@ export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChi
       )}
       {unfold}
       <Section title={headings.arguments}>
-        <Fields fields={card.arguments} />
+        <CardFields fields={card.arguments} />
         {argumentsNote(card) !== '' && <p class="soft">{argumentsNote(card)}</p>}
         {notShown.length > 0 && (
           <p class="cut">
@@ -38,7 +44,7 @@ export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChi
         </Section>
       )}
       <Rows title={headings.why} rows={why} />
-      <Rows title={headings.who} rows={who} />
+      <Rows title={headings.who} rows={who.filter(({ label }) => !ids.includes(label))} />
       {words !== undefined && (
         <Section title={headings.words}>
           <blockquote>
@@ -46,7 +52,7 @@ export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChi
           </blockquote>
         </Section>
       )}
-      <Rows title={headings.settled} rows={settled} />
+      <Rows title={headings.settled} rows={settled.filter(({ label }) => effects.includes(label))} />
       {card.answers.length > 0 && (
         <details>
           <summary>{headings.answers}</summary>
@@ -65,6 +71,7 @@ export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChi
       {raw !== '' && (
         <details>
           <summary>{headings.raw}</summary>
+          <RowList rows={who.filter(({ label }) => ids.includes(label))} />
           <LongText text={raw} />
         </details>
       )}
@@ -81,72 +88,30 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   );
 }
 
-function Fields({ fields }: { fields: readonly CardField[] }) {
-  if (fields.length === 0) return null;
-  return (
-    <dl>
-      {fields.map((field, index) => (
-        <div key={index}>
-          <dt>
-            <Marked text={fieldLabel(field)} />
-            {field.description !== undefined && (
-              <span class="hint">
-                <Marked text={field.description} />
-              </span>
-            )}
-          </dt>
-          <dd>
-            <FieldValue field={field} />
-            {fieldNote(field) !== '' && (
-              <span class="hint">
-                <Marked text={fieldNote(field)} />
-              </span>
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** A longer text is a block of its own, drawn in steps. */
-const longestInline = 2_000;
-
-function FieldValue({ field: { value, format } }: { field: CardField }) {
-  const isBlock = value.text.includes('\n') || value.text.length > longestInline;
-  if (isBlock && value.hidden === undefined) return <LongText text={value.text} />;
-  if (isBlock) {
-    return (
-      <pre tabIndex={0}>
-        <ShownText text={value} />
-      </pre>
-    );
-  }
-  return (
-    <span class={`value ${format}`}>
-      <ShownText text={value} />
-    </span>
-  );
-}
-
 function Rows({ title, rows }: { title: string; rows: readonly CardRow[] }) {
   if (rows.length === 0) return null;
   return (
     <Section title={title}>
-      <dl>
-        {rows.map(({ label, texts }) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>
-              {texts.map((text, index) => (
-                <p key={index}>
-                  <ShownText text={text} />
-                </p>
-              ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <RowList rows={rows} />
     </Section>
+  );
+}
+
+function RowList({ rows }: { rows: readonly CardRow[] }) {
+  return (
+    <dl>
+      {rows.map(({ label, texts }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {texts.map((text, index) => (
+              <p key={index}>
+                <ShownText text={text} />
+              </p>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { visibleText } from '../../core/base/visible-text.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { AnswerForm } from './answer-form.tsx';
 import type { FormProps } from './form-props.ts';
@@ -14,9 +15,13 @@ export function DelegateForm({ request, isBusy, cancel, then }: FormProps & { th
   const { requestId, workflowId } = request;
   const submit = (): void => {
     if (to.trim() === '') return setProblem('Write who is to answer in your place.');
-    void send(`${apiPath`/approvals/${requestId}/delegate`}?workflowId=${encodeURIComponent(workflowId)}`, {
-      to: to.trim(),
-    });
+    void send(
+      `${apiPath`/approvals/${requestId}/delegate`}?workflowId=${encodeURIComponent(workflowId)}`,
+      {
+        to: to.trim(),
+      },
+      `${visibleText(to.trim())} decides in your place now.`,
+    );
   };
   return (
     <AnswerForm
@@ -30,6 +35,7 @@ export function DelegateForm({ request, isBusy, cancel, then }: FormProps & { th
         Who answers in your place
         <input
           autocomplete="off"
+          autocapitalize="off"
           maxLength={200}
           value={to}
           aria-invalid={problem === '' ? undefined : 'true'}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { isObject } from '../../core/base/is-object.ts';
 import { readJson } from '../../core/base/read-json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
@@ -19,10 +19,15 @@ const longestJson = 400_000;
 export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormProps & { state: DecisionState }) {
   const { arguments: before, schema, redacted = [] } = request;
   const [form, setForm] = useState(() => formOf(before, schema ?? {}, schema ?? {}));
+  // More members than a form shows are edited as JSON, too.
   const [text, setText] = useState<string | undefined>(
-    schema === undefined ? JSON.stringify(before, null, 2) : undefined,
+    schema === undefined || form.kind === 'json' ? JSON.stringify(before, null, 2) : undefined,
   );
   const [isTouched, setTouched] = useState(false);
+  const refusal = state.kind === 'refused' && !isTouched ? state.problem.message : '';
+  useEffect(() => {
+    if (refusal !== '') document.querySelector<HTMLElement>('form.answer [aria-invalid=true]')?.focus();
+  }, [refusal]);
   if (JSON.stringify(before).length > longestJson) {
     return (
       <AnswerForm title="Edit the arguments" verb="Close" isBusy={isBusy} cancel={cancel} submit={cancel}>
@@ -36,7 +41,6 @@ export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormPro
   const read = text === undefined ? readForm(form) : readText(text);
   const after = 'value' in read && isObject(read.value) ? read.value : undefined;
   const changes = after === undefined ? [] : changedValues(before, after);
-  const refusal = state.kind === 'refused' && !isTouched ? state.problem.message : '';
   const problems = 'problems' in read ? read.problems : placedProblems(refusal);
   const touch = (): void => setTouched(true);
   return (
@@ -46,6 +50,12 @@ export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormPro
       isBusy={isBusy}
       isBlocked={after === undefined || changes.length === 0}
       cancel={cancel}
+      foot={
+        <>
+          <h3>Your changes</h3>
+          <Changes changes={changes} isReadable={after !== undefined} />
+        </>
+      }
       submit={() => {
         setTouched(false);
         send({ approved: true, modifiedArguments: after! });
@@ -85,7 +95,7 @@ export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormPro
           />
         </label>
       )}
-      {schema !== undefined && (
+      {schema !== undefined && form.kind !== 'json' && (
         <label class="check">
           <input
             type="checkbox"
@@ -104,10 +114,8 @@ export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormPro
       )}
       <p id="edit-problem" class="problem" role="alert">
         {text !== undefined && 'problems' in read && <Foreign text={Object.values(read.problems).join(' ')} />}
-        {refusal !== '' && <Foreign text={refusal} />}
+        {refusal !== '' && Object.keys(problems).length === 0 && <Foreign text={refusal} />}
       </p>
-      <h3>What you change</h3>
-      <Changes changes={changes} isReadable={after !== undefined} />
     </AnswerForm>
   );
 }

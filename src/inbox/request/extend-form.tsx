@@ -19,7 +19,11 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
       return setProblem('Write a whole number and a unit, such as 30s, 5m, 1h or 1d.');
     }
     const until = new Date(Date.parse(deadline) + parsed.durationMs).toISOString();
-    void send(`${apiPath`/approvals/${requestId}/extend`}?workflowId=${encodeURIComponent(workflowId)}`, { until });
+    void send(
+      `${apiPath`/approvals/${requestId}/extend`}?workflowId=${encodeURIComponent(workflowId)}`,
+      { until },
+      `It waits until ${new Date(until).toLocaleString()}.`,
+    );
   };
   return (
     <AnswerForm title="Extend the deadline" verb="Extend" isBusy={isBusy || isSending} cancel={cancel} submit={submit}>
@@ -28,6 +32,7 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
         <input
           list="durations"
           autocomplete="off"
+          autocapitalize="off"
           value={duration}
           aria-invalid={problem === '' ? undefined : 'true'}
           aria-describedby="extend-problem"

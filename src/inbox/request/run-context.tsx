@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalDetails } from '../../contract.ts';
 import { problemText } from '../api/problem-text.ts';
 import { type EventsSoFar, readRunEvents } from '../api/read-run-events.ts';
@@ -7,20 +7,34 @@ import { TemporalLink } from '../parts/temporal-link.tsx';
 import { TimelineItem } from '../parts/timeline-item.tsx';
 import { runHref } from '../state/location.ts';
 
+/** A stream for each open request would use up the connections of the browser. */
+const againMs = 5_000;
+
 /** The run that asks: the runs above it, its events so far, and a link to Temporal's UI. */
 export function RunContext({ request: { workflowId, lineage, settled } }: { request: ApprovalDetails }) {
   const [read, setRead] = useState<EventsSoFar>();
   const [problem, setProblem] = useState('');
-  const readAgain = (): void => {
-    readRunEvents(workflowId).then(
-      (answer) => {
-        setRead(answer);
+  const latest = useRef<EventsSoFar>(undefined);
+  useEffect(() => {
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const follow = async (): Promise<void> => {
+      try {
+        if (document.visibilityState === 'visible') latest.current = await readRunEvents(workflowId, latest.current);
+        if (!isOver) setRead(latest.current);
         setProblem('');
-      },
-      (error: unknown) => setProblem(problemText(error)),
-    );
-  };
-  useEffect(readAgain, [workflowId, settled?.settledAt]);
+      } catch (error) {
+        setProblem(problemText(error));
+      }
+      const hasEnded = latest.current?.events.at(-1)?.type === 'RunCompleteEvent';
+      if (!isOver && !hasEnded) timer = setTimeout(() => void follow(), againMs);
+    };
+    void follow();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [workflowId, settled?.settledAt]);
   return (
     <section class="run" aria-labelledby="run-title">
       <h2 id="run-title">The run</h2>
@@ -44,11 +58,6 @@ export function RunContext({ request: { workflowId, lineage, settled } }: { requ
         )}
         {read === undefined && problem === '' && <p class="soft">Loading …</p>}
         {read !== undefined && <Events {...read} />}
-        <p class="buttons">
-          <button type="button" onClick={readAgain}>
-            Read it again
-          </button>
-        </p>
       </details>
     </section>
   );

@@ -1,49 +1,79 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { ApprovalDetails } from '../../contract.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { hrefOf, requestHref } from '../state/location.ts';
+import { NextRequest } from './next-request.tsx';
 
-/** Why a request cannot be answered any more. `decisionId`: of the answer that was sent from here. */
-export function StandingNote({ request, decisionId }: { request: ApprovalDetails; decisionId: string | undefined }) {
-  const { settled, workflowId } = request;
-  if (settled === undefined) {
-    return (
-      <p class="note bad" role="alert">
-        Its deadline has passed: it can no longer be answered.
-      </p>
-    );
-  }
-  const { outcome, reviewerId, identity, settledAt, reason, by, byId } = settled;
-  const isOwn = decisionId !== undefined && settled.decisionId?.endsWith(decisionId) === true;
+interface StandingNoteProps {
+  request: ApprovalDetails;
+  /** Of the answer that was sent from here. */
+  decisionId: string | undefined;
+  /** True: it stood open on this page a moment ago. */
+  isNew: boolean;
+}
+
+/**
+ * Why a request cannot be answered any more, in the place of the answers: whoever was about to answer looks there, also on
+ * a phone. It then takes the focus, which was on a button that is gone.
+ */
+export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) {
+  const { settled, workflowId, requestId } = request;
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isNew) section.current?.focus({ preventScroll: true });
+  }, [isNew, settled?.settledAt]);
+  const isOwn = decisionId !== undefined && settled?.decisionId?.endsWith(decisionId) === true;
   return (
-    <div class={`note ${isOwn ? 'good' : 'bad'}`} role="alert">
-      <p>
-        {isOwn ? 'Your answer settled it: ' : `${words[outcome] ?? 'Settled elsewhere'}: `}
-        <strong>{outcome.replaceAll('_', ' ')}</strong>
-        {reviewerId !== undefined && (
-          <>
-            {' '}
-            by <Foreign text={reviewerId} most={200} />
-            {identity !== undefined && ` (${identity})`}
-          </>
+    <section
+      class={`answers standing ${isOwn ? 'good' : 'bad'}`}
+      aria-label="How it stands"
+      tabIndex={-1}
+      ref={section}
+    >
+      <div role={isNew ? 'alert' : undefined}>
+        {settled === undefined ? (
+          <p>Its deadline has passed: it can no longer be answered.</p>
+        ) : (
+          <Settled settled={settled} isOwn={isOwn} />
         )}
-        {by !== undefined && ` by ${by === 'edit' ? 'an edit of its arguments' : `a ${by}`}`}, at{' '}
-        <Moment at={settledAt} />
-        {reason !== undefined && (
-          <>
-            : <Foreign text={reason} most={2_000} lines />
-          </>
-        )}
-      </p>
-      {by === 'edit' && typeof byId === 'string' && (
+      </div>
+      {settled?.by === 'edit' && typeof settled.byId === 'string' && (
         <p>
-          <a href={requestHref({ workflowId, requestId: byId })}>Go to the request that continues it</a>
+          <a href={requestHref({ workflowId, requestId: settled.byId })}>Go to the request that continues it</a>
         </p>
       )}
-      <p>
-        <a href={hrefOf('/')}>To the inbox</a>
+      <p class="buttons">
+        <NextRequest workflowId={workflowId} requestId={requestId} class="button primary" />
+        <a class="button" href={hrefOf('/')}>
+          To the inbox
+        </a>
       </p>
-    </div>
+    </section>
+  );
+}
+
+function Settled({ settled, isOwn }: { settled: NonNullable<ApprovalDetails['settled']>; isOwn: boolean }) {
+  const { outcome, reviewerId, identity, settledAt, reason, by, byId } = settled;
+  const what = by === 'edit' ? 'an edit of its arguments' : by === 'grant' && byId != null ? byId : `a ${by}`;
+  return (
+    <p>
+      {isOwn ? 'Your answer settled it: ' : `${words[outcome] ?? 'Settled elsewhere'}: `}
+      <strong>{outcome.replaceAll('_', ' ')}</strong>
+      {reviewerId !== undefined && (
+        <>
+          {' '}
+          by <Foreign text={reviewerId} most={200} />
+          {identity !== undefined && ` (${identity})`}
+        </>
+      )}
+      {by !== undefined && ` by ${what}`}, at <Moment at={settledAt} />
+      {reason !== undefined && (
+        <>
+          : <Foreign text={reason} most={2_000} lines />
+        </>
+      )}
+    </p>
   );
 }
 

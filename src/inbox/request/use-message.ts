@@ -10,7 +10,8 @@ interface Message {
   isSending: boolean;
   problem: string;
   setProblem: (problem: string) => void;
-  send: (path: string, body: object) => Promise<void>;
+  /** `done`: what to say once it counts. */
+  send: (path: string, body: object, done: string) => Promise<void>;
 }
 
 /** Sends a message about a request that is no decision. `then` runs once it counts. */
@@ -19,15 +20,15 @@ export function useMessage(then: () => void): Message {
   const [problem, setProblem] = useState('');
   // A retry with the same content has the same id, so that it counts once.
   const attempt = useRef<{ content: string; messageId: string } | undefined>(undefined);
-  const send = async (path: string, body: object): Promise<void> => {
+  const send = async (path: string, body: object, done: string): Promise<void> => {
     const content = JSON.stringify(body);
     if (attempt.current?.content !== content) attempt.current = { content, messageId: newMessageId() };
     const { messageId } = attempt.current;
     setSending(true);
     setProblem('');
     try {
-      const receipt = await sendAgain(() => sendJson<Receipt>('POST', path, body, { 'idempotency-key': messageId }));
-      announce(receipt.message, 'good');
+      await sendAgain(() => sendJson<Receipt>('POST', path, body, { 'idempotency-key': messageId }));
+      announce(done, 'good');
       then();
     } catch (error) {
       setProblem(problemText(error));

@@ -4,13 +4,12 @@ import { Foreign } from '../parts/shown-text.tsx';
 
 /** The votes of a quorum so far. */
 export function Votes({ request: { approvals, votes = [] } }: { request: ApprovalDetails }) {
-  if (votes.length === 0 && (approvals === undefined || approvals.need < 2)) return null;
+  // The one vote that settles a request is told by what became of it.
+  if (approvals === undefined || approvals.need < 2) return null;
   return (
     <section class="votes" aria-label="Votes">
-      <h2>Votes{approvals !== undefined && `: ${approvals.have} of ${approvals.need} approvals`}</h2>
-      {approvals !== undefined && (
-        <progress max={approvals.need} value={approvals.have} aria-label="Approvals so far" />
-      )}
+      <h2>{`Votes: ${approvals.have} of ${approvals.need} approvals`}</h2>
+      <progress max={approvals.need} value={approvals.have} aria-label="Approvals so far" />
       <ul>
         {votes.map(({ reviewerId, identity, approved, at, reason, decisionId }) => (
           <li key={decisionId ?? `${reviewerId} ${at}`}>

@@ -17,8 +17,9 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
             <thead>
               <tr>
                 <th scope="col">Asked</th>
-                <th scope="col">Tool</th>
+                <th scope="col">Request</th>
                 <th scope="col">Decision</th>
+                <th scope="col">Decided</th>
                 <th scope="col">Ran</th>
               </tr>
             </thead>
@@ -28,12 +29,15 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
                   <td>
                     <Moment at={request.at} />
                   </td>
-                  <td>
+                  <td class="words">
                     <a href={requestHref(request)}>
-                      <Foreign text={request.toolName} most={100} />
+                      <Foreign text={request.sentence ?? request.toolName} most={200} />
                     </a>
                   </td>
-                  <td>{result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} />}</td>
+                  <td class="words">
+                    {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} />}
+                  </td>
+                  <td>{result !== undefined && <Moment at={result.at} />}</td>
                   <td>{ran ?? ''}</td>
                 </tr>
               ))}

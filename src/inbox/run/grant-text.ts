@@ -18,7 +18,7 @@ export function usesText({ grantId, by = [], usesLeft, expiresAtMs }: Grant): st
   return [
     grantId,
     ...(names.length > 0 ? [`by ${names.join(', ')}`] : []),
-    usesLeft === undefined ? 'any number of times' : `${usesLeft} uses left`,
+    usesLeft === undefined ? 'any number of times' : usesLeft === 1 ? '1 use left' : `${usesLeft} uses left`,
     expiresAtMs === undefined ? 'until the run ends' : `until ${new Date(expiresAtMs).toLocaleString()}`,
   ].join(' · ');
 }

@@ -39,7 +39,7 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
                   <td>
                     <Foreign text={entry.toolName ?? ''} most={100} />
                   </td>
-                  <td>
+                  <td class="words">
                     <Foreign text={detailsOf(entry)} most={300} />
                   </td>
                 </tr>

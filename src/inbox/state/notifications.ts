@@ -1,15 +1,24 @@
 import type { InboxRow } from '../../adapters/http/api.ts';
 import { announce } from './announcements.ts';
-import { hrefOf, navigate, requestHref } from './location.ts';
-import { type NotificationTexts, notificationsOf } from './notification-texts.ts';
+import { hrefOf, requestHref } from './location.ts';
+import { notificationsOf } from './notification-texts.ts';
 import { openRequests } from './open-requests.ts';
 import { requestKey } from './request-key.ts';
+import { showNotification } from './show-notification.ts';
 import { createStore } from './store.ts';
 
 /** Whether this browser lets the page notify. `unsupported`: it cannot, or not from this address. */
 export const notificationState = createStore<NotificationPermission | 'unsupported'>(
   'Notification' in globalThis ? Notification.permission : 'unsupported',
 );
+
+/** Shown at once, so that people see whether and how this browser does it. */
+const firstNotification = {
+  title: 'Notifications are on',
+  body: 'You are told of new requests while the inbox is open.',
+  tag: 'countersign-on',
+  href: hrefOf('/'),
+};
 
 /** Asks the browser for the permission. Called only when somebody has pressed a button for it. */
 export async function askForNotifications(): Promise<void> {
@@ -18,6 +27,11 @@ export async function askForNotifications(): Promise<void> {
     return;
   }
   const answer = await Notification.requestPermission();
+  if (answer === 'granted' && (await showNotification(firstNotification)) === undefined) {
+    notificationState.set('unsupported');
+    announce('This browser cannot notify you: it shows no notifications of pages.', 'bad');
+    return;
+  }
   notificationState.set(answer);
   const texts = {
     granted: 'You are notified of new requests while the inbox is open in a tab.',
@@ -35,13 +49,18 @@ export function notifyOfRequests(): () => void {
   let known: Set<string> | undefined;
   let fresh: InboxRow[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const shown = new Map<string, Notification>();
+  const shown = new Map<string, () => void>();
   const show = (): void => {
     timer = undefined;
     const rows = fresh;
     fresh = [];
     if (document.hasFocus() || notificationState.get() !== 'granted') return;
-    for (const texts of notificationsOf(rows)) shown.set(texts.tag, notify(texts));
+    for (const { row, ...texts } of notificationsOf(rows)) {
+      const href = row === undefined ? hrefOf('/') : requestHref(row);
+      void showNotification({ ...texts, href }).then((close) => {
+        if (close !== undefined) shown.set(texts.tag, close);
+      });
+    }
   };
   const look = (): void => {
     const { open } = openRequests.get();
@@ -54,10 +73,10 @@ export function notifyOfRequests(): () => void {
       if (fresh.length > 0) timer ??= setTimeout(show, gatherMs);
     }
     known = now;
-    for (const [tag, notification] of shown) {
+    for (const [tag, close] of shown) {
       const isOpen = open.rows.some(({ requestId }) => tag === `countersign-${requestId}`);
       if (isOpen || tag === 'countersign-many') continue;
-      notification.close();
+      close();
       shown.delete(tag);
     }
   };
@@ -67,14 +86,4 @@ export function notifyOfRequests(): () => void {
     stop();
     clearTimeout(timer);
   };
-}
-
-function notify({ title, body, tag, row }: NotificationTexts): Notification {
-  const notification = new Notification(title, { body, tag, icon: hrefOf('/icon.svg') });
-  notification.addEventListener('click', () => {
-    window.focus();
-    navigate(row === undefined ? hrefOf('/') : requestHref(row));
-    notification.close();
-  });
-  return notification;
 }

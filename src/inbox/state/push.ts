@@ -4,6 +4,7 @@ import { announce } from './announcements.ts';
 import { hrefOf } from './location.ts';
 import { askForNotifications, notificationState } from './notifications.ts';
 import { isSamePushKey } from './same-push-key.ts';
+import { registerWorker } from './show-notification.ts';
 import { createStore } from './store.ts';
 
 /**
@@ -104,8 +105,7 @@ async function subscribe(pushKey: string, id: string): Promise<void> {
 }
 
 async function makeSubscription(pushKey: string): Promise<PushSubscription> {
-  await navigator.serviceWorker.register(hrefOf('/service-worker.js'), { scope: hrefOf('/') });
-  const { pushManager } = await navigator.serviceWorker.ready;
+  const { pushManager } = await registerWorker();
   // One that was made with other keys takes no message of this gateway.
   const earlier = await pushManager.getSubscription();
   await earlier?.unsubscribe();

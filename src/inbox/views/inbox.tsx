@@ -5,7 +5,7 @@ import { FilterBar } from '../list/filter-bar.tsx';
 import { admits, readFilters } from '../list/filters.ts';
 import { ListNotes } from '../list/list-notes.tsx';
 import { RequestRow } from '../list/request-row.tsx';
-import { type Selection, toggled } from '../list/selection.ts';
+import { type Selection, selectionOf, toggled } from '../list/selection.ts';
 import { SelectionBar } from '../list/selection-bar.tsx';
 import { useListKeys } from '../list/use-list-keys.ts';
 import { currentLocation } from '../state/location.ts';
@@ -25,6 +25,9 @@ export function InboxView() {
   const rows = state.open?.rows ?? [];
   const shown = rows.filter((row) => admits(filters, row));
   const toggle = (row: InboxRow): void => setSelection((before) => toggled(before, row));
+  // One answer is for so many at most.
+  const selectable = shown.slice(0, 200);
+  const isAllSelected = selectable.every((row) => selection.has(requestKey(row)));
   const isReviewer = me?.roles.includes('reviewer') ?? false;
   const list = useListKeys({
     rows: shown,
@@ -43,6 +46,16 @@ export function InboxView() {
       </h1>
       <FilterBar filters={filters} rows={rows} />
       <ListNotes state={state} shown={shown.length} />
+      {isReviewer && shown.length > 1 && (
+        <label class="check select-all">
+          <input
+            type="checkbox"
+            checked={isAllSelected}
+            onChange={() => setSelection(isAllSelected ? new Map() : selectionOf(selectable))}
+          />
+          Select all {selectable.length}
+        </label>
+      )}
       <ul class="requests" ref={list} aria-label="Open requests">
         {shown.map((row) => (
           <RequestRow

@@ -39,7 +39,7 @@ export function OperatorView() {
   return (
     <article class="operator">
       <h1>Policy and statistics</h1>
-      <div class="filters">
+      <div class="filters plain">
         <label>
           Period
           <select
@@ -54,7 +54,7 @@ export function OperatorView() {
           </select>
         </label>
         <button type="button" onClick={() => setOpenedMs(Date.now())}>
-          Count again
+          Refresh
         </button>
       </div>
       {problem !== undefined && (

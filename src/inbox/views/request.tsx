@@ -1,10 +1,10 @@
-import { useEffect } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { ApiProblem } from '../api/fetch-json.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote } from '../request/decision-note.tsx';
-import { NextRequest } from '../request/next-request.tsx';
+import { NextRequest, nextRequest } from '../request/next-request.tsx';
 import { RunContext } from '../request/run-context.tsx';
 import { StandingNote } from '../request/standing-note.tsx';
 import { standingOf } from '../request/standing.ts';
@@ -14,9 +14,9 @@ import { Votes } from '../request/votes.tsx';
 import { useWholeCard } from '../request/use-whole-card.ts';
 import { waitsWords } from '../list/waits-words.ts';
 import { TimeLeft } from '../parts/time-left.tsx';
-import { announce } from '../state/announcements.ts';
-import { currentLocation, hrefOf } from '../state/location.ts';
+import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
 import { useNow } from '../state/now.ts';
+import { openRequests } from '../state/open-requests.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import type { ViewProps } from '../view-props.ts';
@@ -30,11 +30,17 @@ export function RequestView({ params }: ViewProps) {
   const now = useNow();
   const { shown, problem } = live;
   const { whole, unfold } = useWholeCard(shown);
-  useShortcuts({ v: unfold });
+  useShortcuts({
+    v: unfold,
+    n: () => {
+      const next = nextRequest(openRequests.get().open?.rows ?? [], { workflowId, requestId });
+      if (next !== undefined) navigate(requestHref(next));
+    },
+  });
   const standing = shown === undefined ? undefined : standingOf(shown.view.request, now);
-  useEffect(() => {
-    if (standing === 'expired') announce('The deadline has passed: it can no longer be answered.', 'bad');
-  }, [standing]);
+  // Whether it could be answered on this page before.
+  const wasOpen = useRef(false);
+  if (standing === 'open') wasOpen.current = true;
   if (shown === undefined) return <NotShown problem={problem} reload={() => void live.reload()} />;
   const { request, card, cardDigest, waitsFor } = shown.view;
   const isOpen = standing === 'open';
@@ -52,12 +58,6 @@ export function RequestView({ params }: ViewProps) {
         <p class="note bad" role="alert">
           It could not be read again, so what you see may be old: <Foreign text={shown.lost.message} />
         </p>
-      )}
-      {!isOpen && (
-        <StandingNote
-          request={request}
-          decisionId={decision.state.kind === 'done' ? decision.state.decisionId : undefined}
-        />
       )}
       {!isOpen && decision.state.kind !== 'done' && <DecisionNote state={decision.state} />}
       {isOpen && shown.hasChanged && (
@@ -87,13 +87,19 @@ export function RequestView({ params }: ViewProps) {
           }
         />
         <Votes request={request} />
-        {isOpen && (
+        {isOpen ? (
           <Answers
             live={live}
             shown={shown}
             decision={decision}
             card={{ isWhole: card.whole || whole !== undefined, digest: whole?.digest ?? cardDigest }}
             prepared={new URLSearchParams(query).get('answer') ?? undefined}
+          />
+        ) : (
+          <StandingNote
+            request={request}
+            decisionId={decision.state.kind === 'done' ? decision.state.decisionId : undefined}
+            isNew={wasOpen.current}
           />
         )}
         <RunContext request={request} />

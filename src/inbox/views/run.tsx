@@ -3,14 +3,13 @@ import type { ShownRun } from '../../adapters/http/api.ts';
 import type { StreamState } from '../api/event-stream.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
-import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { TemporalLink } from '../parts/temporal-link.tsx';
 import { DecisionTable } from '../run/decision-table.tsx';
 import { followRun } from '../run/follow-run.ts';
 import { GrantList } from '../run/grant-list.tsx';
 import { JournalTable } from '../run/journal-table.tsx';
 import { ReplyBox } from '../run/reply-box.tsx';
+import { RunHead } from '../run/run-head.tsx';
 import { RunActions } from '../run/run-actions.tsx';
 import { decisionsOf, emptyTimeline, type Timeline } from '../run/timeline.ts';
 import { TimelineList } from '../run/timeline-list.tsx';
@@ -40,7 +39,7 @@ export function RunView({ params }: ViewProps) {
   const isOpen = status === 'running' || status === 'waiting';
   return (
     <article class="run-view">
-      <h1>
+      <h1 class="run-title">
         <Foreign text={workflowId} most={200} />
       </h1>
       {shown.problem !== undefined && (
@@ -48,24 +47,12 @@ export function RunView({ params }: ViewProps) {
           {shown.problem.message}
         </p>
       )}
-      {run !== undefined && (
-        <p class="soft">
-          <span class={`run-status ${status}`}>{status}</span> · started <Moment at={run.startedAt} />
-          {run.closedAt !== undefined && (
-            <>
-              {' '}
-              · ended <Moment at={run.closedAt} />
-            </>
-          )}{' '}
-          · task queue <Foreign text={run.taskQueue} />
-        </p>
-      )}
+      {run !== undefined && <RunHead run={run} status={status ?? run.status} events={timeline.events} />}
       {run?.note !== undefined && (
         <p class="note">
           <Foreign text={run.note} />
         </p>
       )}
-      <TemporalLink workflowId={workflowId} />
       {isOpen && may('starter', 'operator') && (
         <div class="buttons">
           <RunActions workflowId={workflowId} onDone={shown.reload} />

@@ -91,7 +91,7 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
     navigate(hrefOf(`/runs${writeRunFilters({ ...filters, ...change })}`), { replace: true });
   return (
     <form
-      class="filters"
+      class="filters plain"
       aria-label="Filters"
       onSubmit={(event) => {
         event.preventDefault();
@@ -115,6 +115,7 @@ function RunFilterForm({ filters }: { filters: RunFilters }) {
         <input
           type="search"
           maxLength={200}
+          autocapitalize="off"
           value={agent}
           onInput={(event) => setAgent(event.currentTarget.value)}
           onBlur={() => agent.trim() !== filters.agent && show({ agent: agent.trim() })}

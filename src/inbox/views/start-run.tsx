@@ -3,6 +3,7 @@ import { modes } from '../../core/policy/modes.ts';
 import { sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
+import { KnownAgents } from '../run/known-agents.tsx';
 import { noStartFields, startBody, type StartFields } from '../run/start-body.ts';
 import { navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -71,11 +72,15 @@ export function StartRunView() {
           required
           maxLength={200}
           autocomplete="on"
+          autocapitalize="off"
+          spellcheck={false}
           name="agent"
+          list="start-agents"
           {...common('agent')}
           onInput={(event) => set({ agent: event.currentTarget.value })}
         />
       </label>
+      <KnownAgents id="start-agents" />
       <label>
         Task
         <textarea
@@ -120,6 +125,7 @@ export function StartRunView() {
             Caller: the id of the user for whom it works
             <input
               maxLength={200}
+              autocapitalize="off"
               {...common('caller')}
               onInput={(event) => set({ caller: event.currentTarget.value })}
             />

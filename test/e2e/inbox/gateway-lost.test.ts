@@ -87,7 +87,7 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
     writeFileSync(join(world.folder, 'release-a'), '');
     const [request] = await run.open();
     await startGateway();
-    await timeline.getByText('Asks people').waitFor();
+    await timeline.getByText('Approval requested').waitFor();
     const row = list.locator(`a[href*="${request!.requestId}"]`);
     await row.waitFor();
     await list.getByText('The gateway cannot be reached').waitFor({ state: 'detached' });

@@ -182,7 +182,7 @@ withChromium('the views of runs (need Chromium)', () => {
     const run = await world.start([{ calls: [pay(2)] }, { text: 'done' }]);
     await run.open();
     await page.goto(runUrl(run.workflowId));
-    await page.getByText('Asks people').waitFor();
+    await page.getByText('Approval requested').waitFor();
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep it running' }).click();
     expect((await run.status()).status).toBe('waiting');

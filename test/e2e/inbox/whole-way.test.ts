@@ -47,7 +47,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     await page.getByText('The run has ended').waitFor();
     const labels = await timeline.locator('.event-head b').allInnerTexts();
     expect(labels.join(', ')).toBe(
-      'User, Model, Calls, Result, Model, Calls, Asks people, Decision, Result, Model, Completed',
+      'User, Model, Calls, Result, Model, Calls, Approval requested, Decision, Result, Model, Completed',
     );
     for (const text of ['Now I pay it.', 'paid 20 to bob']) {
       expect(await timeline.getByText(text, { exact: true }).count()).toBe(1);

@@ -28,7 +28,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
     const run = await inbox.otherPage();
     await run.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
-    await run.getByText('Asks people').waitFor();
+    await run.getByText('Approval requested').waitFor();
     await inbox.show(asked);
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     await approve.waitFor();
@@ -42,7 +42,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await list.goto(`${world.gateway.url}/inbox/`);
     await list.locator(`a[href*="${asked.requestId}"]`).waitFor();
     await run.reload();
-    await run.getByText('Asks people').waitFor();
+    await run.getByText('Approval requested').waitFor();
 
     await approve.click();
     await page.getByText('Recorded: the next worker applies it.').waitFor();

@@ -1,0 +1,31 @@
+import type { ApprovalDetails } from '../../contract.ts';
+import { Foreign } from '../parts/shown-text.tsx';
+
+/** In the place of the answers, for people whose answer would be refused. */
+export function NotYours({ request: { reviewers }, isReviewer }: { request: ApprovalDetails; isReviewer: boolean }) {
+  return (
+    <section class="answers" aria-label="Your answer">
+      {isReviewer ? (
+        <>
+          <p>
+            <strong>This request waits for others.</strong>
+          </p>
+          <p>
+            {reviewers.length === 0 ? (
+              'You have voted or passed your seat on.'
+            ) : (
+              <>
+                Only these people can answer it now: <Foreign text={reviewers.join(', ')} most={300} />
+              </>
+            )}
+          </p>
+        </>
+      ) : (
+        <p>
+          You can look at requests but not answer them. Answering needs the role reviewer: ask whoever runs this
+          gateway.
+        </p>
+      )}
+    </section>
+  );
+}
