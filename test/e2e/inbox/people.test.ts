@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type Browser, openBrowser } from '../../support/browser.ts';
+import { identityOf, makeToken } from '../../support/identity.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+
+/** Several people, each in a browser of their own. */
+
+if (chromium === undefined) process.stderr.write('inbox/people.test.ts: skipped, because there is no Chromium here\n');
+const withChromium = chromium === undefined ? describe.skip : describe;
+
+const rita = makeToken('rita', ['viewer', 'reviewer']);
+const sam = makeToken('sam', ['viewer', 'reviewer']);
+const zoe = makeToken('zoe', ['viewer', 'reviewer']);
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+withChromium('several people (needs Chromium)', () => {
+  let inbox: InboxPage;
+  let other: Browser;
+  let otherPage: Page;
+  beforeAll(async () => {
+    const rules = [
+      { pattern: 'pay', action: 'ask', ask: { reviewers: ['rita', 'sam'] } },
+      { pattern: 'wipe', action: 'ask', ask: { reviewers: ['sam'] } },
+    ];
+    const identity = identityOf({ tokens: [rita.entry, sam.entry, zoe.entry] });
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { identity });
+    await inbox.page.setExtraHTTPHeaders(rita.bearer);
+    other = await openBrowser(chromium!);
+    other.context.setDefaultTimeout(60_000);
+    otherPage = await other.context.newPage();
+  }, 300_000);
+  afterAll(async () => {
+    await other?.close();
+    await inbox?.close();
+  });
+
+  const addressOf = ({ workflowId, requestId }: AskedRun): string =>
+    `${inbox.world.gateway.url}/inbox/requests/${workflowId}/${requestId}`;
+
+  test('two browsers approve and deny at the same time: one wins, and the other reads who, how and when', async () => {
+    const asked = await inbox.ask('pay', { to: 'gus', amount: 4 });
+    await otherPage.setExtraHTTPHeaders(sam.bearer);
+    const people = [
+      { name: 'rita', outcome: 'approved', page: inbox.page },
+      { name: 'sam', outcome: 'denied', page: otherPage },
+    ];
+    // Neither answer goes on before both were sent.
+    const bothSent = Promise.withResolvers<void>();
+    let sent = 0;
+    for (const { page } of people) {
+      await page.goto(addressOf(asked));
+      await page.route('**/approve/**', async (route) => {
+        sent += 1;
+        if (sent === people.length) bothSent.resolve();
+        await bothSent.promise;
+        await route.continue();
+      });
+    }
+    await button(inbox.page, 'Approve').click();
+    await button(otherPage, 'Deny …').click();
+    await button(otherPage, 'Deny').click();
+    await asked.run.result();
+    const { settled } = await inbox.world.client.approvals.get(asked.requestId);
+    const winner = people.find(({ name }) => name === settled!.reviewerId)!;
+    const loser = people.find(({ name }) => name !== settled!.reviewerId)!;
+    expect(settled!.outcome).toBe(winner.outcome);
+    await winner.page.getByText(`Your answer settled it: ${winner.outcome} by ${winner.name}`).waitFor();
+    const note = loser.page.getByRole('region', { name: 'How it stands' });
+    await note.waitFor();
+    expect(await note.textContent()).toMatch(
+      new RegExp(`Settled elsewhere: ${winner.outcome} by ${winner.name} \\(\\w+\\), at \\d\\d:\\d\\d:\\d\\d`),
+    );
+    expect(await note.locator('time').getAttribute('datetime')).toBe(settled!.settledAt);
+    expect(inbox.world.ran()).toEqual(winner.name === 'rita' ? ['pay gus 4'] : []);
+    for (const { page } of people) await page.unroute('**/approve/**');
+    inbox.complaints.splice(0);
+  });
+
+  test('who is not named is told who can answer, and gets no button whose answer would be refused', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('wipe', {});
+    await inbox.show(asked);
+    await page.getByText('Only these people can answer it now: sam').waitFor();
+    for (const name of ['Approve', 'Deny …', 'Delegate …']) expect(await button(page, name).count()).toBe(0);
+    await page.keyboard.press('d');
+    expect(await page.getByRole('form').count()).toBe(0);
+    // Together with others, too.
+    await page.goto(world.gateway.url);
+    await page.locator('.requests li', { hasText: 'Wipe' }).getByRole('checkbox').check();
+    await button(page, 'Deny …').click();
+    const dialog = page.getByRole('dialog', { name: 'Deny 0 requests' });
+    await dialog.getByText('it waits for others').waitFor();
+    expect(await button(page, 'Deny 0').isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await world.client.cancel(asked.workflowId);
+  });
+
+  test('a seat goes to somebody else, who then decides', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'ida', amount: 8 });
+    await inbox.show(asked);
+    await button(page, 'Delegate …').click();
+    await page.getByLabel('Who answers in your place').fill('zoe');
+    await button(page, 'Delegate').click();
+    await page.getByText('zoe decides in your place now.').waitFor();
+    await page.getByText('This request waits for others.').waitFor();
+    expect(await button(page, 'Approve').count()).toBe(0);
+    await otherPage.setExtraHTTPHeaders(zoe.bearer);
+    await otherPage.goto(addressOf(asked));
+    await otherPage.getByText('waits for you').waitFor();
+    await button(otherPage, 'Approve').click();
+    await otherPage.getByText('Your answer settled it: approved by zoe').waitFor();
+    await page.getByText('Settled elsewhere: approved by zoe').waitFor();
+    expect((await asked.run.result()).output).toBe('done');
+    expect(world.ran()).toContain('pay ida 8');
+  });
+
+  test('the browser complains of nothing, and asks no other server', () => {
+    expect(inbox.complaints).toEqual([]);
+    expect(inbox.foreign).toEqual([]);
+  });
+});
