@@ -78,7 +78,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     if (stopping.aborted) context.res.headers.set('connection', 'close');
   });
   app.use(browserGuard(site));
-  // A credential that does not hold counts against its sender's address, so that nobody tries many.
+  // A request with an invalid credential counts against its sender's address, so that nobody tries many.
   const limit = rateLimit(limits, senderAddress);
   const limitAll = limitUnproven(limit);
   const atOnce = limitConcurrency();

@@ -63,7 +63,7 @@ export interface GatewayOptions {
    * then counted by the address that these write into `X-Forwarded-For`. Default: by the address of the connection.
    */
   trustedProxies?: readonly string[];
-  /** How long `stop` waits for the requests that run, in milliseconds. Default 10,000. */
+  /** How long `stop` waits for the requests that are under way, in milliseconds. Default 10,000. */
   stopTimeoutMs?: number;
   /** Default: standard error. */
   log?: (line: string) => void;
