@@ -1,7 +1,6 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { Principal } from './principal.ts';
-import type { StreamLimits } from './sse-stream.ts';
 
 /** The open streams of a gateway, and those of each person. */
 const openStreams = new WeakMap<GatewayContext, { all: number; byPerson: Map<string, number> }>();
@@ -10,7 +9,7 @@ const openStreams = new WeakMap<GatewayContext, { all: number; byPerson: Map<str
 export function countStream(
   gateway: GatewayContext,
   principal: Principal | undefined,
-  limits: Pick<StreamLimits, 'most' | 'mostOfOne'>,
+  limits: { most: number; mostOfOne: number },
 ): () => void {
   const open = openStreams.get(gateway) ?? { all: 0, byPerson: new Map<string, number>() };
   openStreams.set(gateway, open);
