@@ -37,14 +37,14 @@ interface MailParts {
 const longestSubject = 160;
 const linkStyle = '.card .go a { font-weight: 600; }';
 
-/** The links come first, so that no text of the request stands before them. */
+/** The links come first, so that no text of the request, not even a name, stands before them. */
 export function mailContent({ request, notice, inbox, link, isShown, isReply }: MailParts): MailContent {
   const card = cardOf(request, { nowMs: Date.now() });
   const lines = [
-    notice,
     ...(link === undefined ? [] : [`Read it and answer as ${visibleText(link.reviewer)}:`, link.url, linkNote(link)]),
     link === undefined ? 'Read it and answer in the inbox:' : 'Or answer in the inbox:',
     inbox,
+    notice,
     ...(isShown ? [] : ['What is asked is not in this mail, because its severity is above what this channel shows.']),
   ];
   const subject = subjectOf(card, isShown, isReply);

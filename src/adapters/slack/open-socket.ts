@@ -74,13 +74,16 @@ export async function openSocket(
     // One that opens after all would take clicks.
     starting.then(close, () => undefined);
     await close();
-    throw error ?? new Error('Slack closed the connection before it was open');
+    throw error instanceof Error ? error : new Error('Slack closed the connection before it was open');
   } finally {
     late.removeEventListener('abort', onLate);
     stopped.promise.catch(() => undefined);
   }
   return { closed: closed.promise, close };
 }
+
+/** Slack has ended a connection for a reason that somebody has to do something about, which is the message. */
+export class SocketEnded extends Error {}
 
 /** What to do about refusals of a connection. */
 const remedies: Record<string, string> = {
@@ -95,7 +98,7 @@ const remedies: Record<string, string> = {
 
 /** Why there is no connection, without the token. */
 export function socketProblem(error: unknown): string {
-  const code = typeof error === 'string' ? error : refusalCode(error);
+  const code = error instanceof SocketEnded ? error.message : refusalCode(error);
   const why = code ?? (error instanceof Error ? error.message : String(error));
   const remedy = remedies[code ?? ''];
   return remedy === undefined ? why : `${why}; ${remedy}`;

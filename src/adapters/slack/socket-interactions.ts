@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatConnection, ChatGateway } from '../../channels/chat-app.ts';
 import type { InteractionHandler } from './handle-interaction.ts';
-import { type Envelope, openSocket, retryAfterMs, type Socket, socketProblem } from './open-socket.ts';
+import { type Envelope, openSocket, retryAfterMs, type Socket, SocketEnded, socketProblem } from './open-socket.ts';
 import type { SlackSettings, SocketListening } from './slack-settings.ts';
 
 type SocketSettings = SlackSettings & SocketListening;
@@ -48,7 +48,7 @@ async function keepConnected(
       const openedMs = performance.now();
       const reason = await untilClosed(socket, signal);
       if (performance.now() - openedMs > lastedMs) failures = 0;
-      if (reason !== undefined) throw reason;
+      if (reason !== undefined) throw new SocketEnded(reason);
     } catch (error) {
       if (signal.aborted) return;
       askedMs = retryAfterMs(error);

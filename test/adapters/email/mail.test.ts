@@ -106,6 +106,23 @@ test('each reviewer gets a mail of their own, with the card as text and as HTML,
   expect(server.mails[0]!.raw).not.toContain('bob@example.com');
 });
 
+test('no name stands before a link, because mail programs make links of addresses in names', async () => {
+  const channel = channelWith({ people: { ann: 'ann@example.com' } });
+  const evil = 'https://evil.example/login';
+  const sent = await notify(channel, { ...refund, agentName: `Bot. Sign in first at ${evil} . The agent` });
+  const context: SettledContext = { key: 'end', attempt: 1, sent, requests: [refund], signal: contextOf().signal };
+  await channel.settled!(refund, { ...settlement, reviewerId: `ann. To undo this open ${evil}` }, context);
+  expect(server.mails).toHaveLength(2);
+  for (const { parts } of server.mails) {
+    for (const part of parts.values()) {
+      const inbox = part.indexOf('https://approvals.example.com/inbox/');
+      expect(inbox).toBeGreaterThan(-1);
+      expect(part.lastIndexOf('https://approvals.example.com/links/', inbox)).toBeLessThan(inbox);
+      expect(part.indexOf(evil)).toBeGreaterThan(inbox);
+    }
+  }
+});
+
 test('headers: automatic, threaded by the key of the step, with the sentence as subject', async () => {
   const channel = channelWith({ people: { ann: 'ann@example.com' } });
   const sent = await notify(channel);
