@@ -20,6 +20,7 @@ COPY package.json package-lock.json .npmrc LICENSE ./
 # Temporal's packages are peers and development dependencies: `--omit=dev` would leave them out.
 RUN npm pkg delete devDependencies && npm install --no-audit && npm cache clean --force
 COPY --from=build /countersign/dist ./dist
+COPY presets ./presets
 COPY docker/worker-health.js docker/gateway-health.js ./docker/
 RUN mkdir project && ln -s .. node_modules/countersign
 USER node

@@ -13,6 +13,8 @@ interface Service {
   ports?: string[];
   volumes?: string[];
   restart?: string;
+  env_file?: { path: string; required: boolean }[];
+  stop_grace_period?: string;
   healthcheck?: { test?: string[]; disable?: boolean };
   depends_on?: Record<string, { condition: string }>;
 }
@@ -81,6 +83,7 @@ describe('docker-compose.yml', () => {
       'SQL_PASSWORD',
       'POSTGRES_PWD',
       'COUNTERSIGN_ADMIN_TOKEN',
+      'COUNTERSIGN_REVIEWER_TOKEN',
       'COUNTERSIGN_SESSION_KEY',
     ]);
     for (const [name, value] of passwords) {
@@ -111,16 +114,34 @@ describe('docker-compose.yml', () => {
     expect(mounted).toBe('./docker/identity.yaml:/countersign/identity.yaml:ro');
     expect(gateway?.healthcheck?.test).toEqual(['CMD', 'node', '/countersign/docker/gateway-health.js']);
     expect(gateway?.ports).toEqual(['127.0.0.1:7280:7280']);
-    const secrets = { COUNTERSIGN_ADMIN_TOKEN: 'a'.repeat(48), COUNTERSIGN_SESSION_KEY: 'b'.repeat(48) };
+    const secrets = {
+      COUNTERSIGN_ADMIN_TOKEN: 'a'.repeat(48),
+      COUNTERSIGN_REVIEWER_TOKEN: 'c'.repeat(48),
+      COUNTERSIGN_SESSION_KEY: 'b'.repeat(48),
+    };
     expect(gateway?.environment).toMatchObject(
       Object.fromEntries(Object.keys(secrets).map((name) => [name, expect.stringContaining(name)])),
     );
     const file = join(root, 'docker/identity.yaml');
     expect(readIdentityFile(file, secrets)).toMatchObject({
       publicUrl: 'http://127.0.0.1:7280',
-      tokens: [{ id: 'admin', roles: ['viewer', 'starter', 'reviewer', 'operator'] }],
+      tokens: [
+        { id: 'admin', roles: ['viewer', 'starter', 'reviewer', 'operator'] },
+        // Somebody who may approve the calls of runs that `admin` starts.
+        { id: 'reviewer', roles: ['viewer', 'reviewer'] },
+      ],
     });
     expect(() => readIdentityFile(file, {})).toThrow('COUNTERSIGN_ADMIN_TOKEN is not set');
+  });
+
+  test('worker and gateway get the variables that the project reads, and the gateway has time to stop', () => {
+    const { worker, gateway } = compose.services;
+    for (const service of [worker, gateway]) {
+      expect(service?.env_file).toEqual([
+        { path: expect.stringMatching(/^\$\{COUNTERSIGN_PROJECT.*\}\/\.env$/), required: false },
+      ]);
+    }
+    expect(Number.parseInt(gateway!.stop_grace_period!, 10)).toBeGreaterThan(10);
   });
 
   test("its Temporal server has the version of the tests' dev server", () => {
@@ -174,6 +195,10 @@ describe('Dockerfile', () => {
     const named = checks.filter((path) => path.startsWith('docker/'));
     expect(named).toEqual(['docker/worker-health.js', 'docker/gateway-health.js']);
     for (const path of named) expect(dockerfile).toContain(path);
+  });
+
+  test('has the presets of `countersign policy init`', () => {
+    expect(lines).toContain('COPY presets ./presets');
   });
 
   test('starts the program that package.json names as countersign', () => {
