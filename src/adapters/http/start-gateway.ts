@@ -1,6 +1,5 @@
-import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serve } from '@hono/node-server';
 import type { ChatApp } from '../../channels/chat-app.ts';
 import type { PushApp } from '../../channels/push-app.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
@@ -19,7 +18,7 @@ import { localAuthenticator } from './local-authenticator.ts';
 import { senderAddress } from './sender-address.ts';
 import { type Site, siteOf } from './site.ts';
 import { stopServer } from './stop-server.ts';
-import { answerClientError } from './client-error.ts';
+import { createHttpServer } from './http-server.ts';
 
 /** Options of `startGateway`. */
 export interface GatewayOptions {
@@ -135,11 +134,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const app = createApp(context);
   const listening = Promise.withResolvers<number>();
-  const serverOptions = { headersTimeout, requestTimeout, keepAliveTimeout };
-  const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (info) =>
-    listening.resolve(info.port),
-  ) as Server;
-  server.on('clientError', answerClientError);
+  const server = createHttpServer(app.fetch, host, { headersTimeout, requestTimeout, keepAliveTimeout });
+  server.listen(port, host, () => listening.resolve((server.address() as AddressInfo).port));
   server.setTimeout(stalledTimeout);
   server.once('error', (error) => listening.reject(notListening(error, host, port)));
   site.port = await listening.promise;

@@ -1,6 +1,7 @@
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHttpServer } from '../../../src/adapters/http/http-server.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 
@@ -151,6 +152,11 @@ describe('what only HTTP knows is a problem too', () => {
 
   test.each<[string, string, number]>([
     ['no HTTP', 'hello\r\n\r\n', 400],
+    ['no Host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+    ['a Host that is none', 'GET / HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n', 400],
+    ['no path', 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400],
+    ['a backslash', 'GET /inbox/..\\..\\x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400],
+    ['an expectation', 'GET / HTTP/1.1\r\nhost: x\r\nexpect: tea\r\nconnection: close\r\n\r\n', 417],
     ['an address of 20 kB', `GET /approvals?tool=${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
   ])('%s', async (_name, request, status) => {
     const socket = connect(Number(new URL(world.gateway.url).port), '127.0.0.1');
@@ -160,6 +166,20 @@ describe('what only HTTP knows is a problem too', () => {
     expect(answer).toContain('content-type: application/problem+json');
     expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ type: 'about:blank', status });
   });
+});
+
+test('what comes too slowly is cut soon after its time, not at the next half minute', async () => {
+  const server = createHttpServer(() => new Response('never'), '127.0.0.1', {
+    headersTimeout: 500,
+    requestTimeout: 500,
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const begun = performance.now();
+  socket.write('GET / HTTP/1.1\r\nhost: ');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  server.close();
 });
 
 test('a member that changes the prototype of an object is refused, and not left out', async () => {
