@@ -155,9 +155,21 @@ export function sseResponse(
   { heartbeat, headers = {} }: StreamForm = {},
 ): Response {
   const { stopping, log } = gateway;
+  const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
+  const sent = {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    // Turns the buffering of proxies off.
+    'x-accel-buffering': 'no',
+    // HTTP/1.0 has no chunks: its streams end with the connection.
+    ...(incoming?.httpVersion !== '1.0' && { 'transfer-encoding': 'chunked' }),
+    connection: 'close',
+    ...headers,
+  };
+  // Nobody would ever take the events, or close the stream.
+  if (isHead(context)) return new Response(null, { headers: sent });
   const all = { ...defaultLimits, ...limits };
   const uncount = countStream(gateway, context.get('principal'), all);
-  const { outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
   const stream = new SseStream(all, () => outgoing?.destroy(), heartbeat);
   const stop = (): void => stream.end();
   stopping.addEventListener('abort', stop);
@@ -174,15 +186,10 @@ export function sseResponse(
     }
     stream.end();
   })();
-  return new Response(stream.body, {
-    headers: {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
-      // Turns the buffering of proxies off.
-      'x-accel-buffering': 'no',
-      'transfer-encoding': 'chunked',
-      connection: 'close',
-      ...headers,
-    },
-  });
+  return new Response(stream.body, { headers: sent });
+}
+
+/** True for a request that wants the headers alone; the framework routes it as a GET. */
+export function isHead({ req }: Context<HttpEnv>): boolean {
+  return req.raw.method === 'HEAD';
 }

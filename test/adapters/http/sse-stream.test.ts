@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type Socket, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serve } from '@hono/node-server';
 import { afterEach, expect, test } from '@jest/globals';
 import { Hono } from 'hono';
@@ -167,4 +168,31 @@ test('what fails ends the stream and is logged', async () => {
     await openSse(url)
   ).ended;
   expect(lines).toEqual(['A stream ended early: Error: no such thing']);
+});
+
+test('HEAD answers with the headers and takes no stream', async () => {
+  let written = 0;
+  const wait = (stream: SseStream) => {
+    written += 1;
+    return new Promise<void>((resolve) => stream.signal.addEventListener('abort', () => resolve()));
+  };
+  const { url } = await openStage(wait, { longestMs: 1_000, most: 1 });
+  for (let time = 0; time < 3; time += 1) {
+    const response = await fetch(url, { method: 'HEAD' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  }
+  expect(written).toBe(0);
+  const viewer = await openSse(url);
+  expect(viewer.status).toBe(200);
+  await viewer.ended;
+});
+
+test('a stream of HTTP/1.0 has no chunks', async () => {
+  const { url } = await openStage((stream) => stream.send(frameOf('one', {})).then(() => undefined));
+  const { port, pathname } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(`GET ${pathname} HTTP/1.0\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+  const answer = await text(socket);
+  expect(answer).not.toMatch(/transfer-encoding/i);
+  expect(answer.split('\r\n\r\n')[1]).toBe('retry: 1000\n\nevent: one\ndata: {}\n\n');
 });

@@ -8,7 +8,7 @@ import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { problemOf } from '../problem-response.ts';
-import { frameOf, type SseStream, sseResponse } from '../sse-stream.ts';
+import { frameOf, isHead, type SseStream, sseResponse } from '../sse-stream.ts';
 
 /** The most events of one list, and the characters after which none is added. */
 const mostListed = 1_000;
@@ -19,6 +19,12 @@ const yesOrNo = z.enum(['true', 'false']).optional();
 const route = defineRoute('GET /runs/{id}/events', {
   summary: 'What happens in a run, as its policies let reviewers see it',
   request: {
+    headers: z.object({
+      'last-event-id': z
+        .string()
+        .optional()
+        .openapi({ description: 'The id of the last event seen; it wins over `after`.' }),
+    }),
     params: z.strictObject({ id: z.string() }),
     query: z.strictObject({
       after: z.string().max(longestId).optional(),
@@ -58,6 +64,10 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         const listed = await listOf(events, limit);
         leave();
         return Response.json(listed);
+      }
+      if (isHead(context)) {
+        leave();
+        return sseResponse(context, gateway, () => Promise.resolve());
       }
       const over = new AbortController();
       const options = { ...from, tokens: tokens !== 'false', signal: over.signal };
