@@ -1,9 +1,10 @@
 import { type RouteConfig, createRoute } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import type { HttpEnv } from './http-env.ts';
+import { securityOf } from './openapi-document.ts';
 import { type Permission, type RouteName, isPermitted, permissions } from './permissions.ts';
 import { problemResponse, problemShape, unauthenticatedResponse } from './problem-response.ts';
-import { strictJson } from './strict-json.ts';
+import { strictIfJson, strictJson } from './strict-json.ts';
 
 type MethodOf<Name extends string> = Name extends `${infer Method} ${string}` ? Lowercase<Method> : never;
 type PathOf<Name extends string> = Name extends `${string} ${infer Path}` ? Path : never;
@@ -45,15 +46,17 @@ export function defineRoute<const Name extends RouteName, const Config extends R
     method: method.toLowerCase() as Method,
     path,
     operationId: operationIdOf(name),
-    middleware: [require(permissions[name]), ...(takesJson(config) ? [strictJson] : [])],
+    security: securityOf(permissions[name]),
+    middleware: [require(permissions[name]), ...readersOf(config)],
   };
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }
 
-/** True for a route that takes JSON and nothing else. */
-function takesJson({ request }: Pick<RouteConfig, 'request'>): boolean {
+/** How a route reads JSON: strictly. One that takes forms too reads them otherwise. */
+function readersOf({ request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<HttpEnv>[] {
   const types = Object.keys(request?.body?.content ?? {});
-  return types.length > 0 && types.every((type) => type === 'application/json');
+  if (!types.includes('application/json')) return [];
+  return [types.length === 1 ? strictJson : strictIfJson];
 }
 
 /** Such as `postApprovalsRequestIdExtend`. */

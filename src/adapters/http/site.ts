@@ -11,6 +11,8 @@ export interface Site {
   readonly isLoopback: boolean;
   /** Other origins whose pages may use the API. */
   readonly cors: readonly string[];
+  /** The address on which it listens. */
+  readonly host: string;
   /** Known once the gateway listens. */
   port: number;
 }
@@ -23,8 +25,10 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /** The values of `Host` under which a gateway on loopback answers. Any other one is a name that somebody else chose. */
-export function loopbackHosts({ port }: Site): string[] {
-  const names = ['127.0.0.1', 'localhost', '[::1]'];
+export function loopbackHosts({ host, port, isLoopback }: Pick<Site, 'host' | 'port' | 'isLoopback'>): string[] {
+  const usual = ['127.0.0.1', 'localhost', '[::1]'];
+  const own = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host.toLowerCase();
+  const names = isLoopback && !usual.includes(own) ? [own, ...usual] : usual;
   return port === 80 ? [...names, ...names.map((name) => `${name}:80`)] : names.map((name) => `${name}:${port}`);
 }
 
@@ -33,6 +37,18 @@ export function ownOrigin(site: Site, request: Request): string | undefined {
   if (site.publicUrl !== undefined) return site.publicUrl;
   const host = (request.headers.get('host') ?? '').toLowerCase();
   return site.isLoopback && loopbackHosts(site).includes(host) ? new URL(`http://${host}`).origin : undefined;
+}
+
+/**
+ * `public_url`, if a browser on this machine uses another name of it, such as localhost for 127.0.0.1: pages there have
+ * another origin, and their forms and cookies are not the gateway's own. Behind a proxy, ports differ.
+ */
+export function otherLoopbackName({ publicUrl }: Site, request: Request): string | undefined {
+  const host = (request.headers.get('host') ?? '').toLowerCase();
+  if (publicUrl === undefined || !URL.canParse(`http://${host}`)) return undefined;
+  const [wanted, used] = [new URL(publicUrl), new URL(`http://${host}`)];
+  const areLoopback = isLoopbackHost(wanted.hostname) && isLoopbackHost(used.hostname);
+  return areLoopback && wanted.hostname !== used.hostname && wanted.port === used.port ? publicUrl : undefined;
 }
 
 /** What of a gateway's options says where it is and who may reach it. */
@@ -59,7 +75,7 @@ export function siteOf(host: string, port: number, { identity, authenticator, si
   if (wrong !== undefined) {
     throw refused(`'${wrong}' is not an origin whose pages may use the gateway: write it as https://app.example.com.`);
   }
-  return { publicUrl: identity?.publicUrl, isLocal, isLoopback, cors, port };
+  return { publicUrl: identity?.publicUrl, isLocal, isLoopback, cors, host, port };
 }
 
 function refused(message: string): ProblemError {

@@ -32,6 +32,10 @@ export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   return next();
 };
 
+/** As `strictJson`, for a route that takes bodies of other types as well. */
+export const strictIfJson: MiddlewareHandler<HttpEnv> = (context, next) =>
+  jsonType.test(context.req.header('content-type') ?? '') ? strictJson(context, next) : next();
+
 function readText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

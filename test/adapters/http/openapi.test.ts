@@ -2,10 +2,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { permissions } from '../../../src/adapters/http/permissions.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 
+interface Operation {
+  operationId: string;
+  responses: Record<string, { description: string }>;
+  security?: object[];
+  parameters?: object[];
+}
+
 interface Document {
   openapi: string;
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, { description: string }> }>>;
-  components: { schemas: Record<string, object> };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: object };
 }
 
 let world: GatewayWorld;
@@ -38,6 +45,19 @@ test('ids of operations are unique, every answer is described, and every referen
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
   expect(references.length).toBeGreaterThan(20);
   for (const [, name] of references) expect(Object.keys(document.components.schemas)).toContain(name);
+});
+
+test('it says which credentials an operation takes, where a stream goes on, and has nothing that is empty', () => {
+  const all = new Map(operations().map((operation) => [operation.name, operation]));
+  const credentials = [{ bearer: [] }, { session: [] }];
+  expect(Object.keys(document.components.securitySchemes)).toEqual(['bearer', 'session']);
+  expect(all.get('POST /approve/{requestId}')!.security).toEqual(credentials);
+  expect(all.get('GET /healthz')!.security).toEqual([]);
+  expect(all.get('GET /runs/{id}/events')!.parameters).toContainEqual(
+    expect.objectContaining({ in: 'header', name: 'last-event-id', required: false }),
+  );
+  expect(all.get('POST /login/token')!.responses).toHaveProperty('401');
+  expect(document).not.toHaveProperty('webhooks');
 });
 
 test('a body takes no member that the document does not have', () => {

@@ -70,6 +70,15 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   if (repeated >= 0) {
     throw invalid([lineOf('the same token is listed twice: its sender would be two people', ['tokens', repeated])]);
   }
+  const reviewers = new Set(tokens.filter(({ roles }) => roles.includes('reviewer')).map(({ id }) => id));
+  const both = tokens.findIndex(({ id, actsForOthers }) => actsForOthers && reviewers.has(id));
+  if (both >= 0) {
+    const { line, column } = read.placeOf(['tokens', both]);
+    const why = 'it could approve what it started for others';
+    throw invalid([
+      `${file}:${line}:${column} 'acts_for_others', and another entry of the same id is a reviewer: ${why}`,
+    ]);
+  }
   return {
     publicUrl: document.public_url === undefined ? undefined : new URL(document.public_url).origin,
     tokens,

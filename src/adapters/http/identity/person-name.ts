@@ -16,6 +16,7 @@ export function personName(
     return { problem: 'must not be empty, nor begin or end with a space' };
   if (name.length > longest) return { problem: `must have at most ${longest} characters` };
   if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
-  if (!name.isWellFormed() || visibleText(name) !== name) return { problem: 'must not have invisible characters' };
+  if (!name.isWellFormed() || visibleText(name) !== name)
+    return { problem: 'must not have characters that are invisible or pass for those of another alphabet' };
   return { name };
 }

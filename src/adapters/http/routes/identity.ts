@@ -14,6 +14,7 @@ import { roles } from '../principal.ts';
 import { problemOf } from '../problem-response.ts';
 import { json, page } from '../response-shapes.ts';
 import { signerFor } from '../signing.ts';
+import { otherLoopbackName } from '../site.ts';
 
 const meShape = z
   .object({
@@ -41,7 +42,7 @@ const login = defineRoute('GET /login', {
   request: { query: z.object({ to: toPath }) },
   responses: {
     200: page('A page that asks for a token'),
-    303: { description: 'On to the identity provider' },
+    303: { description: 'On to the identity provider, or to `public_url`' },
   },
 });
 const callback = defineRoute('GET /login/callback', {
@@ -58,7 +59,11 @@ const token = defineRoute('POST /login/token', {
       },
     },
   },
-  responses: { 204: { description: 'Signed in' }, 303: { description: 'Signed in, for the form of the page' } },
+  responses: {
+    204: { description: 'Signed in' },
+    303: { description: 'Signed in, for the form of the page' },
+    401: page('The token is not valid: for the form, the page once more'),
+  },
 });
 const logout = defineRoute('POST /logout', {
   summary: 'End the session of this browser',
@@ -73,6 +78,8 @@ export function identityRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(login, async (context) => {
       const to = localPath(context.req.valid('query').to);
       if (site.isLocal) return context.redirect(to, 303);
+      const elsewhere = otherLoopbackName(site, context.req.raw);
+      if (elsewhere !== undefined) return context.redirect(`${elsewhere}/login?to=${encodeURIComponent(to)}`, 303);
       const { openId, cookies, seals } = signInOf(identity);
       if (openId === undefined) return tokenPage(to);
       const { url, login: pending } = await openId.begin(to);

@@ -3,6 +3,7 @@ import { contentSecurityPolicy } from '../../../../src/adapters/http/security-he
 import type { GatewayOptions } from '../../../../src/gateway.ts';
 import { startGateway } from '../../../../src/gateway.ts';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
+import { freePort } from '../../../../src/dev-server/free-port.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
 import { rawRequest, type RawAnswer } from '../../../support/raw-request.ts';
@@ -269,4 +270,36 @@ test('a password that browsers repeat for every page is no proof that a page of 
   } finally {
     await gateway.stop();
   }
+});
+
+test('a gateway on another address of loopback answers under it', async () => {
+  const other = await openGatewayWorld({ worker: false }, { host: '127.0.0.2' });
+  try {
+    expect((await fetch(new URL('/me', other.gateway.url))).status).toBe(200);
+    const refused = await rawRequest(at(other, '/me'), { headers: { host: 'evil.example.com' } });
+    expect(refused.text).toContain(new URL(other.gateway.url).host);
+  } finally {
+    await other.close();
+  }
+});
+
+test('who signs in under another name of this machine is led to public_url', async () => {
+  const port = await freePort();
+  const identity = identityOf({ public_url: `http://127.0.0.1:${port}`, tokens: [ann.entry] });
+  const named = await openGatewayWorld({ worker: false }, { port, identity });
+  try {
+    const answer = await read(named, { host: `localhost:${port}` }, '/login?to=/inbox/');
+    expect([answer.status, answer.headers['location']]).toEqual([303, `http://127.0.0.1:${port}/login?to=%2Finbox%2F`]);
+    expect((await read(named, {}, '/login')).status).toBe(200);
+    // A proxy that keeps no Host: leading there would never end.
+    expect((await read(named, { host: 'gateway:7280' }, '/login')).status).toBe(200);
+  } finally {
+    await named.close();
+  }
+});
+
+test('a token is read as strictly as any JSON', async () => {
+  const body = `{"token":"x","token":"${ann.token}"}`;
+  const answer = await rawRequest(at(known, '/login/token'), { method: 'POST', headers: json, body });
+  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([422, { code: 'undecodable' }]);
 });

@@ -33,9 +33,16 @@ describe('refused, with line and column', () => {
     ],
     [`tokens: [{ id: 'group:a', sha256: ${hash}, roles: [] }]`, `'id' must not begin with group:`],
     [`tokens: [{ id: ' a', sha256: ${hash}, roles: [] }]`, `'id' must not be empty, nor begin or end with a space`],
-    [`tokens: [{ id: "a\\u202eb", sha256: ${hash}, roles: [] }]`, `'id' must not have invisible characters`],
+    [`tokens: [{ id: "a\\u202eb", sha256: ${hash}, roles: [] }]`, `'id' must not have characters that are invisible`],
     [`tokens: [{ id: a, sha256: ${hash}, roles: [], expires: soon }]`, `'expires' must be an instant in UTC`],
     [`tokens: [${token}, ${token}]`, `the same token is listed twice: its sender would be two people`],
+    [
+      `tokens: [${token}, { id: ann, sha256: ${'c'.repeat(64)}, roles: [starter], acts_for_others: true }]`.replace(
+        'roles: [viewer]',
+        'roles: [reviewer]',
+      ),
+      `another entry of the same id is a reviewer: it could approve what it started for others`,
+    ],
     [`tokens: [{ id: a, env: T, roles: [] }]`, `the environment variable T is not set`],
     [`public_url: http://approvals.example.com\ntokens: [${token}]`, `'public_url' must be an https origin`],
     [`public_url: https://approvals.example.com/x\ntokens: [${token}]`, `'public_url' must be an https origin`],
