@@ -136,14 +136,14 @@ export async function thinksAgain(): Promise<unknown> {
   return told(activities.look('b'));
 }
 
-/** Sets the handler of its own signal `note` only after its first call. Returns the notes. */
-export async function notesLate(refuseUnknownSignals: boolean): Promise<unknown[]> {
+/** Sets the handler of its own signal only after its first call. Returns the notes. */
+export async function notesLate(refuseUnknownSignals: boolean, name = 'note'): Promise<unknown[]> {
   const gate = new ApprovalGate({ refuseUnknownSignals });
   const { pay } = gate.guard(activities, gated);
   await gate.load({ agent: 'tester' });
   await pay('a', 1);
   const notes: unknown[] = [];
-  setHandler(defineSignal<[unknown]>('note'), (note) => {
+  setHandler(defineSignal<[unknown]>(name), (note) => {
     notes.push(note);
   });
   return notes;

@@ -185,6 +185,14 @@ test.each([
   expect({ notes, refusals }).toEqual(expected);
 });
 
+test('a signal `message` of the workflow itself is not taken: only agent runs are sessions', async () => {
+  const handle = await world.start('notesLate', false, 'message');
+  const [request] = await world.open(handle);
+  await handle.signal('message', { content: 'early' });
+  await world.client.decide({ requestId: request!.requestId, approved: true });
+  expect(await handle.result()).toEqual([{ content: 'early' }]);
+});
+
 describe('a workflow that ends while a call waits', () => {
   test.each<[string, string, string]>([
     ['returns', 'the workflow ended', 'COMPLETED'],

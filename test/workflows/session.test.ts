@@ -274,6 +274,18 @@ test('a session is cancelled while it waits', async () => {
   expect(await run.result()).toMatchObject({ status: 'cancelled' });
 });
 
+test('messages that come with a cancellation are refused: nobody would answer them', async () => {
+  const run = await world.start(texts('first', 'second'), session);
+  await answered(run);
+  await world.stopWorker();
+  await run.handle.signal('message', { content: 'wait' });
+  await run.handle.cancel();
+  await world.startWorker();
+  expect(await run.result()).toMatchObject({ status: 'cancelled' });
+  expect((await run.status()).refused.last).toMatchObject([{ code: 'run_closed' }]);
+  expect(await journal(run)).toEqual([]);
+});
+
 test('maxTurns counts from the last message of the user, and the ids of calls go on', async () => {
   const look = { calls: [{ tool: 'look', args: { what: 'x' } }] };
   const run = await world.start([look, { text: 'one' }, look, { text: 'two' }, look, look, look] as Turns, {
