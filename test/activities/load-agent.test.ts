@@ -60,6 +60,14 @@ describe('a nested run', () => {
     const newer = { ...policy('newer'), somethingNew: { of: 'it' } };
     expect((await load([agentNamed('a')], parent(newer))).parents).toEqual([newer]);
   });
+
+  test('cannot be a session', async () => {
+    await expect(load([agentNamed('a')], { session: true, ...parent() })).rejects.toMatchObject({
+      type: 'arguments_invalid',
+      message: 'A nested run cannot be a session: the run above it waits for its result',
+    });
+    await expect(load([agentNamed('a')], { session: true })).resolves.toMatchObject({ agent: 'a' });
+  });
 });
 
 describe('handoffs', () => {

@@ -248,7 +248,7 @@ describe('refused', () => {
   });
 
   test.each<[string, Partial<RunInput>]>([
-    ['a nested run', { ...session, parent: { lineage: ['x'], policies: [] } }],
+    ['what pretends to be a nested run', { ...session, parent: { lineage: ['x'], policies: [] } }],
     ['another value', { session: 'yes' } as never],
   ])('session: %s', async (_what, input) => {
     const run = await world.start(texts('never'), input);
