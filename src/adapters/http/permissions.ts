@@ -48,6 +48,7 @@ export const permissions = {
   'POST /push/subscribe': ['reviewer'],
   'POST /push/unsubscribe': 'signed-in',
   'POST /ag-ui/{agent}': ['starter'],
+  'GET /ag-ui/{agent}/capabilities': ['starter'],
   'POST /ai-sdk/{agent}': ['starter'],
 } as const satisfies Record<string, Permission>;
 

@@ -1,4 +1,4 @@
-import { EventSchemas } from '@ag-ui/core';
+import { AgentCapabilitiesSchema, EventSchemas } from '@ag-ui/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChatEvent, agUiInput, asksFor, byHeader, chat } from '../../support/chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
@@ -54,6 +54,19 @@ const answering = [
   'TEXT_MESSAGE_END',
   'RUN_FINISHED',
 ];
+
+test('the capabilities of an agent say that its calls wait for people, who may edit them', async () => {
+  const response = await world.call('GET', `${path}/capabilities`, undefined, { 'x-person': 'ann' });
+  expect(response.status).toBe(200);
+  const answer: unknown = await response.json();
+  const capabilities = AgentCapabilitiesSchema.parse(answer);
+  // Nothing that AG-UI does not know.
+  expect(capabilities).toEqual(answer);
+  expect(capabilities).toMatchObject({
+    identity: { name: 'tester' },
+    humanInTheLoop: { interrupts: true, approveWithEdits: true },
+  });
+});
 
 describe('a request is an interrupt', () => {
   test.each<[string, object | 'cancelled', string]>([

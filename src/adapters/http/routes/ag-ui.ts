@@ -10,19 +10,39 @@ import type { HttpEnv } from '../http-env.ts';
 import { principalOf } from '../principal-of.ts';
 import { body } from '../input-shapes.ts';
 import { refuseInput } from '../refuse-input.ts';
-import { text } from '../response-shapes.ts';
+import { json, text } from '../response-shapes.ts';
+
+const agentName = z.object({ agent: z.string().min(1).max(200) });
 
 const chat = defineRoute('POST /ag-ui/{agent}', {
   summary: 'Chat with an agent by AG-UI: open requests are interrupts, and `resume` answers them.',
   request: {
-    params: z.object({ agent: z.string().min(1).max(200) }),
+    params: agentName,
     ...body(runAgentInput),
   },
   responses: { 200: text('text/event-stream', 'Events of AG-UI') },
 });
 
+const capabilities = defineRoute('GET /ag-ui/{agent}/capabilities', {
+  summary: 'What an agent can do by AG-UI, as its `getCapabilities` says it.',
+  request: { params: agentName },
+  responses: { 200: json(z.looseObject({}), 'The `AgentCapabilities` of AG-UI.') },
+});
+
+/** The same for all agents: the gateway does not know what the agents of its workers can do beside. */
+const known = {
+  identity: { type: 'countersign' },
+  transport: { streaming: true, resumable: true },
+  humanInTheLoop: { supported: true, approvals: true, interrupts: true, approveWithEdits: true },
+} as const;
+
 export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
-  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') }).openapi(chat, async (context) => {
+  const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') });
+  app.openapi(capabilities, (context) => {
+    const { agent } = context.req.valid('param');
+    return context.json({ ...known, identity: { ...known.identity, name: agent } }, 200);
+  });
+  return app.openapi(chat, async (context) => {
     const input = context.req.valid('json');
     const message = {
       agent: context.req.valid('param').agent,

@@ -91,6 +91,7 @@ test('the table, as it is meant', () => {
     'POST /runs/{id}/cancel',
     'POST /runs/{id}/close',
     'POST /ag-ui/{agent}',
+    'GET /ag-ui/{agent}/capabilities',
     'POST /ai-sdk/{agent}',
   ]);
   // Whoever starts a run, or changes its policy, answers nothing by that.
