@@ -18,6 +18,16 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     },
   });
   const request = (workflowId: string): string => `/requests/${workflowId}/${open[workflowId]![0]!.requestId}`;
+  // Buttons count half a second after the card is there.
+  const armed = async (page: Page): Promise<void> =>
+    page.locator('[data-form="deny"][aria-disabled="false"]').waitFor();
+  const formOf = (name: string) => async (page: Page) => {
+    const more = page.getByRole('button', { name: 'More …' });
+    await armed(page);
+    if (await more.isVisible()) await more.click();
+    await page.locator(`[data-form=${name}]`).click();
+    await page.getByRole('form').waitFor();
+  };
   const press = (name: string | RegExp) => async (page: Page) => {
     const more = page.getByRole('button', { name: 'More …' });
     // On a phone, the further answers are folded.
@@ -26,14 +36,12 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     await page.locator('form h2, form legend, dialog[open]').first().waitFor();
   };
   const list = 'Refund: orderId o-17';
-  // Buttons count half a second after the card is there.
-  const armed = async (page: Page): Promise<void> =>
-    page.locator('[data-form="deny"][aria-disabled="false"]').waitFor();
   return [
     at('list', '/', list),
     at('list without a match', '/?text=nothing+like+it', 'No open request fits'),
     at('bulk', '/', list, async (page) => {
-      for (const box of [0, 2, 3]) await page.getByRole('checkbox').nth(box).check();
+      // The first one selects all.
+      for (const box of [1, 3, 4]) await page.getByRole('checkbox').nth(box).check();
       await page.getByRole('button', { name: /Approve/ }).click();
       await page.locator('dialog[open]').waitFor();
     }),
@@ -48,6 +56,48 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
         .getByText(/would have covered|There are no past calls/)
         .first()
         .waitFor();
+    }),
+    at('respond', request('ticket-21'), 'Send mail', formOf('respond')),
+    at('extend', request('ticket-21'), 'Send mail', formOf('extend')),
+    at('delegate', request('ticket-17'), list, formOf('delegate')),
+    at('undo', request('ticket-21'), 'Send mail', async (page) => {
+      await armed(page);
+      await page.getByRole('button', { name: 'Approve', exact: true }).click();
+      await page.getByRole('button', { name: 'Undo' }).waitFor();
+    }),
+    at('settled', '/runs/ticket-35', 'The run has ended', async (page) => {
+      await page.getByRole('table').getByRole('link').first().click();
+      await page.getByText('Settled elsewhere').waitFor();
+    }),
+    at('selected rows', '/', list, async (page) => {
+      await page.getByLabel(/^Select all/).check();
+      await page.getByText(/selected$/).waitFor();
+    }),
+    at('filters', '/?tool=refund', list, async (page) => {
+      const fold = page.getByRole('button', { name: /^Filters/ });
+      if (await fold.isVisible()) await fold.click();
+      await page.getByRole('button', { name: 'Clear' }).waitFor();
+    }),
+    at('offline', '/', list, async (page) => {
+      await page.route('**/approvals/events', (route) => route.abort());
+      await page.evaluate(`window.dispatchEvent(new Event('offline'))`);
+      await page.getByText('The gateway cannot be reached.').waitFor();
+    }),
+    {
+      name: 'loading',
+      open: async (page) => {
+        await page.route('**/approvals/events', () => undefined);
+        await page.goto(`${gateway.url}/inbox/`);
+        await page.getByText('Loading the open requests …').waitFor();
+      },
+    },
+    at('settings', '/', list, async (page) => {
+      await page.getByRole('button', { name: /settings and notifications/ }).click();
+      await page.locator('dialog[open]').waitFor();
+    }),
+    at('journal', '/runs/ticket-40', 'The run has ended', async (page) => {
+      await page.getByText('Everything that was recorded').click();
+      await page.getByRole('region', { name: 'Table of entries' }).waitFor();
     }),
     at('runs', '/runs', 'disk-web-2'),
     at('run', '/runs/ticket-40', 'The run has ended', async (page) => {

@@ -45,7 +45,7 @@ export function cardOf(
     version: 1,
     requestId: visibleText(request.requestId),
     toolName: visibleText(request.toolName),
-    sentence: cardSentence(request, fields, bounds),
+    sentence: cardSentence(request, fields, bounds, args.left),
     arguments: fields,
     notShown: notShown.map((name) => cutInline(name, bounds.value)),
     ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),

@@ -7,8 +7,16 @@ import { visibleText } from '../base/visible-text.ts';
 const longestValue = 60;
 const mostValues = 3;
 
-/** The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. */
-export function cardSentence(request: CardRequest, fields: readonly CardField[], bounds: CardBounds): Card['sentence'] {
+/**
+ * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `left`: the
+ * number of values that have no field.
+ */
+export function cardSentence(
+  request: CardRequest,
+  fields: readonly CardField[],
+  bounds: CardBounds,
+  left = 0,
+): Card['sentence'] {
   const { sentence, toolName } = request;
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
   const isWord = /^[\w-]+$/.test(toolName);
@@ -18,7 +26,8 @@ export function cardSentence(request: CardRequest, fields: readonly CardField[],
     const shown = format === 'money' && reading !== undefined ? reading : oneLine(value.text);
     return `${name} ${shown}`;
   });
-  const more = fields.length > mostValues ? `, and ${fields.length - mostValues} more` : '';
+  const rest = fields.length + left - mostValues;
+  const more = rest > 0 ? `, and ${rest} more` : '';
   const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
   return { text, by: 'card' };
 }

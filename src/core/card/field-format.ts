@@ -45,6 +45,8 @@ const texts: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
   [words('duration timeout ttl'), 'duration'],
 ];
 
+const weak = words('to cc bcc');
+
 /** The format of a value that is no object or array. `name`: the key of the value, or of the list that holds it. */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
@@ -58,7 +60,13 @@ export function fieldFormat(name: string, schema: JsonObject, value: Json): Fiel
   if (/^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value)) return 'url';
   const format = formatOf(texts, own);
   if (format === 'money' && !/\d/.test(value)) return 'text';
+  if (format === 'address' && !isAddress(own, value)) return 'text';
   return format ?? (/^\d{4}-\d\d-\d\d(?:$|T)/.test(value) ? 'date' : 'text');
+}
+
+/** A journey also has a `to`: such names say only with a value like an address, or its placeholder, what it is. */
+function isAddress(own: readonly string[], value: string): boolean {
+  return !own.every((each) => weak.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);
 }
 
 function formatOf(

@@ -21,6 +21,15 @@ describe('the sentence', () => {
       'card',
     ],
     [
+      'of more values than a card shows',
+      cardRequest({
+        toolName: 'echo',
+        arguments: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, at])),
+      }),
+      'Echo: f0 0, f1 1, f2 2, and 197 more',
+      'card',
+    ],
+    [
       'with money as people read it',
       cardRequest({ arguments: { amount: 1200.5, currency: 'EUR' } }),
       'Refund: amount 1,200.50 EUR, currency EUR',
@@ -37,6 +46,8 @@ describe('typed arguments', () => {
     ['amountCents', 120_050, '120050', 'money', '1,200.50'],
     ['amount', 120, '120', 'money'],
     ['to', 'ann@acme.com', 'ann@acme.com', 'address'],
+    ['to', 'LHR', 'LHR', 'text'],
+    ['recipient', 'Ann', 'Ann', 'address'],
     ['to', 'Bank <ann@evil.example>', 'Bank <ann@evil.example>', 'address', 'goes to ann@evil.example'],
     [
       'to',

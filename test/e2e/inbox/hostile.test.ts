@@ -15,7 +15,15 @@ const scripts = [
   '"><svg onload=window.hacked=1>',
   'javascript:window.hacked=1',
 ];
-const longText = 'lorem ipsum <b>dolor</b> '.repeat(40_000);
+const longText = 'lorem ipsum <u>dolor</u> '.repeat(40_000);
+
+/** A value in so many objects. */
+const nested = (levels: number): object =>
+  Array.from({ length: levels }).reduce<object>((inner, _, index) => ({ [`level${index}`]: inner }), {
+    end: '<u>end</u>',
+  });
+const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`field_${index}`, `<u>value ${index}</u>`]));
+const markup = 'main :is(script, img, iframe, u, [onerror], [onload]), dialog :is(script, img, iframe, u, [onerror])';
 
 withChromium('hostile arguments (needs Chromium)', () => {
   let inbox: InboxPage;
@@ -56,11 +64,94 @@ withChromium('hostile arguments (needs Chromium)', () => {
     expect(await page.evaluate(`'hacked' in window`)).toBe(false);
   });
 
+  test.each([380, 1_400])(
+    'at %d pixels, row, dialog, palette, title and page of the run show text only',
+    async (width) => {
+      const { page, world } = inbox;
+      await page.setViewportSize({ width, height: 800 });
+      const asked = [
+        await inbox.ask('echo', { scripts, name: 'invoice\u202Efdp.exe', 'x"><u>y</u>': '<u>z</u>' }),
+        await inbox.ask('echo', nested(60)),
+        await inbox.ask('echo', many),
+      ];
+      const isInert = async (): Promise<void> => {
+        expect(await page.locator(markup).count()).toBe(0);
+        expect(await page.evaluate(`'hacked' in window`)).toBe(false);
+        expect(await page.locator('body').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
+      };
+      await page.goto(world.gateway.url);
+      const rows = asked.map(({ requestId }) =>
+        page.locator('.requests li', { has: page.locator(`a[href*="${requestId}"]`) }),
+      );
+      for (const row of rows) await row.getByRole('checkbox').check();
+      expect(await rows[0]!.textContent()).toContain('<script>window.hacked = 1</script>');
+      expect(await rows[2]!.textContent()).toContain('and 197 more');
+      await isInert();
+      await page.getByRole('button', { name: 'Approve …' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('left out').waitFor();
+      expect(await dialog.textContent()).toContain('not all of it fits here');
+      await isInert();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Find a page' }).fill('hacked');
+      await page
+        .getByRole('option', { name: /window.hacked/ })
+        .first()
+        .waitFor();
+      await isInert();
+      await page.keyboard.press('Escape');
+      for (const { workflowId } of asked) {
+        await page.goto(`${world.gateway.url}/inbox/runs/${workflowId}`);
+        await page.getByText('Approval requested').waitFor();
+        await isInert();
+      }
+      expect(await page.title()).toMatch(/^\(\d+\) Run · Countersign$/);
+      for (const { workflowId } of asked) await world.client.cancel(workflowId);
+    },
+  );
+
+  test('200 fields can all be read and edited', async () => {
+    const { page } = inbox;
+    const asked = await inbox.ask('echo', many);
+    await inbox.show(asked);
+    await page.getByRole('button', { name: 'Show everything' }).click();
+    await page.locator('article.card dd', { hasText: 'value 199' }).waitFor();
+    await page.locator('[data-form=edit][aria-disabled=false]').click();
+    const form = page.getByRole('form', { name: 'Edit the arguments' });
+    const text = form.getByLabel('All arguments as JSON');
+    await text.fill((await text.inputValue()).replace('<u>value 199</u>', 'another'));
+    await form.getByRole('button', { name: 'Approve with these arguments' }).click();
+    await page.getByText('Approving with your changes: field_199 <u>value 199</u> → another').waitFor();
+    await page.getByText('Your answer settled it').waitFor();
+    const { settled } = await inbox.world.client.approvals.get(asked.requestId);
+    expect(settled).toMatchObject({ outcome: 'approved' });
+    expect(await page.locator(markup).count()).toBe(0);
+  });
+
   test('a megabyte does not freeze the page, and can be seen in full before it is approved', async () => {
     const { page, world } = inbox;
     const run = await world.start([], { agent: 'large', input: 'Go on' });
     const [request] = await run.open();
     const asked = { run, workflowId: run.workflowId, requestId: request!.requestId };
+    // Together with another, it is left out: nobody could read it there.
+    const small = await inbox.ask('echo', { text: 'small' });
+    await page.goto(world.gateway.url);
+    for (const { requestId } of [asked, small]) {
+      const row = page.locator('.requests li', { has: page.locator(`a[href*="${requestId}"]`) });
+      await row.getByRole('checkbox').check();
+    }
+    await page.getByText(/kB of arguments, not in this list/).waitFor();
+    await page.getByRole('button', { name: 'Approve …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Approve one request' });
+    await dialog.getByText('One request is left out.').waitFor();
+    expect(await dialog.getByRole('link').getAttribute('href')).toContain(asked.requestId);
+    await dialog.getByRole('button', { name: 'Approve 1' }).click();
+    await page.getByRole('dialog', { name: 'Results' }).waitFor();
+    expect(await world.client.approvals.get(asked.requestId)).not.toHaveProperty('settled');
+    expect(await world.client.approvals.get(small.requestId)).toMatchObject({ settled: { outcome: 'approved' } });
     await inbox.show(asked);
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     await page.getByText('Not all is on this card').waitFor();

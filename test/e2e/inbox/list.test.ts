@@ -121,6 +121,34 @@ withChromium('the list of open requests (needs Chromium)', () => {
     await answer(late, false);
   });
 
+  test('several approvals show every argument, can be undone, and are sent when the time is over', async () => {
+    const { page, world } = inbox;
+    const asked = [await inbox.ask('pay', { to: 'uma', amount: 5 }), await inbox.ask('pay', { to: 'val', amount: 6 })];
+    await row('Pay: to val').waitFor();
+    await page.getByLabel(/^Select all \d/).check();
+    await page.getByText('2 selected').waitFor();
+    await page.keyboard.press('a');
+    const dialog = page.getByRole('dialog', { name: 'Approve 2 requests' });
+    await dialog.waitFor();
+    const fields = await dialog.locator('.frozen dd').allTextContents();
+    expect(fields.map((each) => each.replace('money', ''))).toEqual(
+      ['uma', '5', 'val', '6'].map((each) => expect.stringContaining(each)),
+    );
+    const approve = dialog.getByRole('button', { name: 'Approve 2' });
+    await approve.click();
+    await dialog.getByText('Approving 2 requests. You can still undo it.').waitFor();
+    await dialog.getByRole('button', { name: 'Undo' }).click();
+    for (const { requestId } of asked)
+      expect(await world.client.approvals.get(requestId)).not.toHaveProperty('settled');
+    await approve.click();
+    const results = page.getByRole('dialog', { name: 'Results' });
+    await results.waitFor();
+    for (const text of await results.locator('li').allTextContents()) expect(text).toMatch(/approved$/);
+    await results.getByRole('button', { name: 'Done' }).click();
+    for (const { run } of asked) expect((await run.result()).status).toBe('completed');
+    expect(world.ran()).toEqual(expect.arrayContaining(['pay uma 5', 'pay val 6']));
+  });
+
   test('an answer to several that is under way cannot be closed, and is sent again as it was if its receipts are lost', async () => {
     const { page, world } = inbox;
     await page.goto(world.gateway.url);

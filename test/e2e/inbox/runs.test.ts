@@ -44,7 +44,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await page.goto(`${world.gateway.url}/inbox/start`);
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('Name the agent.').waitFor();
-    await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
+    await page.getByRole('combobox', { name: 'Agent' }).fill('tester');
     const turns = [
       { text: 'I look.', calls: [{ tool: 'look', args: { what: 'the moon' } }] },
       { text: 'It is round.' },

@@ -25,7 +25,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     const { page, world } = inbox;
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`${world.gateway.url}/inbox/start`);
-    await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
+    await page.getByRole('combobox', { name: 'Agent' }).fill('tester');
     await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
     await page.getByRole('button', { name: 'Start', exact: true }).click();
 
