@@ -1,7 +1,7 @@
 /** Recorded sessions: runs that stay open for further messages of their user. */
 import { eventually } from './eventually.ts';
 import { ask, continuedAsNew, finished, oneTaskMore, pay, yes, type RecordedRun } from './play-runs.ts';
-import type { RunInTest, Turns, World } from './world.ts';
+import type { RunInTest, World } from './world.ts';
 
 const answers = (run: RunInTest, turn: number): Promise<unknown> =>
   eventually(`turn ${turn}`, async () => {
@@ -9,8 +9,7 @@ const answers = (run: RunInTest, turn: number): Promise<unknown> =>
     return status.turn === turn && status.awaitsMessage === true;
   });
 
-const startSession = (world: World, ...turns: object[]): Promise<RunInTest> =>
-  world.start(turns as Turns, { session: true });
+const startSession = (world: World, ...turns: object[]): Promise<RunInTest> => world.start(turns, { session: true });
 
 export const recordedSessions: RecordedRun[] = [
   {
