@@ -37,7 +37,12 @@ export type { SignatureHeaders } from './adapters/webhook/signature.ts';
 export { signWebhook, verifyWebhook } from './adapters/webhook/verify-webhook.ts';
 export type { ReceivedWebhook, VerifiedWebhook } from './adapters/webhook/verify-webhook.ts';
 export { slackAppOf, slackChannel } from './adapters/slack/slack-channel.ts';
-export type { SlackSettings } from './adapters/slack/slack-settings.ts';
+export type {
+  HttpListening,
+  SlackChannelSettings,
+  SlackSettings,
+  SocketListening,
+} from './adapters/slack/slack-settings.ts';
 export { pushAppOf, webPushChannel } from './adapters/web-push/web-push-channel.ts';
 export type { WebPushOptions } from './adapters/web-push/web-push-settings.ts';
 export { emailChannel } from './adapters/email/email-channel.ts';

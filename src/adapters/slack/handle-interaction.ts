@@ -11,11 +11,11 @@ import { type Reply, sendReply } from './reply.ts';
 const acknowledgeMs = 2_200;
 const longestError = 150;
 
-/** Does what people do in Slack, whichever way Slack sends it. */
+/** Carries out interactions, whether they come over HTTP or over Socket Mode. */
 export interface InteractionHandler {
   /**
-   * `from`: the entries of the app that sent the payload. `acknowledge` is called once, in time; if it fails, what it would
-   * have said is told by message. Returns after that; the work may go on.
+   * `from`: the entries of the app that sent the payload. Calls `acknowledge` once, in time, and returns; the work may go
+   * on. If `acknowledge` fails, a message says what it would have said.
    */
   handle(
     payload: unknown,

@@ -4,7 +4,7 @@ import type { InteractionHandler } from './handle-interaction.ts';
 import { isSignedBySlack } from './signature.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
-/** Takes what Slack posts to the gateway: a signed form with the payload as JSON. */
+/** Receives what Slack posts to the gateway: a signed form with the payload as JSON. */
 export function httpInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,

@@ -99,7 +99,7 @@ const remedies: Record<string, string> = {
 /** Why there is no connection, without the token. */
 export function socketProblem(error: unknown): string {
   const code = error instanceof SocketEnded ? error.message : refusalCode(error);
-  const why = code ?? (error instanceof Error ? error.message : String(error));
+  const why = code ?? (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
   const remedy = remedies[code ?? ''];
   return remedy === undefined ? why : `${why}; ${remedy}`;
 }

@@ -10,7 +10,7 @@ type SocketSettings = SlackSettings & SocketListening;
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 const lastedMs = 10_000;
 
-/** Takes what Slack sends over Socket Mode: one connection for each app token, opened again whenever it ends. */
+/** Receives what Slack sends over Socket Mode: one connection for each app token, opened again whenever it ends. */
 export function socketInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,

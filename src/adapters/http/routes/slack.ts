@@ -44,7 +44,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(interactions, async ({ req }) => {
       const { app, chat } = required(slack);
       if (app.receive === undefined) {
-        const message = 'This gateway hears Slack over Socket Mode: nothing is to be sent here.';
+        const message = 'This gateway gets answers from Slack over Socket Mode, and none here.';
         throw new ProblemError({ code: 'forbidden', message });
       }
       return app.receive({ headers: req.raw.headers, body: new Uint8Array(await req.arrayBuffer()) }, chat);
