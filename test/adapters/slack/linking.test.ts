@@ -58,7 +58,7 @@ describe.each(transports)('over %s', (transport) => {
   afterAll(() => world.close());
 
   test('whoever clicks without a link is shown the way, signs in, and confirms on a page', async () => {
-    const user = { id: 'UNEW', name: 'ann <script>' };
+    const user = { id: `UNEW${transport.toUpperCase()}`, name: 'ann <script>' };
     const { told, settled } = await clickOf(user);
     expect(told).toBe(
       'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.',
@@ -77,7 +77,7 @@ describe.each(transports)('over %s', (transport) => {
     const text = await page.text();
     expect(page.status).toBe(200);
     expect(text).toContain('@ann &lt;script&gt;');
-    expect(text).toContain('<bdi>UNEW</bdi>');
+    expect(text).toContain(`<bdi>${user.id}</bdi>`);
     expect(text).toContain('You are signed in as <bdi>ann</bdi>');
     // Looking at it links nothing.
     expect(await getRecord(world.client.session, recordOf(user))).toBeUndefined();
@@ -215,7 +215,7 @@ describe.each(transports)('over %s', (transport) => {
   });
 
   test('whoever links an account later takes it over, and it leaves the list of the other', async () => {
-    const user = { id: 'UMOVED' };
+    const user = { id: `UMOVED${transport.toUpperCase()}` };
     const state = await stateOf(user);
     const [ann, bob] = [await world.cookieOf('ann'), await world.cookieOf('bob')];
     await post('/slack/link', { state }, { cookie: ann });
