@@ -6,7 +6,7 @@ import type { ChannelKind } from './channel-kind.ts';
 
 /** The entries that their kinds find valid, and what is wrong with the others and with the routes. */
 export async function readEntries(
-  document: ChannelDocument,
+  document: Pick<ChannelDocument, 'channels' | 'routes'>,
   kinds: Readonly<Record<string, ChannelKind>>,
 ): Promise<{ entries: Map<string, ChannelEntry>; problems: ShapeProblem[] }> {
   const entries = new Map<string, ChannelEntry>();
@@ -18,8 +18,13 @@ export async function readEntries(
       continue;
     }
     const shaped = await kind.shape.safeParseAsync(members);
-    if (shaped.success) entries.set(name, { kind, members: shaped.data });
-    else {
+    if (shaped.success) {
+      entries.set(name, { kind, members: shaped.data });
+      for (const member of kind.refersTo ?? []) {
+        const other = String((shaped.data as Record<string, unknown>)[member]);
+        problems.push(...unknownChannels(document, [{ other, path: ['channels', name, member] }]));
+      }
+    } else {
       const what = { document: members, shape: kind.shape, what: `channel '${name}'` };
       const found = explainWithoutValues(shaped.error, what);
       problems.push(...found.map((each) => ({ ...each, path: ['channels', name, ...each.path] })));
@@ -35,13 +40,20 @@ function unknownKind(name: string, kinds: Readonly<Record<string, ChannelKind>>)
   return `'kind' must be one of ${Object.keys(kinds).join(', ')}`;
 }
 
-function routeProblems({ channels, routes }: ChannelDocument): ShapeProblem[] {
+function unknownChannels(
+  { channels }: Pick<ChannelDocument, 'channels'>,
+  named: readonly { other: string; path: readonly PropertyKey[] }[],
+): ShapeProblem[] {
+  const unknown = named.filter(({ other }) => !Object.hasOwn(channels, other));
+  return unknown.map(({ other, path }) => ({ path, message: `there is no channel '${other.slice(0, 64)}'` }));
+}
+
+function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 'routes'>): ShapeProblem[] {
   if (routes === undefined) return [];
   const unknown = (names: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] =>
-    names.flatMap((name, index) =>
-      Object.hasOwn(channels, name)
-        ? []
-        : [{ path: [...path, index], message: `there is no channel '${name.slice(0, 64)}'` }],
+    unknownChannels(
+      { channels },
+      names.map((other, index) => ({ other, path: [...path, index] })),
     );
   const reviewers = Object.entries(routes.reviewers ?? {});
   const forms = reviewers.map(([name]) => name.normalize('NFC'));

@@ -5,6 +5,8 @@ import type { Channel } from './channel.ts';
 export interface ChannelKind<Members = unknown> {
   /** The members of its entry in the file, without `kind`: snake_case, durations such as `30s`. */
   shape: z.ZodType<Members>;
+  /** The members that name other entries of the file. */
+  refersTo?: readonly string[];
   make(members: Members, context: ChannelContext): Channel | Promise<Channel>;
 }
 

@@ -29,11 +29,21 @@ export async function readChannelFile(
   const badKeys = prototypeKeys(read.value);
   if (!shaped.success || badKeys.length > 0) {
     const what = { document: read.value, shape: channelFileShape, what: 'a channel file' };
-    throw refused(placed, shaped.success ? badKeys : [...badKeys, ...explainWithoutValues(shaped.error, what)]);
+    const found = shaped.success ? badKeys : [...badKeys, ...explainWithoutValues(shaped.error, what)];
+    throw refused(placed, [...found, ...(await problemsOfChannels(read.value, kinds))]);
   }
   const { entries, problems } = await readEntries(shaped.data, kinds);
   if (problems.length > 0) throw refused(placed, problems);
   return setUpOf(shaped.data, entries, placed);
+}
+
+/** What the kinds find in a file whose other members have mistakes, so that all are told at once. */
+async function problemsOfChannels(
+  document: unknown,
+  kinds: Readonly<Record<string, ChannelKind>>,
+): Promise<ShapeProblem[]> {
+  const shaped = channelFileShape.pick({ channels: true, routes: true }).strip().safeParse(document);
+  return shaped.success ? (await readEntries(shaped.data, kinds)).problems : [];
 }
 
 function textOf(source: string): { text: string; file: string } {

@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { policyInvalid } from './policy-invalid.ts';
 
+/** What a member that holds a secret must be. */
+export const secretPlace =
+  'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself';
+
 /** A secret in a channel file: the place that holds it, never the secret itself. */
 export const secretShape = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
-  'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself',
+  secretPlace,
 );
 
 /** Reads a secret, without a line break at its end. Throws `policy_invalid` if it is missing or empty. */

@@ -17,6 +17,7 @@ const autoApproveKind: ChannelKind<z.infer<typeof reasonShape>> = { shape: reaso
 const autoDenyKind: ChannelKind<z.infer<typeof reasonShape>> = { shape: reasonShape, make: autoDeny };
 const conditionalKind: ChannelKind<z.infer<typeof conditionalShape>> = {
   shape: conditionalShape,
+  refersTo: ['otherwise'],
   make: async ({ otherwise, ...rest }, context) =>
     conditional({ ...rest, otherwise: await context.channel(otherwise) }),
 };

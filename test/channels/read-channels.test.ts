@@ -165,12 +165,12 @@ describe('a file is refused, with the place', () => {
     [
       'a channel that is not there',
       one('{ kind: conditional, below: high, otherwise: b }'),
-      `channels:2:3 channel 'a': there is no channel 'b'`,
+      `channels:2:51 there is no channel 'b'`,
     ],
     [
       'a channel of the prototype',
       one('{ kind: conditional, below: high, otherwise: toString }'),
-      `channels:2:3 channel 'a': there is no channel 'toString'`,
+      `channels:2:51 there is no channel 'toString'`,
     ],
     [
       'a duration that is none',
@@ -240,6 +240,18 @@ describe('a file is refused, with the place', () => {
         `channels:2:14 'kind' must be one of ${builtIn}`,
         `channels:3:25 unknown key 'why'; known here are reason`,
         `channels:4:21 there is no channel 'c'`,
+      ].join('\n'),
+    });
+  });
+
+  test('a mistake outside of the channels hides none inside', async () => {
+    const text = `channels:\n  a: { kind: x }\n  b: { kind: conditional, below: low, otherwise: d }\nroutes: { default: [c] }\nbatch: 2h`;
+    await expect(readChannels(text)).rejects.toMatchObject({
+      message: [
+        `channels:2:14 'kind' must be one of ${builtIn}`,
+        `channels:3:50 there is no channel 'd'`,
+        `channels:4:21 there is no channel 'c'`,
+        `channels:5:8 'batch' must be at most 1h`,
       ].join('\n'),
     });
   });

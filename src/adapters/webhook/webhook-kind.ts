@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import type { ChannelKind } from '../../channels/channel-kind.ts';
 import { durationBetween } from '../../channels/duration-shape.ts';
-import { readSecret, secretShape } from '../../channels/secret.ts';
+import { readSecret, secretPlace, secretShape } from '../../channels/secret.ts';
 import { webhookChannel } from './webhook-channel.ts';
 
 const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
 /** A URL may be a secret, too. */
-const url = z.union([text, secretShape]);
+const url = z.union([text, secretShape], 'must be a URL, { env: NAME } or { file: PATH }');
 const secretName = /auth|token|secret|key|cookie|password/i;
 
 const shape = z
   .strictObject({
     url,
-    secret: z.union([
-      secretShape,
-      z.array(secretShape).min(1, 'must name a secret').max(5, 'must have at most 5 items'),
-    ]),
+    secret: z.union(
+      [secretShape, z.array(secretShape).min(1, 'must name a secret').max(5, 'must have at most 5 items')],
+      secretPlace,
+    ),
     poll: z.boolean().optional(),
     poll_url: url.optional(),
     poll_interval: durationBetween('500ms', '1h', '2s').optional(),
@@ -24,7 +24,9 @@ const shape = z
     legacy_signature: z
       .strictObject({ header: text, over: z.enum(['body', 'id_and_tool']), secret: secretShape.optional() })
       .optional(),
-    headers: z.record(z.string(), z.union([z.string(), secretShape])).optional(),
+    headers: z
+      .record(z.string(), z.union([z.string(), secretShape], 'must be a text, { env: NAME } or { file: PATH }'))
+      .optional(),
     request_timeout: durationBetween('100ms', '2m', '10s').optional(),
     allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
     proxy: url.optional(),

@@ -33,10 +33,12 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     if (issue.code === 'invalid_key') {
       return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
     }
-    if (path.length > 0 && isMissing(document, path))
-      return [{ path: path.slice(0, -1), message: `${name} is missing` }];
     // A sentence of the shape itself says more.
     const isOwn = !issue.message.startsWith('Invalid input');
+    if (path.length > 0 && isMissing(document, path)) {
+      const remedy = isOwn ? `: it ${issue.message}` : '';
+      return [{ path: path.slice(0, -1), message: `${name} is missing${remedy}` }];
+    }
     if (issue.code === 'invalid_type' && !isOwn)
       return [{ path, message: `${name} must be ${kinds[issue.expected] ?? issue.expected}` }];
     if (issue.code === 'invalid_value') return [{ path, message: `${name} must be one of ${issue.values.join(', ')}` }];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { webhookKind } from '../../../src/adapters/webhook/webhook-kind.ts';
+import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
 import { notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
 
@@ -54,6 +55,19 @@ test.each<[string, string]>([
   ['no URL', 'secret: { env: A }'],
 ])('%s is refused', (_, yaml) => {
   expect(webhookKind.shape.safeParse(parse(yaml)).success).toBe(false);
+});
+
+test.each([
+  ['in the file itself', 'secret: hunter2', `'secret' must say where the secret is, { env: NAME } or { file: PATH }: `],
+  [
+    'in two places',
+    'secret: { env: A, file: b }',
+    `'secret' must say where the secret is, { env: NAME } or { file: PATH }: `,
+  ],
+  ['nowhere', 'poll: true', `'secret' is missing: it must say where the secret is, { env: NAME } or { file: PATH }: `],
+])('a secret %s is refused with the remedy', async (_, member, sentence) => {
+  const text = `channels: { desk: { kind: webhook, url: https://1.1.1.1/, ${member} } }`;
+  await expect(readChannels(text)).rejects.toThrow(sentence);
 });
 
 test('a secret that is not there refuses the start, without a word of it', async () => {
