@@ -1,6 +1,6 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { unreadPayload } from '../connection/unread-payload.ts';
-import { unreadEncoding } from '../core/base/undecodable.ts';
+import { keyIdName, unreadEncoding } from '../core/base/undecodable.ts';
 
 /** The encodings that a converter reads without a codec, and ours for what is unread already. */
 const readEncodings = ['binary/null', 'binary/plain', 'json/plain', 'json/protobuf', 'binary/protobuf', unreadEncoding];
@@ -27,9 +27,9 @@ export class ReadingCodec implements PayloadCodec {
 
   async decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     const decoded = await this.#decodeAll(payloads, context).catch(() => undefined);
-    if (decoded !== undefined) return decoded.map(readable);
+    if (decoded !== undefined) return decoded.map((each, index) => readable(each, payloads[index]));
     // One of several failed: the others are read.
-    if (payloads.length === 1) return [unreadPayload('encoded')];
+    if (payloads.length === 1) return [unreadPayload('encoded', keyIdOf(payloads[0]))];
     return Promise.all(payloads.map(async (payload) => (await this.decode([payload], context))[0]!));
   }
 
@@ -40,8 +40,18 @@ export class ReadingCodec implements PayloadCodec {
   }
 }
 
-function readable(payload: Payload): Payload {
-  const encoding = payload.metadata?.['encoding'];
-  const name = Buffer.from(encoding ?? []).toString();
-  return name === '' || readEncodings.includes(name) ? payload : unreadPayload('encoded');
+function readable(payload: Payload, encoded: Payload | undefined): Payload {
+  const name = textOf(payload, 'encoding');
+  const isOfOtherKey = name === unreadEncoding && Buffer.from(payload.data ?? []).toString() === 'encoded';
+  if (!isOfOtherKey && (name === '' || readEncodings.includes(name))) return payload;
+  return unreadPayload('encoded', keyIdOf(encoded));
+}
+
+function keyIdOf(payload: Payload | undefined): string | undefined {
+  const id = textOf(payload, keyIdName);
+  return /^[\w.-]{1,64}$/.test(id) ? id : undefined;
+}
+
+function textOf(payload: Payload | undefined, name: string): string {
+  return Buffer.from(payload?.metadata?.[name] ?? []).toString();
 }

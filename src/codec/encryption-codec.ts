@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { keyIdName } from '../core/base/undecodable.ts';
 import { unreadPayload } from '../connection/unread-payload.ts';
 import { KeyRing, type KeySource, fingerprintOf, idShape, keysFromEnvironment } from './key-ring.ts';
 
@@ -53,7 +54,7 @@ export class EncryptionCodec implements PayloadCodec {
       // The key's id is authenticated too: nobody can present the ciphertext as that of another key.
       const sealing = createCipheriv(cipher, key, iv).setAAD(Buffer.from(id));
       const sealed = [sealing.update(PayloadMessage.encode(payload).finish()), sealing.final()];
-      const metadata = { encoding, 'encryption-key-id': id, 'encryption-key-fingerprint': fingerprintOf(key) };
+      const metadata = { encoding, [keyIdName]: id, 'encryption-key-fingerprint': fingerprintOf(key) };
       return {
         metadata: Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text)])),
         data: Buffer.concat([iv, ...sealed, sealing.getAuthTag()]),
@@ -67,7 +68,7 @@ export class EncryptionCodec implements PayloadCodec {
 
   async #open(payload: Payload): Promise<Payload> {
     if (textOf(payload, 'encoding') !== encoding) return payload;
-    const id = textOf(payload, 'encryption-key-id');
+    const id = textOf(payload, keyIdName);
     if (!idShape.test(id)) return damaged();
     const found = await this.#ring.find(id);
     // Another worker may have the key, or this one later: what is not known to be damaged is not judged (I5c).

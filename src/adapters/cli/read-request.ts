@@ -42,7 +42,8 @@ export async function requireShown(
         'No worker answers, and the list does not show the request: start a worker, or add --unseen.',
       );
     }
-    if (code !== 'undecodable') throw error;
+    // A client with codecs sends nothing to a run that it cannot read, so --unseen would not help.
+    if (code !== 'undecodable' || client.session.hasCodecs) throw error;
     throw new UsageError(`${(error as Error).message} To approve it without seeing it, add --unseen.`);
   });
   if ('details' in read) return undefined;

@@ -31,6 +31,9 @@ export class Undecodable {
 /** The encoding of what stands for a payload that could not be read here; its data says why. */
 export const unreadEncoding = 'countersign/unread-reference';
 
+/** The metadata of an encrypted payload that names its key. */
+export const keyIdName = 'encryption-key-id';
+
 /** Recognises the brand across realms (sandbox, jest, Node), where `instanceof` does not. */
 export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);

@@ -9,7 +9,14 @@ import { decode, encode } from '@temporalio/common/lib/encoding.js';
 import { jsonPlace } from '../../core/base/json-place.ts';
 import { Permitted, permitMetadata } from '../../core/base/permit-metadata.ts';
 import { strictJsonProblem } from '../../core/base/strict-json.ts';
-import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, unreadEncoding } from '../../core/base/undecodable.ts';
+import {
+  Undecodable,
+  isUndecodable,
+  keyIdName,
+  maxDepth,
+  nestsTooDeep,
+  unreadEncoding,
+} from '../../core/base/undecodable.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { isExcess, isStrict, maxSignalBytes } from './strict-payloads.ts';
 
@@ -30,7 +37,10 @@ class BrandingPayloadConverter implements PayloadConverter {
   fromPayload<T>(payload: Payload): T {
     const data = payload.data ?? new Uint8Array();
     if (isUnread(payload)) {
-      return new Undecodable(0, notRead[decode(data)] ?? notRead['elsewhere']!, { unread: true }) as T;
+      const key = payload.metadata?.[keyIdName];
+      const why = notRead[decode(data)] ?? notRead['elsewhere']!;
+      const named = key == null ? why : why.replace('encoded', `encoded with key '${decode(key)}'`);
+      return new Undecodable(0, named, { unread: true }) as T;
     }
     if (isExcess(payload)) {
       const why = `more than ${maxSignalBytes} bytes of signals came at once: send it again`;
