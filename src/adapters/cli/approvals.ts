@@ -46,7 +46,7 @@ const lookEveryMs = 2_000;
 /** `countersign approvals [list|show|preview]`: requests that wait for a person. */
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
-  refuseMistyped(approvals);
+  refuseMistyped(approvals, 'list');
 
   withClientFlags(approvals.command('list', { isDefault: true }), jsonFields.request)
     .description('list open requests, earliest deadline first')

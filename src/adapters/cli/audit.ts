@@ -26,7 +26,7 @@ interface ExportOptions extends ClientFlags {
 /** `countersign audit export|verify|prove|check`: the record of runs, proofs from it, and their checks. */
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('export what was decided in runs, and verify such an export');
-  refuseMistyped(audit);
+  refuseMistyped(audit, 'export');
   withClientFlags(audit.command('export [run]', { isDefault: true }))
     .description('export the audit of a run, or of all runs that a query finds, as JSON lines')
     .option('--query <query>', "all runs that this visibility query finds, such as WorkflowType='agentRun'")

@@ -1,6 +1,7 @@
 import type { ClientOptions } from '../../client.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { ClientFlags } from './command-line.ts';
+import { requireAddress } from './connection-options.ts';
 import { loadClientConfig } from './load-config.ts';
 
 /**
@@ -8,6 +9,7 @@ import { loadClientConfig } from './load-config.ts';
  * replaces the codecs of the module.
  */
 export async function clientOptions(options: ClientFlags & { taskQueue?: string }): Promise<ClientOptions> {
+  requireAddress(options);
   const config = await loadClientConfig(options.config);
   const { address = config.address, namespace = config.namespace, taskQueue = config.taskQueue } = options;
   const { TEMPORAL_CODEC_ENDPOINT, TEMPORAL_CODEC_AUTH } = process.env;

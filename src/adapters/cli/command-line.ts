@@ -22,6 +22,13 @@ export function withCommonOptions(command: Command, fields?: readonly string[]):
   return withConnection(withJson(command, fields)).option('--debug', 'show the stack of an error');
 }
 
+/** For a command that starts a server of its own: help shows no flag that leads to another one. */
+export function withServerOptions(command: Command): Command {
+  const { options } = withCommonOptions(command);
+  for (const each of options) if (each.helpGroupHeading !== undefined) each.hideHelp(each.long !== '--namespace');
+  return command;
+}
+
 /** `fields` as above. */
 export function withClientFlags(command: Command, fields?: readonly string[]): Command {
   return withCommonOptions(command, fields)

@@ -56,6 +56,13 @@ export function withConnection(command: Command): Command {
   });
 }
 
+/** Throws a usage error if the flag or its variable holds what can be no address, before anything waits for an answer. */
+export function requireAddress({ address = process.env['TEMPORAL_ADDRESS'] }: ConnectionOptions): void {
+  const [, port = '1'] = /:(\d+)$/.exec(address ?? '') ?? [];
+  if (address === undefined || (!/[\s/]/.test(address) && Number(port) >= 1 && Number(port) <= 65_535)) return;
+  throw new UsageError(`'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`);
+}
+
 /** The flags that lead another command to the same server, without the API key. */
 export function connectionWords(options: ConnectionOptions): string[] {
   const flags = ['--address', '--namespace', ...variables.map(([flag]) => flag)].map((flag) => new Option(flag));

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { attributeTypes } from '../../core/base/attribute-names.ts';
-import { type CommonOptions, wholeNumber, withCommonOptions } from './command-line.ts';
+import { type CommonOptions, wholeNumber, withServerOptions } from './command-line.ts';
 import { tellWorkerEvent } from './dev/tell-worker-event.ts';
 import { configFile } from './load-config.ts';
 import { type Output, processOutput } from './output.ts';
 import { UsageError } from './report-error.ts';
+import { requireFreePort } from './require-free-port.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
 interface DevOptions extends CommonOptions {
@@ -22,7 +23,7 @@ interface DevOptions extends CommonOptions {
 /** `countersign dev [MODULE]`: the server, a worker that follows the module's files, and the gateway with the inbox. */
 export function addDev(program: Command): void {
   const port = wholeNumber(0, 65_535);
-  withCommonOptions(program.command('dev [module]'))
+  withServerOptions(program.command('dev [module]'))
     .description('run a Temporal server, a worker that restarts when its module changes, and the inbox, all in one')
     .option('--gateway-port <n>', 'port of the gateway and its inbox; 0 takes a free one', port, 7280)
     .option('--port <n>', 'port of the Temporal server; 0 takes a free one', port, 7233)
@@ -98,15 +99,12 @@ async function startServer(
 ) {
   const { attributeNamesOf } = await import('../../connection/attribute-names.ts');
   const { hideOtherServers } = await import('../../dev-server/hide-other-servers.ts');
-  const { isPortFree } = await import('../../dev-server/free-port.ts');
   const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
   const { bundleWorkflows } = await import('../../worker.ts');
   const { port, uiPort, gatewayPort, db: dbFile, namespace } = options;
-  if (gatewayPort !== 0 && !(await isPortFree(gatewayPort))) {
-    throw new UsageError(
-      `Port ${gatewayPort} is taken: stop what listens there or choose another with --gateway-port.`,
-    );
-  }
+  await requireFreePort(gatewayPort, '--gateway-port');
+  await requireFreePort(port, '--port');
+  await requireFreePort(uiPort, '--ui-port');
   const attributes = attributeTypes(attributeNamesOf(undefined));
   hideOtherServers(home);
   if (output.forPeople) output.note('Starting the Temporal server and a worker …');

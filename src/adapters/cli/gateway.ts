@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ClientFlags, withClient, withClientFlags, wholeNumber } from './command-line.ts';
 import type { GatewayOptions } from '../../gateway.ts';
+import { requireFreePort } from './require-free-port.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
@@ -37,6 +38,7 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
   // Before anything is loaded and connected: an early Ctrl-C stops it too.
   const interrupted = untilInterrupted();
+  await requireFreePort(port, '--port', host);
   const { readIdentityFile, startGateway } = await import('../../gateway.ts');
   const identity = file === undefined ? undefined : readIdentityFile(file);
   const listening = flags.channels === undefined ? {} : await listeningOf(flags.channels);

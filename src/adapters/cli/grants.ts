@@ -19,7 +19,7 @@ interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
 /** `countersign grants list|revoke`: the grants and standing denials of a run. */
 export function addGrants(program: Command): void {
   const grants = program.command('grants').description('the grants that "always" left in a run');
-  refuseMistyped(grants);
+  refuseMistyped(grants, 'list');
 
   withClientFlags(grants.command('list <run>', { isDefault: true }), jsonFields.grant)
     .description('list the grants and standing denials of a run')

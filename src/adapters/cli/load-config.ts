@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ClientOptions } from '../../client.ts';
 import type { WorkerOptions } from '../../worker.ts';
 import { UsageError } from './report-error.ts';
@@ -42,10 +42,12 @@ export async function loadPolicySource(path: string | undefined): Promise<string
   return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
 }
 
-/** What is given as the name of a file that exists is that file. */
+/** What is given as the name of a file is that file beside the module, unless only the current folder has it. */
 function besideModule<Source>(file: string, source: Source): Source | string {
-  const besideIt = typeof source === 'string' && !source.includes('\n') ? resolve(dirname(file), source) : undefined;
-  return besideIt !== undefined && existsSync(besideIt) ? besideIt : source;
+  if (typeof source !== 'string' || source.includes('\n')) return source;
+  const besideIt = resolve(dirname(file), source);
+  const isName = /\.(ya?ml|json)$/.test(source) && !existsSync(source);
+  return existsSync(besideIt) || isName ? besideIt : source;
 }
 
 /** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */
@@ -68,6 +70,19 @@ async function load(file: string): Promise<unknown> {
   try {
     return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
   } catch (cause) {
-    throw new Error(`${file} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`${file} cannot be loaded: ${isOwnBuild(cause) ? notBuilt : messageOf(cause)}`, { cause });
   }
+}
+
+const ownFolder = new URL('../../../', import.meta.url);
+const notBuilt = `Countersign is not built: run \`npm run build\` in ${fileURLToPath(ownFolder)}.`;
+
+/** True if a file of this package is missing that `npm run build` makes, as in a new clone. */
+function isOwnBuild(error: unknown): boolean {
+  const { code, url = '' } = error as { code?: string; url?: string };
+  return code === 'ERR_MODULE_NOT_FOUND' && url.startsWith(new URL('dist/', ownFolder).href);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

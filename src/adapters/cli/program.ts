@@ -25,6 +25,12 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     if (needsAll || nameOf(listed) === named) await listed.addTo(program);
     else program.command(listed.usage).description(listed.about);
   }
+  for (const group of program.commands.filter(({ commands }) => commands.length > 0)) {
+    group.addHelpText(
+      'after',
+      `\nEach command has its own flags, and --json: countersign ${group.name()} COMMAND --help`,
+    );
+  }
   addExamples(program);
   return program.addHelpText('after', exitCodeHelp());
 }

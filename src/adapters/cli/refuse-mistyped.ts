@@ -2,9 +2,11 @@ import { Command } from 'commander';
 
 /**
  * Refuses a mistyped subcommand of a group that has a default command, with a hint. Commander takes the word for an
- * argument of the default command and says only that there are too many.
+ * argument of the default command and says only that there are too many. Help names the default command.
  */
-export function refuseMistyped(group: Command): void {
+export function refuseMistyped(group: Command, defaultCommand: string): void {
+  const name = group.name();
+  group.addHelpText('after', `\n\`${name}\` alone is \`${name} ${defaultCommand}\`, with its arguments and flags.`);
   group.hook('preSubcommand', ({ args }, chosen) => {
     const firstFlag = args.findIndex((word) => word.startsWith('-'));
     const words = firstFlag === -1 ? args : args.slice(0, firstFlag);

@@ -21,7 +21,7 @@ export function reportError(error: unknown, options: { json: boolean; debug: boo
   if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;
   const message = messageOf(error);
   const code = isProblemError(error) ? error.code : isUsageError(error) ? 'usage' : 'internal';
-  process.stderr.write(options.json ? `${escapeJson({ code, message })}\n` : `error: ${escapeText(message)}\n`);
+  process.stderr.write(options.json ? `${escapeJson({ code, message })}\n` : `error: ${escapeMessage(message)}\n`);
   if (options.debug && error instanceof Error) process.stderr.write(`${stackOf(error)}\n`);
   return code === 'usage' ? usageExitCode : exitCodeOf(code);
 }
@@ -34,6 +34,13 @@ function isUsageError(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : error.message;
+}
+
+/** The problems of a file have a line each, `FILE:LINE:COL message`. Any other text stays on one line. */
+function escapeMessage(message: string): string {
+  const lines = message.split('\n');
+  const isList = lines.every((line) => /^[^:]+:\d+:\d+ ./.test(line));
+  return isList ? lines.map(escapeText).join('\n') : escapeText(message);
 }
 
 function stackOf(error: Error): string {

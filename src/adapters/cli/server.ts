@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { attributeTypes } from '../../core/base/attribute-names.ts';
-import { type CommonOptions, wholeNumber, withCommonOptions } from './command-line.ts';
+import { type CommonOptions, wholeNumber, withServerOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import { UsageError } from './report-error.ts';
+import { requireFreePort } from './require-free-port.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
 interface ServerOptions extends CommonOptions {
@@ -14,7 +15,7 @@ interface ServerOptions extends CommonOptions {
 /** `countersign server`: a Temporal dev server on 127.0.0.1, which ends with this process. */
 export function addServer(program: Command): void {
   const port = wholeNumber(0, 65_535);
-  withCommonOptions(program.command('server'))
+  withServerOptions(program.command('server'))
     .description('run a Temporal server on this machine, with its UI')
     .option('--port <n>', 'port for clients and workers; 0 takes a free one', port, 7233)
     .option('--ui-port <n>', "port of Temporal's UI; 0 takes a free one", port, 8233)
@@ -25,6 +26,8 @@ export function addServer(program: Command): void {
       }
       const output = processOutput(options);
       const { attributeNamesOf } = await import('../../connection/attribute-names.ts');
+      await requireFreePort(options.port, '--port');
+      await requireFreePort(options.uiPort, '--ui-port');
       const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
       const server = await startDevServer({
         port: options.port,

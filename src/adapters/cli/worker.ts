@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
+import { requireAddress } from './connection-options.ts';
 import { loadConfig } from './load-config.ts';
 import { processOutput } from './output.ts';
 import { UsageError } from './report-error.ts';
@@ -14,6 +15,7 @@ export function addWorker(program: Command): void {
     .option('--task-queue <name>', 'where to listen for runs (default: that of the module, else countersign)')
     .option('--bundle <file>', 'the workflow code that bundleWorkflows made (default: bundled at each start)')
     .action(async (path: string | undefined, options: CommonOptions & { taskQueue?: string; bundle?: string }) => {
+      requireAddress(options);
       const output = processOutput(options);
       const { createWorker } = await import('../../worker.ts');
       const { WorkerLog } = await import('./worker-log.ts');

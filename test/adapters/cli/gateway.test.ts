@@ -1,3 +1,5 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { cli, startCli } from './support.ts';
@@ -29,4 +31,16 @@ test.each<[string, string[], number, RegExp]>([
   expect([refused.code, refused.stdout]).toEqual([code, '']);
   expect(refused.stderr).toMatch(sentence);
   expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
+});
+
+test('a port in use is named', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await cli(['gateway', '--port', String(port), '--address', sharedAddress()]);
+  other.close();
+  expect([code, stderr]).toEqual([
+    2,
+    `error: Port ${port} is taken: stop what listens there or choose another with --port.\n`,
+  ]);
 });

@@ -38,8 +38,8 @@ test('a port in use is named', async () => {
   const { code, stderr } = await cli(['server', '--port', String(port), '--ui-port', '0']);
   other.close();
   expect([code, stderr]).toEqual([
-    6,
-    `error: The Temporal dev server did not start: port ${port} is taken: stop what listens there or choose another with --port.\n`,
+    2,
+    `error: Port ${port} is taken: stop what listens there or choose another with --port.\n`,
   ]);
 });
 

@@ -1,13 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { agentsModule, cli, parseCli } from './support.ts';
 
 /** All tests here run concurrently: each starts its own process, and some wait seconds for a server. */
 const nowhere = ['--address', '127.0.0.1:1'];
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
 writeFileSync(join(folder, 'bad.yaml'), 'version: 1\nrules:\n  - { pattern: "a", action: maybe }\n');
+writeFileSync(join(folder, 'worse.yaml'), 'rulez: []\nrules:\n  - { pattern: "a", action: maybe }\n');
+mkdirSync(join(folder, 'module'));
+writeFileSync(join(folder, 'module/lost.ts'), `export default { agents: [], policy: 'lost.yaml' };\n`);
+writeFileSync(join(folder, 'unbuilt.ts'), `import '${root}dist/not-there.js';\n`);
 writeFileSync(join(folder, 'throws.ts'), 'throw new Error("not today");\n');
 writeFileSync(join(folder, 'empty.ts'), 'export default { tools: [] };\n');
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -129,6 +135,18 @@ describe('wrong use: one sentence, exit 2', () => {
       'error: There is no countersign.config.ts or countersign.config.js here: name the module that exports your agents.',
     ],
     [['worker', 'none.ts'], 'error: There is no module FOLDER/none.ts.'],
+    [
+      ['approvals', '--address', 'http://127.0.0.1:7233'],
+      "error: 'http://127.0.0.1:7233' is not an address: write HOST:PORT, such as 127.0.0.1:7233.",
+    ],
+    [
+      ['worker', agentsModule, '--address', 'not a host'],
+      "error: 'not a host' is not an address: write HOST:PORT, such as 127.0.0.1:7233.",
+    ],
+    [
+      ['doctor', '--address', '127.0.0.1:99999'],
+      "error: '127.0.0.1:99999' is not an address: write HOST:PORT, such as 127.0.0.1:7233.",
+    ],
     [['worker', 'empty.ts'], 'error: FOLDER/empty.ts must export default { agents: […], tools?, policy? }.'],
   ])('%j', async (args, sentence) => {
     const result = await cli(args, { cwd: folder });
@@ -170,6 +188,23 @@ describe('errors', () => {
     const { code, stderr } = await cli(['run', 'a', '--input', 'x', '--policy', 'bad.yaml'], { cwd: folder });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: bad\.yaml:3:\d+ .+\n$/);
+  });
+
+  test.concurrent('several problems of a policy have a line each', async () => {
+    const { code, stderr } = await cli(['run', 'a', '--input', 'x', '--policy', 'worse.yaml'], { cwd: folder });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: worse\.yaml:1:1 .+\nworse\.yaml:3:\d+ .+\n$/);
+  });
+
+  test.concurrent.each([
+    ['module/lost.ts', `the worker's policy: no file ${folder}/module/lost.yaml`],
+    [
+      'unbuilt.ts',
+      `${folder}/unbuilt.ts cannot be loaded: Countersign is not built: run \`npm run build\` in ${root}.`,
+    ],
+  ])('a module that needs what is not there: %s', async (module, message) => {
+    const { code, stderr } = await cli(['worker', module], { cwd: folder });
+    expect([code, stderr]).toEqual([1, `error: ${message}\n`]);
   });
 
   test.concurrent('a module that throws', async () => {
