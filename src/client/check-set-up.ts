@@ -34,17 +34,18 @@ export async function checkSetUp(
   if (!server.isOk) return [sdk, { ...server, command: 'countersign server' }];
   const found = await checkNamespace(session);
   if (!found.isOk) return [sdk, server, found];
+  const clock = await runCheck('clock', () => checkClock(session));
   return [
     sdk,
     server,
     found,
-    await runCheck('clock', () => checkClock(session)),
+    clock,
     await checkAttributes(session),
     await runCheck('retention', async () => {
       const days = await callServer(session, () => namespaceRetentionDays(session.connection, namespace));
       return retention(namespace, days, longestWaitMs);
     }),
-    ...(await checkWorkers(session, taskQueue)),
+    ...(await checkWorkers(session, taskQueue, clock.isOk)),
     await runCheck('codec', () => checkCodec(session)),
   ];
 }

@@ -1,16 +1,31 @@
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import { type WorkerEngine, engineOf, ownVersion } from '../connection/worker-identity.ts';
 import { callServer } from './call-server.ts';
 import { type Check, fine, runCheck, wrong } from './check.ts';
 import type { Session } from './connect.ts';
 import { noWorker } from './worker-presence.ts';
 
+/** A poll lasts up to a minute. The server lists a worker for minutes after it has stopped. */
+const pollSeconds = 75;
+
+interface Poller {
+  identity: string;
+  agoMs: number;
+}
+
 /** Checks that a worker polls the task queue, and that all who do rule with the engine of this version. */
-export async function checkWorkers(session: Session, taskQueue: string): Promise<Check[]> {
+export async function checkWorkers(session: Session, taskQueue: string, isClockRight: boolean): Promise<Check[]> {
   let identities: string[] = [];
   const worker = await runCheck('worker', async () => {
-    identities = await pollersOf(session, taskQueue);
-    if (identities.length > 0) return fine(`A worker polls task queue '${taskQueue}'.`);
-    return wrong(noWorker(session, taskQueue).message, `countersign worker --task-queue ${taskQueue}`);
+    const pollers = await pollersOf(session, taskQueue);
+    identities = pollers.map(({ identity }) => identity);
+    const command = `countersign worker --task-queue ${taskQueue}`;
+    if (pollers.length === 0) return wrong(noWorker(session, taskQueue).message, command);
+    if (!isClockRight) return fine(`A worker polls task queue '${taskQueue}', or did minutes ago.`);
+    const seconds = Math.round(Math.min(...pollers.map(({ agoMs }) => agoMs)) / 1_000);
+    const seen = `A worker polled task queue '${taskQueue}' ${seconds} s ago`;
+    if (seconds <= pollSeconds) return fine(`${seen}; one that lives polls at least every ${pollSeconds} s.`);
+    return wrong(`${seen}, and none since: start one with \`countersign worker\`.`, command);
   });
   if (identities.length === 0) return [worker];
   const engine = await runCheck('engine', async () => {
@@ -21,11 +36,14 @@ export async function checkWorkers(session: Session, taskQueue: string): Promise
   return [worker, engine];
 }
 
-async function pollersOf({ connection, namespace, ...session }: Session, taskQueue: string): Promise<string[]> {
+async function pollersOf({ connection, namespace, ...session }: Session, taskQueue: string): Promise<Poller[]> {
   const answer = await callServer({ connection, namespace, ...session }, () =>
     connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
   );
-  return answer.pollers.map(({ identity }) => identity ?? '');
+  return answer.pollers.map(({ identity, lastAccessTime }) => ({
+    identity: identity ?? '',
+    agoMs: lastAccessTime == null ? 0 : Math.max(0, Date.now() - tsToMs(lastAccessTime)),
+  }));
 }
 
 function compare(own: number, taskQueue: string, identities: readonly string[]) {

@@ -4,8 +4,11 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { engineOf, ownVersion, workerIdentity } from '../../../src/connection/worker-identity.ts';
+import { checkWorkers } from '../../../src/client/check-workers.ts';
+import type { Session } from '../../../src/client/connect.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
@@ -122,6 +125,21 @@ describe('a namespace without attributes that keeps runs for two days', () => {
     const retention = (await wrongHere(['--config', module])).filter(([check]) => check === 'retention');
     expect(retention).toEqual(days === undefined ? [] : [['retention', commands.retention(days)]]);
   });
+});
+
+test.each([
+  [40, true, "A worker polled task queue 'q' 40 s ago; one that lives polls at least every 75 s."],
+  [90, false, "A worker polled task queue 'q' 90 s ago, and none since: start one with `countersign worker`."],
+])('a worker that polled %i s ago', async (seconds, isOk, message) => {
+  const lastAccessTime = msToTs(Date.now() - seconds * 1_000);
+  const describeTaskQueue = () => Promise.resolve({ pollers: [{ identity: 'x', lastAccessTime }] });
+  const withDeadline = (_: unknown, call: () => unknown) => call();
+  const session = {
+    connection: { workflowService: { describeTaskQueue }, withDeadline },
+    namespace,
+  } as unknown as Session;
+  const [worker] = await checkWorkers(session, 'q', true);
+  expect(worker).toMatchObject({ isOk, message });
 });
 
 describe('the engine of the workers', () => {
