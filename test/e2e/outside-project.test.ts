@@ -43,7 +43,7 @@ afterAll(async () => {
 
 test('the tarball has the compiled code, the pages and the examples, without sources and source maps', () => {
   const { files, size } = tarball;
-  expect(files.filter((file) => /^(src|test|dist\/demo)\/|\.map$|\.png$/.test(file))).toEqual([]);
+  expect(files.filter((file) => /^(src|test|docs\/images|dist\/demo)\/|\.map$/.test(file))).toEqual([]);
   expect(files.length).toBeLessThan(1_900);
   expect(size).toBeLessThan(1_400_000);
 });
