@@ -2,6 +2,9 @@
  * The interface of a run: names of signals, updates, queries and attributes, and the shapes of their data. Other
  * services and other languages depend on each name here; `docs/wire.md` describes it. Safe in the sandbox.
  */
+import { byteLength } from './core/base/byte-length.ts';
+import { jsonDigest } from './core/base/digest.ts';
+
 export type {
   ApprovalRequest,
   CallOutcome,
@@ -175,10 +178,13 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** Its id. */
+/** Its id. A digest stands for a run's id that leaves no room. */
 export function channelsWorkflowId(workflowId: string): string {
-  return `countersign-channels:${workflowId}`;
+  const id = `countersign-channels:${workflowId}`;
+  return byteLength(id) <= longestWorkflowId ? id : `countersign-channels:${jsonDigest(workflowId)}`;
 }
+/** In bytes: Temporal takes no longer ids. */
+const longestWorkflowId = 1_000;
 /** Its one signal: which requests of the run to look at. */
 export const changedName = 'changed';
 /** Its one query, which answers `Delivered[]`. */

@@ -36,7 +36,7 @@ export interface LoadAgentOptions {
   /** Absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
   /** Absent: the worker has no channels. */
-  routes?: ChannelRoutes;
+  routes?: () => Promise<ChannelRoutes>;
 }
 
 const text = z.string().max(400_000);
@@ -123,7 +123,7 @@ export function createLoadAgent({
       attributes,
       redacts: true as const,
       sizeLimits,
-      routes,
+      routes: await routes?.(),
     };
     const bytes = Buffer.byteLength(JSON.stringify(config));
     if (bytes > maxConfigBytes) {

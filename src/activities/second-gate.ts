@@ -30,6 +30,7 @@ import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
 
 /** The workflow of a run's channels may use these and nothing else: no tool. */
 const channelActivities: readonly string[] = [
+  activityNames.verifyCarried,
   activityNames.lookAtRequests,
   activityNames.channelNotify,
   activityNames.channelResolve,

@@ -8,18 +8,28 @@ import { toChannel } from './to-channel.ts';
 export interface ChannelOptions {
   /** By name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel. Default: none. */
   channels?: Readonly<Record<string, Channel | ChannelFunction>>;
-  /** Which channels carry which requests. */
-  routes?: Partial<WorkerRoutes>;
-  /** When channels notify nobody; those that answer are asked all the same. Default: never. */
+  /**
+   * Which channels carry which requests: a table, or a function that looks it up when a run starts, such as in a directory
+   * of people. The run records what it returns; until it returns, the run does not begin, and an error is tried again.
+   */
+  routes?: Partial<WorkerRoutes> | RoutesFunction;
+  /**
+   * When channels notify nobody. A channel without `notify`, and one whose answer is automatic, is asked all the same; one
+   * that notifies is asked once it has. Default: never.
+   */
   quietHours?: QuietHours;
   /** How long a channel with `batch` collects the requests of a run before it is called, in milliseconds. Default 0. */
   batchMs?: number;
 }
 
+/** Looks up which channels carry which requests, for one run. */
+export type RoutesFunction = () => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>;
+
 /** The channels of a worker, checked. */
 export interface ChannelSet {
   channels: ReadonlyMap<string, Channel>;
-  routes: ChannelRoutes;
+  /** The routes of a run that starts now. Throws a `DefinitionError` for routes that do not fit. */
+  routes: () => Promise<ChannelRoutes>;
   quietHours?: QuietHours;
   batchMs: number;
 }
@@ -40,24 +50,29 @@ export function channelSetOf({
       throw new DefinitionError(`'${name}' is not a valid name of a channel: write 1 to 64 of a-z, 0-9, - and _`);
     }
   }
+  if (!(batchMs >= 0 && batchMs <= longestBatchMs)) {
+    throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
+  }
+  const known = typeof routes === 'function' ? undefined : routesOf(channels, routes);
+  if (channels.size === 0) return undefined;
+  return {
+    channels,
+    routes: async () => known ?? routesOf(channels, await (routes as RoutesFunction)()),
+    quietHours,
+    batchMs,
+  };
+}
+
+function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
   const { reviewers = {} } = routes;
   const ofReviewers = Object.values(reviewers).flat();
   const { default: others = [...channels.keys()].filter((name) => !ofReviewers.includes(name)) } = routes;
   const unknown = [...others, ...ofReviewers].find((name) => !channels.has(name));
   if (unknown !== undefined) throw new DefinitionError(`a route names the channel '${unknown}', which does not exist`);
-  if (!(batchMs >= 0 && batchMs <= longestBatchMs)) {
-    throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
-  }
-  if (channels.size === 0) return undefined;
   const timeouts = [...channels].map(([name, { timeoutMs }]) => [name, timeoutMs === undefined ? {} : { timeoutMs }]);
   return {
-    channels,
-    routes: {
-      channels: Object.fromEntries(timeouts) as ChannelRoutes['channels'],
-      default: others,
-      ...(ofReviewers.length > 0 && { reviewers }),
-    },
-    quietHours,
-    batchMs,
+    channels: Object.fromEntries(timeouts) as ChannelRoutes['channels'],
+    default: others,
+    ...(ofReviewers.length > 0 && { reviewers }),
   };
 }

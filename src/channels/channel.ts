@@ -22,8 +22,9 @@ export interface Channel {
   isAutomatic?(request: ChannelRequest): boolean;
   /**
    * Answers a request, once `notify` has returned or failed for good. `signal` aborts when the request is settled elsewhere
-   * and when its deadline passes. An error denies at once ("Approval handler error: TYPE") if the request has no other
-   * channel; with `retries`, the call is made again until the deadline instead.
+   * and when its deadline passes. A call that waits takes no activity slot of the worker; it has no heartbeat of its own, so
+   * use `signal` and not Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has
+   * no other channel; with `retries`, the call is made again until the deadline instead.
    */
   resolve?(
     request: ChannelRequest,
@@ -45,7 +46,10 @@ export interface Channel {
    * sends to the run. Throws a `ProblemError` (`forbidden`) for an answer that is not proven to be the receiver's own.
    */
   receive?(post: PostedAnswer): Promise<Decision> | Decision;
-  /** True: one call of `notify` takes all requests of a run that are to be sent now. Default false. */
+  /**
+   * True: one call of `notify` takes all requests of a run that are to be sent now, and one call of `settled` all requests
+   * of that message that were settled since the last one. Default false.
+   */
   readonly batch?: boolean;
   /** True: `resolve` may be called again after an error, and after an answer that was refused. Default false. */
   readonly retries?: boolean;
@@ -106,6 +110,11 @@ export interface SettledContext {
   sent?: Json;
   /** The requests of the same message, as they are now, this one included. */
   requests: readonly ChannelRequest[];
+  /**
+   * The requests of this call, the first one included: those that were settled since the last one. More than one for
+   * channels with `batch` only. Absent: the first one alone.
+   */
+  settled?: readonly ChannelRequest[];
   /** Records of the worker's namespace. Absent: no worker makes the call. */
   records?: Records;
   signal: AbortSignal;

@@ -1,16 +1,28 @@
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import type { QuietHours } from './channel-set-up.ts';
 
-/** How long a notification waits, in milliseconds: until the quiet hours are over, or not at all. */
-export function quietForMs(
-  { from, to, timeZone, above = 'high' }: QuietHours,
-  severity: Severity,
-  atMs: number,
-): number {
+const minuteMs = 60_000;
+const minutesOfDay = 1_440;
+/** No time zone moves its clocks by more within half a day. */
+const clockChange = 180;
+
+/**
+ * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
+ * zone, whichever way they are changed meanwhile; or not at all.
+ */
+export function quietForMs({ above = 'high', ...hours }: QuietHours, severity: Severity, atMs: number): number {
   if (severities.indexOf(severity) > severities.indexOf(above)) return 0;
-  const [start, end, now] = [minuteOf(from), minuteOf(to), minuteAt(atMs, timeZone)];
-  const isQuiet = start <= end ? now >= start && now < end : now >= start || now < end;
-  return isQuiet ? ((end - now + 1_440) % 1_440) * 60_000 - (atMs % 60_000) : 0;
+  const minutesOf = clockOf(hours.timeZone);
+  const [start, end] = [minuteOf(hours.from), minuteOf(hours.to)];
+  const isQuiet = (minute: number): boolean =>
+    start <= end ? minute >= start && minute < end : minute >= start || minute < end;
+  const now = minutesOf(atMs);
+  if (!isQuiet(now)) return 0;
+  // Without a change of clocks, that many minutes are left.
+  const left = (end - now + minutesOfDay) % minutesOfDay;
+  let untilMs = atMs - (atMs % minuteMs) + Math.max(1, left - clockChange) * minuteMs;
+  while (isQuiet(minutesOf(untilMs))) untilMs += minuteMs;
+  return untilMs - atMs;
 }
 
 function minuteOf(clock: string): number {
@@ -18,7 +30,8 @@ function minuteOf(clock: string): number {
   return hours * 60 + minutes;
 }
 
-function minuteAt(atMs: number, timeZone: string): number {
+/** The minute of the day at an instant, by the clocks of a time zone. */
+function clockOf(timeZone: string): (atMs: number) => number {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  return minuteOf(clock.format(atMs));
+  return (atMs) => minuteOf(clock.format(atMs));
 }

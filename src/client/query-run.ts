@@ -13,7 +13,7 @@ import {
 } from '../connection/server-error.ts';
 
 /**
- * Queries a run, open or closed, for at most `timeoutMs` (default 5,000). Throws `no_worker`, `run_not_found`,
+ * Queries a run, open or closed, for at most `timeoutMs` (default 5,000): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
  * `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
  */
 export async function queryRun<Answer>(
@@ -22,10 +22,11 @@ export async function queryRun<Answer>(
   name: string,
   args: unknown[] = [],
   timeoutMs = 5_000,
+  runId?: string,
 ): Promise<Answer> {
   try {
     const answer = await askWorker(session, workflowId, timeoutMs, () =>
-      session.client.workflow.getHandle(workflowId).query<Answer, unknown[]>(name, ...args),
+      session.client.workflow.getHandle(workflowId, runId).query<Answer, unknown[]>(name, ...args),
     );
     if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
     return answer;

@@ -23,6 +23,7 @@ import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { channelActivities } from '../channels/activities/channel-activities.ts';
+import { WaitingAnswers } from '../channels/activities/waiting-answers.ts';
 import { channelSetOf } from '../channels/channel-set.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { loadPolicy } from './load-policy.ts';
@@ -32,6 +33,13 @@ const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, up
 /** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
 const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] } as const;
 
+export interface ActivitySide {
+  activities: Record<string, unknown>;
+  inbound: ActivityInboundCallsInterceptor;
+  /** Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait. */
+  stop: () => Promise<void>;
+}
+
 /**
  * The activities of a worker, and the second gate before them. Throws a `DefinitionError` for options that contradict
  * each other, and `policy_invalid` for a policy that does not load.
@@ -40,10 +48,12 @@ export function activitySide(
   options: PluginOptions,
   names: AttributeNames,
   largePayloads: Required<LargePayloads> | undefined,
-): { activities: Record<string, unknown>; inbound: ActivityInboundCallsInterceptor } {
+): ActivitySide {
   const registry = createRegistry({ agents: options.agents ?? [], tools: options.tools });
   const gated = checkGated(options.gated ?? {});
   const { assessors = [], workflowTypes = [] } = options;
+  const trusted = [workflowType, ...workflowTypes];
+  const waiting = new WaitingAnswers();
   checkAssessors(assessors);
   for (const { name } of registry.tools) {
     if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
@@ -77,7 +87,7 @@ export function activitySide(
     [activityNames.readPolicy]: readPolicy,
     [activityNames.readParents]: readParents,
     [activityNames.notify]: createNotify({ hasChannels: channels !== undefined }),
-    ...channelActivities(channels, names),
+    ...channelActivities(channels, { attributes: names, workflowTypes: trusted, waiting }),
     [activityNames.verifyCarried]: verifyCarried,
     [activityNames.preview]: createPreview(registry),
   };
@@ -85,11 +95,11 @@ export function activitySide(
     registry,
     gated,
     ungated: ungatedWindows(options.gated ?? {}),
-    workflowTypes: [workflowType, ...workflowTypes],
+    workflowTypes: trusted,
     ceiling,
     checkEdit,
   });
-  return { activities, inbound };
+  return { activities, inbound, stop: () => waiting.stop() };
 }
 
 /** False for tools that call an agent or hand over: no activity runs them. */

@@ -69,11 +69,12 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #largePayloads: Required<LargePayloads> | undefined;
   readonly #isLean: boolean;
   readonly #hasAgents: boolean;
+  readonly #stopChannels: () => Promise<void>;
 
   constructor(options: PluginOptions = {}) {
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
-    const { activities, inbound } = activitySide(options, names, largePayloads);
+    const { activities, inbound, stop } = activitySide(options, names, largePayloads);
     super({
       name: 'countersign',
       activities: (given: object = {}) => {
@@ -86,6 +87,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#client = new CountersignClientPlugin({ largePayloads: largePayloads ?? false });
     this.#attributes = names;
     this.#largePayloads = largePayloads;
+    this.#stopChannels = stop;
     this.#isLean = options.leanBundle === true;
     this.#hasAgents = (options.agents ?? []).length > 0;
   }
@@ -141,11 +143,19 @@ export class CountersignPlugin extends SimplePlugin {
    * `runUntil` and `shutdown` would miss it.
    */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
-    const running = super.runWorker(worker, next);
+    const running = this.#runToEnd(worker, next);
     const refusal = await Promise.race([this.#refusal(worker), running.then(() => undefined)]);
     if (refusal === undefined) return running;
     await shutDown(worker, running);
     throw refusal.error;
+  }
+
+  async #runToEnd(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    try {
+      await super.runWorker(worker, next);
+    } finally {
+      await this.#stopChannels();
+    }
   }
 
   async #refusal({ connection, options }: Worker): Promise<{ error: unknown } | undefined> {

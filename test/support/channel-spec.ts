@@ -6,6 +6,12 @@ import type { SlackSettings } from '../../src/adapters/slack/slack-settings.ts';
 import { webhookChannel } from '../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../src/adapters/webhook/webhook-options.ts';
 import type { Channel, ChannelAnswer } from '../../src/channels/channel.ts';
+import { httpTemplateChannel, type HttpTemplateOptions } from '../../src/adapters/on-call/http-template-channel.ts';
+import { pagerDutyChannel, type PagerDutyOptions } from '../../src/adapters/on-call/pager-duty-channel.ts';
+import { webPushChannel } from '../../src/adapters/web-push/web-push-channel.ts';
+import type { WebPushOptions } from '../../src/adapters/web-push/web-push-settings.ts';
+import { conditional } from '../../src/channels/conditional.ts';
+import type { Severity } from '../../src/core/base/tool-call.ts';
 import { holds } from './eventually.ts';
 
 /** A channel as JSON, so that a worker in another process has the same one. */
@@ -13,7 +19,12 @@ export type ChannelSpec =
   | { kind: 'function'; folder: string }
   | { kind: 'webhook'; options: WebhookOptions }
   | { kind: 'slack'; settings: SlackSettings }
-  | { kind: 'email'; options: EmailOptions };
+  | { kind: 'email'; options: EmailOptions }
+  | { kind: 'pager_duty'; options: PagerDutyOptions }
+  | { kind: 'http_template'; options: HttpTemplateOptions }
+  | { kind: 'web_push'; options: WebPushOptions }
+  /** A function answers what is not below this severity. */
+  | { kind: 'conditional'; below: Severity; folder: string };
 
 export async function makeChannel(spec: ChannelSpec): Promise<Channel> {
   switch (spec.kind) {
@@ -25,7 +36,27 @@ export async function makeChannel(spec: ChannelSpec): Promise<Channel> {
       return slackChannel(spec.settings);
     case 'email':
       return emailChannel(spec.options);
+    case 'pager_duty':
+      return pagerDutyChannel(spec.options);
+    case 'http_template':
+      return httpTemplateChannel(spec.options);
+    case 'web_push':
+      return webPushChannel(spec.options);
+    case 'conditional':
+      return conditional({ below: spec.below, otherwise: desk(spec.folder) });
   }
+}
+
+/** The same channel, but its worker is lost after a message is sent, before anybody hears of it: it writes to `file`. */
+export function lostAfterSending(channel: Channel, file: string): Channel {
+  return {
+    ...channel,
+    notify: async (request, context) => {
+      await channel.notify?.(request, context);
+      appendFileSync(file, `${context.key}\n`);
+      return new Promise(() => undefined);
+    },
+  };
 }
 
 /** A function whose people are files of a folder: `notified` and `settled` list ids, `answer-ID` is the answer. */

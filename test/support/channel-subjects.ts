@@ -1,14 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChannelAnswer } from '../../src/channels/channel.ts';
 import { approvalQueue } from '../../src/channels/approval-queue.ts';
-import type { ApprovalDetails } from '../../src/contract.ts';
+import type { ApprovalDetails, Decision } from '../../src/contract.ts';
 import { type ChannelSpec, makeChannel } from './channel-spec.ts';
+import { consoleChannel } from '../../src/channels/console-channel.ts';
 import { eventually } from './eventually.ts';
 import { openGatewayWorld } from './gateway-world.ts';
 import { identityOf, makeToken } from './identity.ts';
 import { openMailServer } from './mail-server.ts';
+import { type HttpServiceInTest, openHttpService } from './http-service.ts';
+import { openPushWorld, publicUrl as pushUrl } from './push-world.ts';
+import { TypedTerminal } from './typed-terminal.ts';
 import { openSlackWorld, publicUrl } from './slack-world.ts';
 import { openReceiver } from './webhook-receiver.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
@@ -28,15 +32,27 @@ export interface ChannelSubject {
   fail(): void;
   /** How often the channel has asked about the request, and said how it was settled. */
   counts(request: ApprovalDetails): { asked: number; settled: number };
+  /** What tells people, or their service, that two messages are one. Absent: nothing is sent. */
+  marks?(): unknown[];
   close(): Promise<void>;
 }
 
 export interface SubjectKind {
   open: (options: WorldOptions) => Promise<ChannelSubject>;
-  /** True: its people can also edit a call, and answer "always". */
-  edits: boolean;
+  /** True: its people can also edit a call. */
+  edits?: boolean;
+  /** True: its people can also answer "always". */
+  always?: boolean;
+  /** False: its people deny without a reason. */
+  reasons?: boolean;
   /** True: an error, and an answer that is none, deny. False: the request stays open. */
   isFunction?: boolean;
+  /** True: it needs the process of the test. */
+  inProcess?: boolean;
+  /** An answer that comes too late is refused to whoever gives it. False: it is taken, and changes nothing. */
+  refusesLate?: boolean;
+  /** An answer that is none is refused to whoever gives it. */
+  refusesBad?: boolean;
 }
 
 /** Starts the worker again, with this channel, as every worker that the test starts later. */
@@ -48,18 +64,26 @@ async function withChannel(world: World, spec: ChannelSpec): Promise<void> {
   await world.startWorker();
 }
 
-async function openFunction(options: WorldOptions): Promise<ChannelSubject> {
+const openFunction = (options: WorldOptions): Promise<ChannelSubject> =>
+  openDesk(options, (folder) => ({ kind: 'function', folder }));
+const openConditional = (options: WorldOptions): Promise<ChannelSubject> =>
+  openDesk(options, (folder) => ({ kind: 'conditional', below: 'low', folder }));
+
+async function openDesk(options: WorldOptions, specOf: (folder: string) => ChannelSpec): Promise<ChannelSubject> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-desk-'));
-  const spec: ChannelSpec = { kind: 'function', folder };
+  const spec = specOf(folder);
   const world = await openWorld({ ...options, channels: { subject: await makeChannel(spec) } });
   const linesOf = (file: string, { requestId }: ApprovalDetails): number => {
     const path = join(folder, file);
     const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
     return lines.filter((each) => each === requestId).length;
   };
-  /** The first answer stays. */
-  const write = async ({ requestId }: ApprovalDetails, answer: unknown): Promise<void> =>
-    writeFileSync(join(folder, `answer-${requestId}`), JSON.stringify(answer), { flag: 'wx' });
+  const write = async ({ requestId }: ApprovalDetails, answer: unknown): Promise<void> => {
+    const file = join(folder, `answer-${requestId}`);
+    // At once: whoever waits for the file reads all of it.
+    writeFileSync(`${file}.new`, JSON.stringify(answer));
+    renameSync(`${file}.new`, file);
+  };
   return {
     world,
     spec,
@@ -68,6 +92,7 @@ async function openFunction(options: WorldOptions): Promise<ChannelSubject> {
     misanswer: (request) => write(request, { approved: 'yes' }),
     fail: () => writeFileSync(join(folder, 'failing'), ''),
     counts: (request) => ({ asked: linesOf('notified', request), settled: linesOf('settled', request) }),
+    marks: () => readFileSync(join(folder, 'notified'), 'utf8').trim().split('\n'),
     close: async () => {
       await world.close();
       rmSync(folder, { recursive: true });
@@ -128,6 +153,7 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
       asked: posts(request).filter(({ event }) => event === 'asked').length,
       settled: posts(request).filter(({ event }) => event === 'settled').length,
     }),
+    marks: () => receiver.got('POST').map(({ headers }) => headers['webhook-id']),
     close: async () => {
       await world.close();
       await receiver.close();
@@ -164,6 +190,7 @@ async function openSlack(options: WorldOptions): Promise<ChannelSubject> {
       if (settled === 0 && !isOpen()) settled = 1;
       return { asked: world.slack.posts.length, settled };
     },
+    marks: () => world.slack.posts.map(({ ts }) => ts),
     close: () => world.close(),
   };
 }
@@ -224,6 +251,7 @@ async function openEmail(options: WorldOptions): Promise<ChannelSubject> {
       setTimeout(() => server.refusals.clear(), 500);
     },
     counts: () => ({ asked: asking().length, settled: server.mails.length - asking().length }),
+    marks: () => server.mails.map(({ headers }) => headers.get('message-id')),
     close: async () => {
       await world.close();
       await server.stop();
@@ -231,11 +259,158 @@ async function openEmail(options: WorldOptions): Promise<ChannelSubject> {
   };
 }
 
-/** Every kind of channel by which people answer. */
+async function openConsole(options: WorldOptions): Promise<ChannelSubject> {
+  const terminal = new TypedTerminal();
+  const { input, output } = terminal;
+  const world = await openWorld({ ...options, channels: { subject: consoleChannel({ input, output }) } });
+  const questions = (): number => terminal.shown.split('[s]kip: ').length - 1;
+  let answered = 0;
+  const type = async (line: string): Promise<void> => {
+    const isAsked = await eventually('a question', () => questions() > answered, 3_000).catch(() => false);
+    if (!isAsked) return terminal.typeNow(`${line}\n`);
+    answered += 1;
+    await terminal.answers(line);
+  };
+  return {
+    world,
+    reached: () => eventually('the question', () => questions() > 0),
+    answer: (_request, { approved, always }) => type(approved ? (always === undefined ? 'a' : 'A') : 'd'),
+    misanswer: () => type('perhaps'),
+    // It calls nothing.
+    fail: () => undefined,
+    // Nothing is sent: the question goes when the request is settled.
+    counts: () => ({ asked: 1, settled: 1 }),
+    close: () => world.close(),
+  };
+}
+
+/** People who read what a channel sent, and answer in the inbox. */
+function inInbox(world: World): Pick<ChannelSubject, 'answer' | 'misanswer'> {
+  const decide = async ({ requestId, workflowId }: ApprovalDetails, answer: object): Promise<unknown> => {
+    const decision = { requestId, reviewerId: 'ann', ...answer } as Decision;
+    const receipt = await world.client.decide(decision, { workflowId });
+    if (!receipt.accepted) throw new Error(receipt.message);
+    return receipt;
+  };
+  return { answer: decide, misanswer: (request) => decide(request, { approved: 'yes' }) };
+}
+
+async function openPagerDuty(options: WorldOptions): Promise<ChannelSubject> {
+  const service = await openHttpService();
+  const routingKey = 'a'.repeat(32);
+  const spec: ChannelSpec = {
+    kind: 'pager_duty',
+    options: { routingKey, url: service.url, allowAddresses: ['127.0.0.1'] },
+  };
+  const events = (): { event_action: string; dedup_key: string }[] =>
+    service.requests.map(({ body }) => JSON.parse(body));
+  return openTelling(options, spec, service, {
+    asked: () =>
+      events()
+        .filter((each) => each.event_action === 'trigger')
+        .map((each) => each.dedup_key),
+    settled: () =>
+      events()
+        .filter((each) => each.event_action === 'resolve')
+        .map((each) => each.dedup_key),
+  });
+}
+
+async function openHttpTemplate(options: WorldOptions): Promise<ChannelSubject> {
+  const service = await openHttpService();
+  const body = { request: '{{request.requestId}}', key: '{{key}}' };
+  const spec: ChannelSpec = {
+    kind: 'http_template',
+    options: {
+      notify: { url: `${service.url}/asked`, body },
+      settled: { url: `${service.url}/settled`, body },
+      allowAddresses: ['127.0.0.1'],
+    },
+  };
+  const keys = (path: string): string[] =>
+    service.requests.filter((each) => each.path === path).map((each) => (JSON.parse(each.body) as { key: string }).key);
+  return openTelling(options, spec, service, { asked: () => keys('/asked'), settled: () => keys('/settled') });
+}
+
+/** A channel that tells a service on this machine. */
+async function openTelling(
+  options: WorldOptions,
+  spec: ChannelSpec,
+  service: HttpServiceInTest,
+  { asked, settled }: { asked: () => unknown[]; settled: () => unknown[] },
+): Promise<ChannelSubject> {
+  const world = await openWorld({ ...options, channels: { subject: await makeChannel(spec) } });
+  let refused = 0;
+  return {
+    world,
+    spec,
+    ...inInbox(world),
+    reached: () => eventually('the service hears of it', () => asked().length > refused),
+    fail: () => {
+      service.answer = { status: 503, body: '{}' };
+      void eventually('one refusal', () => service.requests.length > 0).then(() => {
+        refused = service.requests.length;
+        service.answer = { status: 202, body: '{}' };
+      });
+    },
+    counts: () => ({ asked: asked().length - refused, settled: settled().length }),
+    marks: asked,
+    close: async () => {
+      await world.close();
+      await service.stop();
+    },
+  };
+}
+
+async function openWebPush(options: WorldOptions): Promise<ChannelSubject> {
+  const policy = {
+    ...(options.policy as object),
+    rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }],
+  };
+  const world = await openPushWorld({ ...options, policy });
+  await world.subscribed('ann');
+  const spec: ChannelSpec = {
+    kind: 'web_push',
+    options: {
+      subject: 'mailto:ops@example.com',
+      ...world.keys,
+      gatewayUrl: pushUrl,
+      allowAddresses: ['127.0.0.1'],
+      ca: world.service.ca,
+    },
+  };
+  await withChannel(world, spec);
+  let failed = 0;
+  const pushed = (kind: 'asked' | 'settled') =>
+    world.service.pushed.slice(failed).filter(({ message }) => (message.silent === true) === (kind === 'settled'));
+  return {
+    world,
+    spec,
+    ...inInbox(world),
+    reached: () => eventually('the browser hears of it', () => pushed('asked').length > 0),
+    fail: () => {
+      world.service.answers.set('ann', 503);
+      void eventually('one refusal', () => world.service.pushed.length > 0).then(() => {
+        failed = world.service.pushed.length;
+        world.service.answers.clear();
+      });
+    },
+    counts: () => ({ asked: pushed('asked').length, settled: pushed('settled').length }),
+    marks: () => pushed('asked').map(({ headers }) => headers['topic']),
+    close: () => world.close(),
+  };
+}
+
+/** Every kind of channel that reaches people. */
 export const channelSubjects: Readonly<Record<string, SubjectKind>> = {
-  'a function': { open: openFunction, edits: true, isFunction: true },
-  'the queue': { open: openQueue, edits: true },
-  'a webhook': { open: openWebhook, edits: true },
-  Slack: { open: openSlack, edits: true },
-  mail: { open: openEmail, edits: false },
+  'a function': { open: openFunction, edits: true, always: true, isFunction: true },
+  'a conditional channel': { open: openConditional, edits: true, always: true, isFunction: true },
+  'the console': { open: openConsole, always: true, reasons: false, inProcess: true },
+  'the queue': { open: openQueue, edits: true, always: true, refusesLate: true, refusesBad: true },
+  'a webhook': { open: openWebhook, edits: true, always: true },
+  Slack: { open: openSlack, edits: true, always: true },
+  mail: { open: openEmail },
+  PagerDuty: { open: openPagerDuty, refusesLate: true, refusesBad: true },
+  'an HTTP template': { open: openHttpTemplate, refusesLate: true, refusesBad: true },
+  'web push': { open: openWebPush, refusesLate: true, refusesBad: true },
 };

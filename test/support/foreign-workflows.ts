@@ -37,8 +37,22 @@ export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<u
 }
 
 /** The same under the name of the real workflow: anybody with write access to the namespace can register it. */
-export function agentRun(input: Scheduled | Continued): Promise<unknown> {
+export function agentRun(input: Scheduled | Continued | Shown): Promise<unknown> {
+  if ('shown' in input) return shows(input);
   return 'carried' in input ? continuesAs(input) : schedules(input);
+}
+
+interface Shown {
+  shown: { requestId: string };
+}
+
+/** Answers as a run does that has this request, until it is terminated. */
+export async function shows({ shown }: Shown): Promise<void> {
+  setHandler(defineQuery<unknown, [{ requestIds?: string[] }?]>('approvals'), (filter) => {
+    if (filter?.requestIds !== undefined) return filter.requestIds.map((id) => (id === shown.requestId ? shown : null));
+    return filter === undefined ? [shown] : shown;
+  });
+  await condition(() => false);
 }
 
 interface Continued {

@@ -12,6 +12,8 @@ export interface WorkerProcessOptions {
   /** Uses the agents of `team` instead of `testAgent`. */
   team?: true;
   channel?: ChannelSpec;
+  /** The worker hangs after its channel has sent a message, and writes a line to this file. */
+  lostAfterSending?: string;
 }
 
 /** Starts a worker process and waits until it polls. */

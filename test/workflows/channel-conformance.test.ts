@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { activityNames, type ApprovalDetails, channelsWorkflowId } from '../../src/contract.ts';
 import { type ChannelSubject, channelSubjects } from '../support/channel-subjects.ts';
 import { eventually } from '../support/eventually.ts';
-import { killAll } from '../support/ready-process.ts';
+import { killAll, type ReadyProcess } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import type { RunInTest, World, WorldOptions } from '../support/world.ts';
@@ -28,9 +28,26 @@ async function isRecorded({ client }: World, workflowId: string): Promise<boolea
   );
 }
 
+/** A worker with the channel in a process of its own, in place of the one in this process. */
+async function otherWorker(world: World, channel: ChannelSubject['spec']): Promise<ReadyProcess> {
+  await world.stopWorker();
+  const { taskQueue, folder } = world;
+  return spawnWorker({ address: sharedAddress(), taskQueue, folder, ...(channel && { channel }) });
+}
+
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
 
-describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFunction = false }) => {
+describe.each(Object.entries(channelSubjects))('%s', (_name, kind) => {
+  const { open, edits, always, reasons = true, isFunction = false, inProcess, refusesLate, refusesBad } = kind;
+  const denied = (reason: string): string => `Denied: ${reasons ? reason : 'User denied'}`;
+
+  /** An answer that must not count: refused to whoever gives it, or taken without an effect. */
+  async function tooLate(on: ChannelSubject, request: ApprovalDetails): Promise<void> {
+    const answered = on.answer(request, { approved: true });
+    if (refusesLate === true) await expect(answered).rejects.toThrow(/settled|expired|closed|too late|after/i);
+    else await answered;
+  }
+
   async function asked(
     options: WorldOptions = {},
   ): Promise<{ run: RunInTest; request: ApprovalDetails; on: ChannelSubject }> {
@@ -52,7 +69,7 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
   test('deny with a reason: the model reads it', async () => {
     const { run, request, on } = await asked();
     await on.answer(request, { approved: false, reason: 'not today' });
-    expect((await run.result()).output).toBe('Denied: not today');
+    expect((await run.result()).output).toBe(denied('not today'));
   });
 
   test('time-out: the call is denied, and the channel says so', async () => {
@@ -66,7 +83,7 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
     const late = on.counts(request);
     await run.result();
     expect(late.asked).toBe(1);
-    await on.answer(request, { approved: true }).catch(() => undefined);
+    await tooLate(on, request);
     expect((await run.result()).outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
     expect(on.world.ran()).toEqual([]);
   });
@@ -78,7 +95,7 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
       { requestId, approved: false, reviewerId: 'ann', reason: 'no' },
       { workflowId: run.workflowId },
     );
-    await on.answer(request, { approved: true }).catch(() => undefined);
+    await tooLate(on, request);
     expect((await run.result()).output).toBe('Denied: no');
     await eventually('it is told', () => on.counts(request).settled > 0);
     expect(on.world.ran()).toEqual([]);
@@ -88,17 +105,16 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
     const { run, request, on } = await asked();
     await on.answer(request, { approved: false, reason: 'first' });
     await run.result();
-    await on.answer(request, { approved: true }).catch(() => undefined);
-    expect((await run.result()).output).toBe('Denied: first');
+    await tooLate(on, request);
+    expect((await run.result()).output).toBe(denied('first'));
     expect(on.world.ran()).toEqual([]);
   });
 
   test('the worker is killed between the message and the answer: nothing is sent twice, the answer counts', async () => {
     const on = (subject = await open({}));
     const { world, spec } = on;
-    await world.stopWorker();
-    const { taskQueue, folder } = world;
-    const worker = await spawnWorker({ address: sharedAddress(), taskQueue, folder, ...(spec && { channel: spec }) });
+    // The console is a terminal of this process: its worker is shut down instead.
+    const worker = inProcess === true ? { kill: () => world.stopWorker() } : await otherWorker(world, spec);
     const run = await world.start([{ calls: [pay] }, { text: '{{lastResult}}' }]);
     const [request] = await run.open();
     await on.reached(request!);
@@ -128,14 +144,16 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
 
   test('a malformed answer never approves: a function denies, a service waits for a valid one', async () => {
     const { run, request, on } = await asked();
-    await on.misanswer(request).catch(() => undefined);
+    const misanswered = on.misanswer(request);
+    if (refusesBad === true) await expect(misanswered).rejects.toThrow(/approved/);
+    else await misanswered;
     if (isFunction) {
       expect((await run.result()).output).toBe('Denied: Approval handler error: InvalidAnswer.');
       return;
     }
     expect((await run.status()).counts.open).toBe(1);
     await on.answer(request, { approved: false, reason: 'meant this' });
-    expect((await run.result()).output).toBe('Denied: meant this');
+    expect((await run.result()).output).toBe(denied('meant this'));
   });
 
   if (edits) {
@@ -144,7 +162,9 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, { open, edits, isFu
       await on.answer(request, { approved: true, modifiedArguments: { to: 'ann', amount: 3 } });
       expect((await run.result()).output).toContain('paid 3 to ann');
     });
+  }
 
+  if (always) {
     test('always: further calls are not asked about', async () => {
       const on = (subject = await open({}));
       const run = await on.world.start([

@@ -1,13 +1,15 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { aborted } from '../../core/base/aborted.ts';
 import type { Session } from '../../client/connect.ts';
 import { recordsOf } from '../../client/records.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
+import type { Settlement } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../check-answer.ts';
-import { requestOfRun } from './look-at-requests.ts';
+import { failureOf, interrupted, notCalled } from './call-failures.ts';
+import type { RequestsOfRun } from './requests-of-run.ts';
+import type { WaitingAnswers } from './waiting-answers.ts';
 
 /** One call of a channel. Requests are read from the run when the call is made. */
 export interface ChannelCall {
@@ -30,6 +32,8 @@ export interface ResolveCall extends ChannelCall {
 
 export interface SettledCall extends ChannelCall {
   key: string;
+  /** The requests that the channel is told of. They were settled since the last call. */
+  settledIds: string[];
 }
 
 /** What `notify` returned last, by which the channel finds its message again. Absent: nothing. */
@@ -44,15 +48,20 @@ export interface ChannelCalls {
   settled: (call: SettledCall) => Promise<Sent>;
 }
 
+type Settled = ChannelRequest & { settled: Settlement };
+
 const maxSentBytes = 4_000;
 /** How often the activity heartbeats: with a heartbeat it learns that the answer is not needed any more. */
 const heartbeatMs = 1_000;
 
-export function createChannelCalls(set: ChannelSet | undefined, session: () => Session): ChannelCalls {
+export function createChannelCalls(
+  set: ChannelSet | undefined,
+  { session, requestsOf, waiting }: { session: () => Session; requestsOf: RequestsOfRun; waiting: WaitingAnswers },
+): ChannelCalls {
   return {
     notify: ({ step, key, ...call }) =>
       calling(call, async (channel, found, { signal, attempt, isLastAttempt }) => {
-        const requests = found.filter(({ settled }) => settled === undefined);
+        const requests = found.filter((each) => isCarriedBy(call.channel, each));
         const [request] = requests;
         if (request === undefined) return {};
         const shown = stepOf(step, request);
@@ -63,21 +72,29 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
         return sentOf(await channel.notify?.(request, context), sent);
       }),
     resolve: ({ refused, ...call }) =>
-      calling(call, async (channel, [request], { signal, attempt }) => {
+      calling(call, async (channel, [request], { attempt }) => {
         if (request === undefined || channel.resolve === undefined) throw new Error('there is nothing to answer');
+        // Its workflow has not heard yet that the channel was switched off, or the request settled.
+        if (!isCarriedBy(call.channel, request)) throw notCalled('the request does not have this channel');
         const { sent } = call;
         const context = { attempt, ...(sent !== undefined && { sent }), ...(refused && { refused }) };
-        // A function may ignore the signal.
-        return checkAnswer(await Promise.race([channel.resolve(request, signal, context), aborted(signal)]));
+        const key = [call.workflowId, request.requestId, call.channel].join(' ');
+        return waiting.answer(key, async (signal) => checkAnswer(await channel.resolve!(request, signal, context)));
       }),
-    settled: ({ key, ...call }) =>
+    settled: ({ key, settledIds, ...call }) =>
       calling(call, async (channel, requests, { signal, attempt, isLastAttempt }) => {
-        const { sent } = call;
-        const request = requests.find(({ requestId }) => requestId === call.requestIds[0]);
-        if (request?.settled === undefined) return {};
+        const news = requests.filter(
+          (each): each is Settled => settledIds.includes(each.requestId) && each.settled !== undefined,
+        );
         const records = recordsOf(session());
-        const context = { key, attempt, isLastAttempt, sent, requests, records, signal };
-        return sentOf(await channel.settled?.(request, request.settled, context), sent);
+        let { sent } = call;
+        for (const settled of channel.batch === true ? [news] : news.map((each) => [each])) {
+          const [request] = settled;
+          if (request === undefined) continue;
+          const context = { key, attempt, isLastAttempt, sent, requests, settled, records, signal };
+          ({ sent } = sentOf(await channel.settled?.(request, request.settled, context), sent));
+        }
+        return sent === undefined ? {} : { sent };
       }),
   };
 
@@ -108,12 +125,16 @@ export function createChannelCalls(set: ChannelSet | undefined, session: () => S
 
   async function readRequests(workflowId: string, requestIds: readonly string[]): Promise<ChannelRequest[]> {
     try {
-      const found = await Promise.all(requestIds.map((id) => requestOfRun(session(), workflowId, id)));
-      return found.filter((request) => request !== undefined);
+      return await requestsOf(workflowId, requestIds);
     } catch (error) {
       throw notCalled(error instanceof Error ? error.message.slice(0, 2_000) : 'the run does not answer');
     }
   }
+}
+
+/** False for a request that is settled, or whose channels were switched since. */
+function isCarriedBy(channel: string, { settled, channels = [] }: ChannelRequest): boolean {
+  return settled === undefined && channels.includes(channel);
 }
 
 /**
@@ -125,27 +146,10 @@ function stepOf(step: ChannelStep, { reviewers }: ChannelRequest): ChannelStep |
   return to.length === 0 ? undefined : { kind: step.kind, to };
 }
 
-/** The channel was not called, so it has not failed: another attempt, perhaps by another worker, may call it. */
-function notCalled(message: string): ApplicationFailure {
-  return ApplicationFailure.retryable(message, 'NotCalled');
-}
-
 function sentOf(result: Json | void, before: Json | undefined): Sent {
   const sent = result === undefined || result === null ? before : result;
   if (sent === undefined) return {};
   const bytes = byteLength(JSON.stringify(sent));
   if (bytes <= maxSentBytes) return { sent };
   throw ApplicationFailure.nonRetryable(`the channel returned ${bytes} bytes; at most ${maxSentBytes}`, 'too_large');
-}
-
-/** A worker that shuts down interrupts its channels: the call is made again, whatever the channel threw at its signal. */
-function interrupted({ cancellationDetails, cancellationSignal }: Context, error: unknown): unknown {
-  if (cancellationDetails?.workerShutdown !== true) return cancellationSignal.reason ?? error;
-  return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
-}
-
-/** The failure has the error's name, which the model may be told, and its message, which the history keeps. */
-function failureOf(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof ApplicationFailure) return error;
-  return ApplicationFailure.create({ message: error.message.slice(0, 2_000), type: error.name, nonRetryable: false });
 }

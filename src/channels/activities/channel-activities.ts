@@ -6,15 +6,28 @@ import { announce } from '../../activities/announce.ts';
 import { createChannelCalls } from './call-channel.ts';
 import { createDecideForChannel } from './decide-for-channel.ts';
 import { createLookAtRequests } from './look-at-requests.ts';
+import { createRequestsOfRun } from './requests-of-run.ts';
 import { sessionOfWorker } from './session-of-worker.ts';
+import type { WaitingAnswers } from './waiting-answers.ts';
+
+export interface ChannelSide {
+  attributes: AttributeNames;
+  /** The workflow types whose requests channels carry. */
+  workflowTypes: readonly string[];
+  waiting: WaitingAnswers;
+}
 
 /** The activities of the workflow that carries requests to channels, and of the runs that announce them. */
-export function channelActivities(set: ChannelSet | undefined, attributes: AttributeNames): Record<string, unknown> {
+export function channelActivities(
+  set: ChannelSet | undefined,
+  { attributes, workflowTypes, waiting }: ChannelSide,
+): Record<string, unknown> {
   const session = (): Session => sessionOfWorker(attributes);
-  const { notify, resolve, settled } = createChannelCalls(set, session);
+  const requestsOf = createRequestsOfRun(session, workflowTypes);
+  const { notify, resolve, settled } = createChannelCalls(set, { session, requestsOf, waiting });
   return {
     [activityNames.announce]: announce,
-    [activityNames.lookAtRequests]: createLookAtRequests(set, session),
+    [activityNames.lookAtRequests]: createLookAtRequests(set, requestsOf),
     [activityNames.channelNotify]: notify,
     [activityNames.channelResolve]: resolve,
     [activityNames.channelDecide]: createDecideForChannel(session),

@@ -1,11 +1,8 @@
-import { getApproval } from '../../client/get-approval.ts';
-import { inParallel } from '../../client/in-parallel.ts';
-import type { Session } from '../../client/connect.ts';
 import type { ApprovalDetails } from '../../contract.ts';
-import { isProblemError } from '../../core/base/problem.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel } from '../channel.ts';
 import { quietForMs } from '../quiet-hours.ts';
+import type { RequestsOfRun } from './requests-of-run.ts';
 
 export interface LookInput {
   workflowId: string;
@@ -28,8 +25,7 @@ export interface LookedChannel {
 
 export interface LookedRequest {
   requestId: string;
-  /** `gone`: the run has no such request, or is not a run. */
-  state: 'open' | 'settled' | 'gone';
+  state: 'open' | 'settled';
   /** Milliseconds since 1970; null: none. */
   deadlineMs?: number | null;
   /** The names of its channels, as the run says. */
@@ -40,18 +36,15 @@ export interface LookedRequest {
 
 export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
 
-const readsAtOnce = 4;
-
 /**
  * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and what their channels can do. The
- * workflow trusts neither its signals nor its starter.
+ * workflow trusts neither its signals nor its starter. Requests that the run does not have are left out.
  */
-export function createLookAtRequests(set: ChannelSet | undefined, session: () => Session): LookAtRequests {
-  return ({ workflowId, requestIds }) =>
-    inParallel(requestIds, readsAtOnce, async (requestId): Promise<LookedRequest> => {
-      const details = await requestOfRun(session(), workflowId, requestId);
-      if (details === undefined) return { requestId, state: 'gone', names: [], channels: [] };
-      const { deadline, settled, channels = [], assessment } = details;
+export function createLookAtRequests(set: ChannelSet | undefined, requestsOf: RequestsOfRun): LookAtRequests {
+  return async ({ workflowId, requestIds }) => {
+    const found = await requestsOf(workflowId, requestIds);
+    return found.map((details): LookedRequest => {
+      const { requestId, deadline, settled, channels = [], assessment } = details;
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
       const delayMs = quietForNowMs(set, assessment.severity);
       return {
@@ -62,29 +55,7 @@ export function createLookAtRequests(set: ChannelSet | undefined, session: () =>
         channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
       };
     });
-}
-
-/** Undefined if the run has no such request. */
-export async function requestOfRun(
-  session: Session,
-  workflowId: string,
-  requestId: string,
-): Promise<ApprovalDetails | undefined> {
-  try {
-    const details = await getApproval(session, requestId, { workflowId });
-    if (details.settled !== undefined || (await isOpen(session, workflowId))) return details;
-    // A run that was terminated has settled nothing.
-    const settledAt = new Date().toISOString();
-    return { ...details, settled: { outcome: 'cancelled', runs: false, reason: 'the run has ended', settledAt } };
-  } catch (error) {
-    if (isProblemError(error) && (error.code === 'unknown_request' || error.code === 'run_not_found')) return undefined;
-    throw error;
-  }
-}
-
-async function isOpen({ client }: Session, workflowId: string): Promise<boolean> {
-  const { status } = await client.workflow.getHandle(workflowId).describe();
-  return status.name === 'RUNNING';
+  };
 }
 
 function quietForNowMs(

@@ -16,6 +16,7 @@ import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isTransient } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { Backoff } from './backoff.ts';
 import { Failures, reasonOf } from './failures.ts';
 import type { Messages } from './messages.ts';
 import type { Tracked } from './tracked.ts';
@@ -39,8 +40,8 @@ const mostAnswers = 50;
 const afterDeadlineMs = 5_000;
 /** For a request without a deadline. */
 const longestMs = 366 * 86_400_000;
-/** The waits between calls that were interrupted through no fault of the channel. */
-const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
+/** The waits between attempts to send an answer to the run. */
+const [firstSendWaitMs, longestSendWaitMs] = [1_000, 60_000];
 
 /** Asks the channels that answer, and sends each answer to the run as a decision. The run decides whether it counts. */
 export class Answering {
@@ -48,9 +49,10 @@ export class Answering {
   readonly #messages: Messages;
   /** Called when a request turns out to be settled, or when its time is over. */
   readonly #lookAt: (requestId: string) => void;
-  readonly #scopes = new Map<string, CancellationScope>();
+  readonly #running = new Map<CancellationScope, Question>();
   readonly #failures = new Failures();
-  #running = 0;
+  /** Answers that are being sent to the run. */
+  #sending = 0;
 
   constructor(workflowId: string, messages: Messages, lookAt: (requestId: string) => void) {
     this.#workflowId = workflowId;
@@ -59,7 +61,12 @@ export class Answering {
   }
 
   get isIdle(): boolean {
-    return this.#running === 0;
+    return this.#running.size === 0;
+  }
+
+  /** True while channels think, at most: no answer is under way. */
+  get isQuiet(): boolean {
+    return this.#sending === 0;
   }
 
   failures(requestId: string): string[] {
@@ -72,43 +79,47 @@ export class Answering {
     if (begun.includes(channel.name) || leftMs(request) <= 0) return;
     begun.push(channel.name);
     const scope = new CancellationScope();
-    this.#scopes.set(keyOf(requestId, channel.name), scope);
-    this.#running += 1;
+    const question = { request, channel };
+    this.#running.set(scope, question);
     void scope
-      .run(() => this.#answer({ request, channel }))
+      .run(() => this.#answer(question))
       .catch((error: unknown) => {
         if (!isCancellation(error)) this.#failures.note(requestId, `${channel.name}: ${reasonOf(error)}`);
       })
-      .then(() => {
-        this.#running -= 1;
-      });
+      .then(() => this.#running.delete(scope));
   }
 
   /** Cancels the calls of channels whose answers are not needed any more. */
   stop({ requestId }: Tracked, channels: readonly string[]): void {
-    for (const channel of channels) {
-      const key = keyOf(requestId, channel);
-      this.#scopes.get(key)?.cancel();
-      this.#scopes.delete(key);
+    for (const [scope, { request, channel }] of this.#running) {
+      if (request.requestId === requestId && channels.includes(channel.name)) scope.cancel();
+    }
+  }
+
+  /** For continue-as-new, while it is quiet: stops the calls, so that the next execution makes them again. */
+  interrupt(): void {
+    for (const [scope, { request, channel }] of this.#running) {
+      request.begun = request.begun.filter((name) => name !== channel.name);
+      scope.cancel();
     }
   }
 
   async #answer(question: Question): Promise<void> {
     const { request, channel } = question;
     const { requestId } = request;
-    let refused: Refused;
-    let waitMs = firstWaitMs;
+    const backoff = new Backoff();
     // `resolve` gets what `notify` returns, so `notify` comes first.
     await condition(() => this.#messages.isTold(requestId, channel.name));
     while (request.answers < mostAnswers) {
+      const refused = request.refused?.[channel.name];
+      const calledMs = Date.now();
       const answer = await this.#resolve(question, refused);
       if (answer === undefined) return;
       if (answer === 'again') {
-        await sleep(waitMs);
-        waitMs = Math.min(2 * waitMs, longestWaitMs);
+        await sleep(backoff.next(Date.now() - calledMs));
         continue;
       }
-      waitMs = firstWaitMs;
+      backoff.reset();
       const receipt = await this.#send(question, answer);
       // The run announces what this settles.
       if (receipt.accepted && receipt.outcome !== undefined) return;
@@ -120,7 +131,11 @@ export class Answering {
         if (!receipt.accepted) await this.#denyAlone(question, code ?? 'internal');
         return;
       }
-      refused = { ...(code !== undefined && { code }), message, digest: jsonDigest(answer as unknown as Json) };
+      const digest = jsonDigest(answer as unknown as Json);
+      request.refused = {
+        ...request.refused,
+        [channel.name]: { ...(code !== undefined && { code }), message, digest },
+      };
     }
   }
 
@@ -178,9 +193,18 @@ export class Answering {
     );
   }
 
-  /** Sends an answer until the run can check it. */
   async #send(question: Question, answer: ChannelAnswer): Promise<Receipt> {
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    this.#sending += 1;
+    try {
+      return await this.#sendUntilChecked(question, answer);
+    } finally {
+      this.#sending -= 1;
+    }
+  }
+
+  /** Sends an answer until the run can check it. */
+  async #sendUntilChecked(question: Question, answer: ChannelAnswer): Promise<Receipt> {
+    for (let waitMs = firstSendWaitMs; ; waitMs = Math.min(2 * waitMs, longestSendWaitMs)) {
       question.request.answers += 1;
       const receipt = await this.#decide(question, answer, `${question.request.answers}`);
       const mayCountLater = !receipt.accepted && isTransient(receipt.code) && question.request.answers < mostAnswers;
@@ -190,16 +214,19 @@ export class Answering {
   }
 
   /** Sends an answer even if the request is settled meanwhile: the run decides which decision was first. */
-  #decide({ request, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
+  async #decide({ request, channel }: Question, answer: ChannelAnswer, count: string): Promise<Receipt> {
     const { requestId } = request;
     const decisionId = `channel:${channel.name}:${requestId}:${count}`;
     const decision = { channel: channel.name, workflowId: this.#workflowId, requestId, answer, decisionId };
-    return CancellationScope.nonCancellable(() => decide.executeWithOptions({ summary: channel.name }, [decision]));
+    this.#sending += 1;
+    try {
+      return await CancellationScope.nonCancellable(() =>
+        decide.executeWithOptions({ summary: channel.name }, [decision]),
+      );
+    } finally {
+      this.#sending -= 1;
+    }
   }
-}
-
-function keyOf(requestId: string, channel: string): string {
-  return `${requestId} ${channel}`;
 }
 
 /** The time left for an answer. It exceeds the deadline, so that a late answer reaches the run and is refused there. */

@@ -27,20 +27,21 @@ export interface ChannelsInput {
 }
 
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
-  const workflowId = runOf(workflowInfo().workflowId);
+  const workflowId = runOf(workflowInfo().workflowId, input);
   const deliveries = new Deliveries(workflowId);
   setHandler(changedSignal, (changed) => deliveries.note(readChanged(changed)));
   setHandler(deliveriesQuery, () => deliveries.list());
   // Whoever starts this can write anything into its input.
   if (input?.carried !== undefined) deliveries.restore(await verified(input.carried));
   const isOver = await deliveries.toEnd();
-  if (!isOver) await continueAsNew<typeof approvalChannels>({ workflowId, carried: deliveries.state() });
+  if (!isOver) await continueAsNew<typeof approvalChannels>({ workflowId, carried: deliveries.carry() });
 }
 
-/** The run's id is a part of this workflow's own id, which nobody can change. */
-function runOf(ownId: string): string {
-  const workflowId = ownId.slice(ownId.indexOf(':') + 1);
-  if (channelsWorkflowId(workflowId) === ownId) return workflowId;
+/** The run's id follows from this workflow's own id, which nobody can change, or is proved by it. */
+function runOf(ownId: string, input: Partial<ChannelsInput> | null | undefined): string {
+  const named = [input?.workflowId, ownId.slice(ownId.indexOf(':') + 1)];
+  const workflowId = named.find((id) => typeof id === 'string' && channelsWorkflowId(id) === ownId);
+  if (workflowId !== undefined) return workflowId;
   const message = `A run starts this workflow itself, under the id '${channelsWorkflowId('RUN')}'`;
   throw ApplicationFailure.nonRetryable(message, 'forbidden');
 }
@@ -48,7 +49,8 @@ function runOf(ownId: string): string {
 const requestId = /^[0-9a-f]{32}$/;
 const kinds = ['reminded', 'warned', 'escalated'];
 const mostIds = 100;
-const mostNames = 100;
+/** All names of a step together: what waits is carried through continue-as-new. */
+const longestNames = 4_000;
 
 /** Reads the argument of a signal. Anybody can signal, so malformed parts are left out. */
 function readChanged(value: unknown): Changed {
@@ -63,10 +65,6 @@ function readStep(value: unknown): AnnouncedStep | undefined {
   const { kind, to = [], dueAt } = (typeof value === 'object' && value !== null ? value : {}) as Partial<AnnouncedStep>;
   if (kind === undefined || !kinds.includes(kind) || typeof dueAt !== 'string' || dueAt.length > 40) return undefined;
   if (kind !== 'escalated') return { kind, dueAt };
-  const areNames = Array.isArray(to) && to.length <= mostNames && to.every(isName);
-  return areNames ? { kind, to, dueAt } : undefined;
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= 200;
+  const areNames = Array.isArray(to) && to.every((name) => typeof name === 'string');
+  return areNames && to.join(' ').length <= longestNames ? { kind, to, dueAt } : undefined;
 }

@@ -2,9 +2,10 @@ import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
+import { jsonDigest } from '../../core/base/digest.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
-import { type Message, Messages } from './messages.ts';
+import { Messages, type MessagesState } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
 const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
@@ -18,16 +19,15 @@ const longestLookMs = 3_600_000;
 /** How far the clock of the run's task may be ahead of this workflow's. */
 const clockDifferenceMs = 1_000;
 const mostSteps = 500;
-/** The most requests of one look: four that the run does not have take up to 3 seconds. */
-const mostAtOnce = 40;
+/** The most requests of one look, which is one query. */
+const mostAtOnce = 1_000;
 /** Anybody can name requests that no run has. */
 const mostPending = 10_000;
 
 /** The state that continue-as-new carries. */
-export interface DeliveryState {
+export interface DeliveryState extends MessagesState {
   writer: Writer;
   requests: Tracked[];
-  messages: Message[];
 }
 
 export class Deliveries {
@@ -46,7 +46,7 @@ export class Deliveries {
   }
 
   /** Restores the verified state of the previous execution. */
-  restore({ requests, messages }: DeliveryState): void {
+  restore({ requests, ...messages }: DeliveryState): void {
     for (const request of requests) this.#requests.set(request.requestId, request);
     this.#messages.restore(messages);
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
@@ -82,22 +82,21 @@ export class Deliveries {
     }));
   }
 
-  state(): DeliveryState {
+  /** Stops what waits, and returns the state with which the next execution goes on. */
+  carry(): DeliveryState {
+    this.#answering.interrupt();
     const requests = [...this.#requests.values()];
-    return { writer: thisExecution(), requests, messages: this.#messages.about((id) => this.#requests.has(id)) };
+    return { writer: thisExecution(), requests, ...this.#messages.state((id) => this.#requests.has(id)) };
   }
 
   get #isOver(): boolean {
-    return this.#requests.size === 0 && this.#isIdle;
+    return this.#requests.size === 0 && this.#pending.size === 0 && this.#messages.isIdle && this.#answering.isIdle;
   }
 
-  get #isIdle(): boolean {
-    return this.#pending.size === 0 && this.#messages.isIdle && this.#answering.isIdle;
-  }
-
-  /** True if it is time to continue as new. A call that is under way is not interrupted for it. */
+  /** True if it is time to continue as new. What waits is carried; a message or an answer under way is waited for. */
   get #isLong(): boolean {
-    return this.#isIdle && workflowInfo().continueAsNewSuggested;
+    const isQuiet = this.#pending.size === 0 && this.#messages.isQuiet && this.#answering.isQuiet;
+    return isQuiet && workflowInfo().continueAsNewSuggested;
   }
 
   #nextLookMs(): number {
@@ -113,15 +112,21 @@ export class Deliveries {
   }
 
   async #look(): Promise<void> {
-    const pending = new Map([...this.#pending].slice(0, mostAtOnce));
+    const pending = new Map([...this.#pending].toSorted(this.#trackedFirst).slice(0, mostAtOnce));
     for (const requestId of pending.keys()) this.#pending.delete(requestId);
     const looked = await lookAtRequests({ workflowId: this.#workflowId, requestIds: [...pending.keys()] });
     for (const request of looked) {
       if (request.state === 'open') this.#follow(request, pending.get(request.requestId) ?? []);
-      else this.#end(request);
+      else this.#end(request.requestId, true);
+      pending.delete(request.requestId);
     }
+    for (const requestId of pending.keys()) this.#end(requestId, false);
     this.#messages.send();
   }
+
+  /** Anybody can name requests that the run does not have: they wait behind the others. */
+  readonly #trackedFirst = ([one]: [string, unknown], [other]: [string, unknown]): number =>
+    Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
   #follow({ requestId, deadlineMs = null, names, channels }: LookedRequest, announced: AnnouncedStep[]): void {
     const known = this.#requests.get(requestId);
@@ -129,20 +134,24 @@ export class Deliveries {
     const tracked = known ?? { requestId, deadlineMs, channels: [], asked: [], begun: [], answers: 0, steps: [] };
     this.#requests.set(requestId, tracked);
     tracked.deadlineMs = deadlineMs;
-    tracked.channels = names;
-    // A channel that the request no longer has must not answer it.
-    this.#answering.stop(
+    this.#leave(
       tracked,
-      tracked.begun.filter((name) => !names.includes(name)),
+      tracked.channels.filter((name) => !names.includes(name)),
     );
-    tracked.begun = tracked.begun.filter((name) => names.includes(name));
+    tracked.channels = names;
     const steps = this.#take(tracked, announced);
     for (const channel of channels) {
       this.#tell(tracked, channel, steps);
       if (channel.resolves) this.#answering.begin(tracked, channel);
     }
-    // Another worker may have the channels that this one lacks, so look again soon.
-    if (channels.length < names.length) this.#lookMs = firstLookMs;
+  }
+
+  /** These channels do not have the request any more: they must not answer it, and hear of it only if they did before. */
+  #leave(tracked: Tracked, channels: readonly string[]): void {
+    this.#answering.stop(tracked, channels);
+    const untold = this.#messages.drop(tracked.requestId, channels);
+    tracked.begun = tracked.begun.filter((name) => !channels.includes(name));
+    tracked.asked = tracked.asked.filter((name) => !untold.includes(name));
   }
 
   /** The steps that are due and were not taken before. */
@@ -164,16 +173,19 @@ export class Deliveries {
     for (const step of steps) this.#messages.remind(requestId, channel, step);
   }
 
-  #end({ requestId, state }: LookedRequest): void {
+  #end(requestId: string, isSettled: boolean): void {
     const tracked = this.#requests.get(requestId);
     if (tracked === undefined) return;
     this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
-    if (state === 'settled') this.#messages.settle(requestId, tracked.asked);
+    if (isSettled) this.#messages.settle(requestId, tracked.asked);
   }
 }
 
-/** Includes the names, so that a forged step with other names does not pass for the step that the run announces. */
+/**
+ * Includes the names, so that a forged step with other names does not pass for the step that the run announces. A digest:
+ * the keys of all steps are carried.
+ */
 function keyOf({ kind, dueAt, to = [] }: AnnouncedStep): string {
-  return [kind, dueAt, ...to].join(' ');
+  return jsonDigest([kind, dueAt, ...to]).slice(0, 16);
 }

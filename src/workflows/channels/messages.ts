@@ -30,17 +30,27 @@ export interface Message {
   isOver: boolean;
   /** True if the channel says how a request was settled. */
   settles: boolean;
+  /** Workflow time at which it is sent. Until then it collects requests; absent afterwards. */
+  dueMs?: number;
 }
 
-interface Collecting {
-  message: Message;
-  delayMs: number;
+/** A reminder that waits for the end of the quiet hours, and for its request to be sent. */
+export interface Later {
+  requestId: string;
+  channel: string;
+  step: AnnouncedStep;
   /** Workflow time. */
   dueMs: number;
-  /** True once a timer for that time is set. */
-  isWaiting: boolean;
 }
 
+/** What was sent, and what is still to be sent. Carried through continue-as-new. */
+export interface MessagesState {
+  messages: Message[];
+  later?: Later[];
+}
+
+/** Anybody can signal steps of an escalation, and all that wait must fit into one payload. */
+const mostLater = 100;
 /** A request joins a message only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
 
@@ -50,27 +60,37 @@ export class Messages {
   #messages: Message[] = [];
   readonly #calls = new Map<Message, Promise<void>>();
   readonly #failures = new Failures();
-  /** Messages that collect requests until they are sent. */
-  #collecting: Collecting[] = [];
-  /** Reminders that wait for the end of the quiet hours. */
-  readonly #later = new Set<{ requestId: string }>();
+  /** Messages that a timer will send. */
+  readonly #timed = new Set<Message>();
+  /** The settled requests that the next call about a message tells of. */
+  readonly #settling = new Map<Message, string[]>();
+  readonly #later = new Set<Later>();
   #running = 0;
 
   constructor(workflowId: string) {
     this.#workflowId = workflowId;
   }
 
-  restore(messages: readonly Message[]): void {
+  restore({ messages, later = [] }: MessagesState): void {
     this.#messages = [...messages];
+    this.send();
+    for (const each of later) void this.#queueLater(each);
   }
 
+  /** For continue-as-new, while no call runs. Messages about other requests do not change any more. */
+  state(isTracked: (requestId: string) => boolean): MessagesState {
+    const messages = this.#messages.filter(({ requestIds }) => requestIds.some(isTracked));
+    return { messages, later: [...this.#later] };
+  }
+
+  /** True while no call runs. */
+  get isQuiet(): boolean {
+    return this.#running === 0;
+  }
+
+  /** True if nothing is to be sent any more. */
   get isIdle(): boolean {
-    return this.#running === 0 && this.#collecting.length === 0 && this.#later.size === 0;
-  }
-
-  /** The messages about tracked requests. The others do not change any more. */
-  about(isTracked: (requestId: string) => boolean): Message[] {
-    return this.#messages.filter(({ requestIds }) => requestIds.some(isTracked));
+    return this.isQuiet && this.#later.size === 0 && !this.#messages.some(isCollecting);
   }
 
   sentOf(requestId: string, channel: string): Json | undefined {
@@ -88,77 +108,95 @@ export class Messages {
 
   /** Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
+    if (this.#of(requestId, name) !== undefined) return;
     const dueMs = Date.now() + delayMs;
     // An urgent request does not join a message that waits for the end of the quiet hours.
-    const joins = (each: Collecting): boolean => each.message.channel === name && each.dueMs <= dueMs + joinsWithinMs;
-    const open = batch ? this.#collecting.find(joins) : undefined;
-    if (open !== undefined) {
-      open.message.requestIds.push(requestId);
-      return;
-    }
-    const message: Message = { channel: name, requestIds: [requestId], isSent: false, isOver: false, settles };
-    this.#messages.push(message);
-    this.#collecting.push({ message, delayMs, dueMs, isWaiting: false });
+    const joins = (each: Message): boolean =>
+      each.channel === name && each.dueMs !== undefined && each.dueMs <= dueMs + joinsWithinMs;
+    const open = batch ? this.#messages.find(joins) : undefined;
+    if (open !== undefined) open.requestIds.push(requestId);
+    else this.#messages.push({ channel: name, requestIds: [requestId], isSent: false, isOver: false, settles, dueMs });
   }
 
-  /** Sends each collected message, at once or after its delay. */
+  /** Sends each collected message, at once or when it is due. */
   send(): void {
-    for (const each of this.#collecting.filter(({ isWaiting }) => !isWaiting)) void this.#sendAfter(each);
+    for (const each of this.#messages) if (isCollecting(each) && !this.#timed.has(each)) void this.#sendWhenDue(each);
   }
 
-  remind(requestId: string, { name, delayMs }: LookedChannel, step: AnnouncedStep): void {
-    const message = this.#of(requestId, name);
+  remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: AnnouncedStep): void {
+    const message = this.#of(requestId, channel);
     if (message === undefined) return;
-    const isCollecting = this.#isCollecting(message);
     // Before the request was sent, a reminder is skipped, and an escalation waits for it.
-    if (isCollecting && step.kind !== 'escalated') return;
-    const { dueAt, ...rest } = step;
-    const call = (): Promise<Sent> => this.#notify(message, [requestId], rest, `${requestId}:${step.kind}:${dueAt}`);
-    if (delayMs === 0 && !isCollecting) this.#queue(message, requestId, call);
-    else void this.#queueLater(message, requestId, delayMs, call);
+    if (isCollecting(message) && step.kind !== 'escalated') return;
+    const later = { requestId, channel, step, dueMs: Date.now() + delayMs };
+    if (delayMs === 0 && !isCollecting(message)) this.#remind(message, later);
+    else if (this.#later.size < mostLater) void this.#queueLater(later);
   }
 
   /** Waits outside the queue, so that a settlement is not delayed until the end of the quiet hours. */
-  async #queueLater(message: Message, requestId: string, delayMs: number, call: () => Promise<Sent>): Promise<void> {
-    const waiting = { requestId };
-    this.#later.add(waiting);
+  async #queueLater(later: Later): Promise<void> {
+    this.#later.add(later);
+    const message = this.#of(later.requestId, later.channel);
     const isReady = await uncancelled(async () => {
-      if (delayMs > 0) await sleep(delayMs);
-      await condition(() => !this.#isCollecting(message));
+      if (later.dueMs > Date.now()) await sleep(later.dueMs - Date.now());
+      await condition(() => message === undefined || !isCollecting(message));
     });
-    if (isReady && this.#later.delete(waiting)) this.#queue(message, requestId, call);
+    if (isReady && this.#later.delete(later) && message !== undefined) this.#remind(message, later);
+  }
+
+  #remind(message: Message, { requestId, step: { dueAt, ...step } }: Later): void {
+    const name = `${requestId}:${step.kind}:${dueAt}`;
+    this.#queue(message, requestId, () => this.#notify(message, [requestId], step, name));
   }
 
   /** Tells the channels how a request was settled, and drops what was not sent yet. */
   settle(requestId: string, channels: readonly string[]): void {
-    for (const each of this.#later) if (each.requestId === requestId) this.#later.delete(each);
+    this.drop(requestId, channels);
     for (const channel of channels) {
       const message = this.#of(requestId, channel);
-      if (message === undefined) continue;
-      if (this.#isCollecting(message)) this.#drop(message, requestId);
-      else if (message.settles) this.#queue(message, requestId, () => this.#settled(message, requestId));
+      if (message?.settles === true) this.#settle(message, requestId);
     }
   }
 
-  #isCollecting(message: Message): boolean {
-    return this.#collecting.some((each) => each.message === message);
+  /** Drops what these channels were not told yet. Returns those that were not told of the request at all. */
+  drop(requestId: string, channels: readonly string[]): string[] {
+    for (const each of this.#later) {
+      if (each.requestId === requestId && channels.includes(each.channel)) this.#later.delete(each);
+    }
+    return channels.filter((channel) => {
+      const message = this.#of(requestId, channel);
+      if (message === undefined || !isCollecting(message)) return false;
+      message.requestIds = message.requestIds.filter((id) => id !== requestId);
+      // An empty message is not sent, and does not keep this workflow waiting until the quiet hours end.
+      this.#messages = this.#messages.filter(({ requestIds }) => requestIds.length > 0);
+      return true;
+    });
   }
 
-  #drop(message: Message, requestId: string): void {
-    message.requestIds = message.requestIds.filter((id) => id !== requestId);
-    // An empty message is not sent, and does not keep this workflow waiting until the quiet hours end.
-    this.#collecting = this.#collecting.filter((each) => each.message.requestIds.length > 0);
+  /** One call tells of all that was settled while the call before it ran. */
+  #settle(message: Message, requestId: string): void {
+    const waiting = this.#settling.get(message);
+    if (waiting !== undefined) {
+      waiting.push(requestId);
+      return;
+    }
+    const settledIds = [requestId];
+    this.#settling.set(message, settledIds);
+    this.#queue(message, requestId, () => {
+      this.#settling.delete(message);
+      return this.#settled(message, settledIds);
+    });
   }
 
   #of(requestId: string, channel: string): Message | undefined {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
-  async #sendAfter(collecting: Collecting): Promise<void> {
-    const { message, delayMs } = collecting;
-    collecting.isWaiting = true;
+  async #sendWhenDue(message: Message): Promise<void> {
+    this.#timed.add(message);
+    const delayMs = message.dueMs! - Date.now();
     if (delayMs > 0 && !(await uncancelled(() => sleep(delayMs)))) return;
-    this.#collecting = this.#collecting.filter((each) => each !== collecting);
+    delete message.dueMs;
     const [first] = message.requestIds;
     if (first === undefined) return;
     this.#queue(message, first, async () => {
@@ -178,15 +216,15 @@ export class Messages {
     return result;
   }
 
-  async #settled(message: Message, requestId: string): Promise<Sent> {
-    const { channel, sent, requestIds, isSent } = message;
+  async #settled(message: Message, settledIds: string[]): Promise<Sent> {
+    const { channel, sent, isSent } = message;
     // A call that failed may have reached people. Earlier versions told the channel nothing then.
     if (!isSent && !patched('settled-after-failed-notify')) return {};
-    const others = requestIds.filter((id) => id !== requestId);
-    const call = { channel, workflowId: this.#workflowId, requestIds: [requestId, ...others], sent };
-    return settled.executeWithOptions({ summary: `${channel}: settled` }, [
-      { ...call, key: `${channel}:${requestId}:settled` },
-    ]);
+    const others = message.requestIds.filter((id) => !settledIds.includes(id));
+    const requestIds = [...settledIds, ...others];
+    const key = `${channel}:${settledIds[0]!}:settled`;
+    const call = { channel, workflowId: this.#workflowId, requestIds, settledIds, sent, key };
+    return settled.executeWithOptions({ summary: `${channel}: settled` }, [call]);
   }
 
   /** Queues a call about a message. A failure is noted and does not stop the calls after it. */
@@ -204,6 +242,10 @@ export class Messages {
     });
     this.#calls.set(message, next);
   }
+}
+
+function isCollecting({ dueMs }: Message): boolean {
+  return dueMs !== undefined;
 }
 
 /** False if the workflow is cancelled meanwhile: an error here would fail its task for ever. */

@@ -1,3 +1,5 @@
+import type { ResolveCall } from '../../channels/activities/call-channel.ts';
+
 /** An open request, and what its channels were told of it. Carried through continue-as-new. */
 export interface Tracked {
   requestId: string;
@@ -6,10 +8,12 @@ export interface Tracked {
   channels: string[];
   /** The channels that were told of it. */
   asked: string[];
-  /** The channels that were called to answer. */
+  /** The channels that are called to answer, or have answered. */
   begun: string[];
   /** How many answers were sent to the run. */
   answers: number;
   /** The keys of the steps that were taken. */
   steps: string[];
+  /** By channel: why the run did not take its last answer, for the next call. */
+  refused?: Record<string, ResolveCall['refused']>;
 }

@@ -18,15 +18,25 @@ import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { Previews } from './previews.ts';
 
-const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | null, [unknown?]>(queryNames.approvals);
+const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | (ApprovalDetails | null)[] | null, [unknown?]>(
+  queryNames.approvals,
+);
 const grantsQuery = defineQuery<Grant[]>(queryNames.grants);
 /** A larger schema is left out: a part could not be told from the whole. */
 const maxSchemaBytes = 32_000;
+/** The size of an answer with several full requests; the first of them may exceed it alone. */
+const maxAnswerBytes = 1_000_000;
 
 const policyQuery = defineQuery<RunPolicies | null>(queryNames.policy);
 
+/** `requestId`: one full request. `requestIds`: several. Neither: all open requests, as a list shows them. */
+interface Filter {
+  requestId?: unknown;
+  requestIds?: unknown;
+}
+
 /**
- * Answers queries about a run: its open requests, one full request, its grants, its policies (unknown until `active`
+ * Answers queries about a run: its open requests, full requests, its grants, its policies (unknown until `active`
  * returns them).
  */
 export function answerQueries(state: GateState, previews: Previews, active: () => ActivePolicies | undefined): void {
@@ -42,13 +52,31 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   });
   setHandler(approvalsQuery, (filter) => {
     state.requirePast();
-    const { requestId } = (typeof filter === 'object' && filter !== null ? filter : {}) as { requestId?: unknown };
+    const { requestId, requestIds } = (typeof filter === 'object' && filter !== null ? filter : {}) as Filter;
+    if (Array.isArray(requestIds)) return several(requestIds);
     if (requestId === undefined) return state.ledger.open.map((record) => listed(view(record)));
+    return full(requestId);
+  });
+
+  function full(requestId: unknown): ApprovalDetails | null {
     const found = typeof requestId === 'string' ? requestOf(state.ledger, requestId) : undefined;
     if (found === undefined) return null;
     const details = view(found);
     return { ...details, ...extras(found, details) };
-  });
+  }
+
+  /** One entry for each id, in their order, as far as there is room. */
+  function several(requestIds: readonly unknown[]): (ApprovalDetails | null)[] {
+    const answer: (ApprovalDetails | null)[] = [];
+    let bytes = 0;
+    for (const requestId of requestIds) {
+      const details = full(requestId);
+      bytes += byteLength(JSON.stringify(details));
+      if (bytes > maxAnswerBytes && answer.length > 0) break;
+      answer.push(details);
+    }
+    return answer;
+  }
 
   /** What only the query for a single request shows. */
   function extras(
