@@ -12,7 +12,7 @@ export interface ChannelOptions {
    * Which channels carry which requests: a table, or a function that looks it up when a run starts, such as in a directory
    * of people. The run records what it returns; until it returns, the run does not begin, and an error is tried again.
    */
-  routes?: Partial<WorkerRoutes> | RoutesFunction;
+  routes?: Partial<WorkerRoutes> | (() => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>);
   /**
    * When channels notify nobody. A channel without `notify`, and one whose answer is automatic, is asked all the same; one
    * that notifies is asked once it has. Default: never.
@@ -21,9 +21,6 @@ export interface ChannelOptions {
   /** How long a channel with `batch` collects the requests of a run before it is called, in milliseconds. Default 0. */
   batchMs?: number;
 }
-
-/** Looks up which channels carry which requests, for one run. */
-export type RoutesFunction = () => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>;
 
 /** The channels of a worker, checked. */
 export interface ChannelSet {
@@ -53,14 +50,18 @@ export function channelSetOf({
   if (!(batchMs >= 0 && batchMs <= longestBatchMs)) {
     throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
   }
-  const known = typeof routes === 'function' ? undefined : routesOf(channels, routes);
-  if (channels.size === 0) return undefined;
-  return {
-    channels,
-    routes: async () => known ?? routesOf(channels, await (routes as RoutesFunction)()),
-    quietHours,
-    batchMs,
-  };
+  const routesOfRun = routesReader(channels, routes);
+  return channels.size === 0 ? undefined : { channels, routes: routesOfRun, quietHours, batchMs };
+}
+
+/** A table is checked at once, what a function returns when it does. */
+function routesReader(
+  channels: ReadonlyMap<string, Channel>,
+  routes: NonNullable<ChannelOptions['routes']>,
+): ChannelSet['routes'] {
+  if (typeof routes === 'function') return async () => routesOf(channels, await routes());
+  const known = routesOf(channels, routes);
+  return () => Promise.resolve(known);
 }
 
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
