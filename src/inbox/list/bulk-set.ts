@@ -8,11 +8,9 @@ export interface BulkItem {
   leftOut?: string;
 }
 
-/** Why an answer to a row would be refused, or would be about what nobody can read. */
-export function whyLeftOut({ waitsFor }: InboxRow, approved: boolean): string | undefined {
-  if (waitsFor === 'others') return 'it waits for others';
-  // Of what only the index knows there is nothing that anybody could approve.
-  return approved && waitsFor === 'unknown' ? 'no worker has said what the call is' : undefined;
+/** Why an answer to a row would be refused, as far as the list knows it. */
+export function whyLeftOut({ waitsFor }: InboxRow): string | undefined {
+  return waitsFor === 'others' ? 'it waits for others' : undefined;
 }
 
 /** The item of a row whose request was read. An approval is only about what can all be read in the dialog. */

@@ -10,7 +10,7 @@ const atOnce = 4;
 /** The selected requests. For an approval, each is read first: undefined until then. */
 export function useBulkItems(requests: readonly InboxRow[], approved: boolean): readonly BulkItem[] | undefined {
   const [items, setItems] = useState<readonly BulkItem[] | undefined>(() =>
-    approved ? undefined : requests.map((row) => itemOf(row, approved)),
+    approved ? undefined : requests.map(itemOf),
   );
   useEffect(() => {
     if (!approved) return undefined;
@@ -21,13 +21,13 @@ export function useBulkItems(requests: readonly InboxRow[], approved: boolean): 
   return items;
 }
 
-function itemOf(row: InboxRow, approved: boolean): BulkItem {
-  const leftOut = whyLeftOut(row, approved);
+function itemOf(row: InboxRow): BulkItem {
+  const leftOut = whyLeftOut(row);
   return leftOut === undefined ? { row } : { row, leftOut };
 }
 
 async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<BulkItem[]> {
-  const items = rows.map((row) => itemOf(row, true));
+  const items = rows.map(itemOf);
   const waiting = items.flatMap(({ leftOut }, index) => (leftOut === undefined ? [index] : []));
   const readNext = async (): Promise<void> => {
     for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) items[at] = await readOne(rows[at]!, signal);

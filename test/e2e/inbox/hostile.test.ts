@@ -85,7 +85,10 @@ withChromium('hostile arguments (needs Chromium)', () => {
       const rows = asked.map(({ requestId }) =>
         page.locator('.requests li', { has: page.locator(`a[href*="${requestId}"]`) }),
       );
-      for (const row of rows) await row.getByRole('checkbox').check();
+      for (const row of rows) {
+        await row.getByText('waits for anyone').waitFor();
+        await row.getByRole('checkbox').check();
+      }
       expect(await rows[0]!.textContent()).toContain('<script>window.hacked = 1</script>');
       expect(await rows[2]!.textContent()).toContain('and 197 more');
       await isInert();

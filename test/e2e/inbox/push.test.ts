@@ -27,10 +27,10 @@ async function signIn({ world, browser }: InboxPage, { token }: typeof ann): Pro
   await browser.context.addCookies([{ name, value, url: world.gateway.url }]);
 }
 
-async function openHelp(page: Page, url: string): Promise<void> {
+async function openSettings(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/inbox/runs`);
   await page.getByText('Sign out').waitFor();
-  await page.keyboard.press('?');
+  await page.getByRole('button', { name: /settings and notifications/ }).click();
   await page.locator('dialog[open]').waitFor();
 }
 
@@ -66,7 +66,7 @@ browserTests('a gateway with web push', () => {
     await service.stop();
   });
   test('without a push service nothing is switched on, the page says so, and no service worker stays', async () => {
-    await openHelp(page, inbox.world.gateway.url);
+    await openSettings(page, inbox.world.gateway.url);
     const box = page.getByRole('checkbox', { name: switchName });
     await box.click();
     await page
@@ -119,12 +119,12 @@ browserTests('a gateway with web push', () => {
     };
 
     test('the switch registers the service worker, subscribes at the gateway, and stays on', async () => {
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       await page.getByRole('checkbox', { name: switchName }).click();
       await page.getByText('This browser tells you of requests also while the inbox is closed.').waitFor();
       expect((await subscriptions.of('ann')).map(({ endpoint }) => endpoint)).toEqual([`${service.url}/push/chromium`]);
       expect(await registrations(page)).toBe(1);
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       await eventually('it is on', () => page.getByRole('checkbox', { name: switchName }).isChecked());
     });
 
@@ -162,7 +162,7 @@ browserTests('a gateway with web push', () => {
     });
 
     test('the switch undoes it, here and at the gateway', async () => {
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       const box = page.getByRole('checkbox', { name: switchName });
       await eventually('it is on', () => box.isChecked());
       await box.click();
@@ -172,11 +172,11 @@ browserTests('a gateway with web push', () => {
     });
 
     test('a subscription that was made with other keys is undone, and the switch shows it', async () => {
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       await page.getByRole('checkbox', { name: switchName }).click();
       await page.getByText('also while the inbox is closed.').waitFor();
       await page.evaluate(`localStorage.setItem('subscribed-in-test', '${makePushKeys().publicKey}')`);
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       await eventually(
         'it is undone',
         async () => (await page.evaluate(`localStorage['subscribed-in-test']`)) === undefined,
@@ -185,17 +185,17 @@ browserTests('a gateway with web push', () => {
     });
 
     test('who signs out leaves no subscription, and the next person finds it off', async () => {
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       await page.getByRole('checkbox', { name: switchName }).click();
       await page.getByText('also while the inbox is closed.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
       await eventually('it is gone', async () => (await subscriptions.of('ann')).length === 0);
       await page.getByText('Sign in').first().waitFor();
       // The page has asked who it is, and nobody is: the browser notes that answer, and nothing else in all these tests.
       expect(new Set(inbox.complaints)).toEqual(new Set([expect.stringContaining('401 (Unauthorized)')]));
       await signIn(inbox, bob);
-      await openHelp(page, inbox.world.gateway.url);
+      await openSettings(page, inbox.world.gateway.url);
       expect(await page.getByRole('checkbox', { name: switchName }).isChecked()).toBe(false);
       expect(inbox.foreign).toEqual([]);
     });
@@ -205,7 +205,7 @@ browserTests('a gateway with web push', () => {
       await page.getByText('also while the inbox is closed.').waitFor();
       await page.route('**/push/unsubscribe', () => undefined);
       await page.getByRole('button', { name: 'Close' }).click();
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
       await page.getByText('Sign in').first().waitFor();
       expect(await registrations(page)).toBe(0);
     });
@@ -217,7 +217,7 @@ browserTests('a gateway without web push', () => {
     const inbox = await openInboxPage({ worker: false }, { identity });
     try {
       await signIn(inbox, ann);
-      await openHelp(inbox.page, inbox.world.gateway.url);
+      await openSettings(inbox.page, inbox.world.gateway.url);
       expect(await inbox.page.getByRole('checkbox', { name: switchName }).count()).toBe(0);
       expect(await registrations(inbox.page)).toBe(0);
       expect(inbox.foreign).toEqual([]);
