@@ -43,13 +43,17 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
       // The first one selects all.
       for (const box of [1, 3, 4]) await page.getByRole('checkbox').nth(box).check();
       await page.getByRole('button', { name: /Approve/ }).click();
-      await page.locator('dialog[open]').waitFor();
+      // Each request is read first.
+      await page.getByRole('dialog').getByText('requests_per_minute: 600').waitFor();
     }),
     at('request', request('ticket-17'), list, armed),
     at('request with a change', request('limits-4'), 'requests_per_minute', armed),
     at('request with misleading text', request('invoice-9'), 'u{202E}', armed),
     at('deny', request('ticket-17'), list, press(/^Deny/)),
-    at('edit', request('ticket-21'), 'Send mail', press(/^Edit/)),
+    at('edit', request('ticket-21'), 'Send mail', async (page) => {
+      await press(/^Edit/)(page);
+      await page.getByRole('textbox', { name: 'subject' }).fill('We send order o-21 again');
+    }),
     at('always', request('ticket-21'), 'Send mail', async (page) => {
       await press(/^Always/)(page);
       await page
