@@ -25,18 +25,21 @@ export function recipientsOf(
   people: ReadonlyMap<string, MailedPerson>,
   shared: readonly string[],
 ): Recipient[] {
-  const { reviewers, delegations = [], votes = [] } = request;
+  const { reviewers, delegations = [], votes = [], approvers } = request;
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const names = step.kind === 'escalated' ? (step.to ?? []) : [...reviewers, ...delegations.map(({ to }) => to)];
   const directory = directoryOf(people);
-  const asked = [...people].filter(([name]) => names.length === 0 || isOneOf(directory, name, names));
+  const isAsked = (name: string): boolean => names.length === 0 || isOneOf(directory, name, names);
+  const asked = [...people].filter(([name]) => isAsked(name));
   const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [reviewerId])));
-  const waitedFor = isRepeated ? asked.filter(([name]) => !voted.has(name)) : asked;
+  // A person whose approval would not count, such as the one for whom the run works, is not asked.
+  const counts = (name: string): boolean => approvers?.includes(name.normalize('NFC')) ?? true;
+  const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(name)));
   const all = [
     ...waitedFor.map(([reviewer, { address }]) => ({ reviewer, address })),
     ...shared.map((address) => ({ address })),
   ];
-  if (asked.length + shared.length === 0) {
+  if ((isRepeated ? asked : waitedFor).length + shared.length === 0) {
     throw policyInvalid(
       `No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`,
     );

@@ -10,7 +10,8 @@ const readsAtOnce = 4;
 
 /**
  * The browsers of those whom a step asks: the people named, by their name or a group, and the people to whom seats were
- * delegated; if nobody is named, everybody who has subscribed. People who have voted are not reminded. Throws
+ * delegated; if nobody is named, everybody who has subscribed. Nobody is asked whose approval would not count, and nobody
+ * who has voted is reminded. Throws
  * `policy_invalid` for too many.
  */
 export async function audienceOf(
@@ -22,7 +23,9 @@ export async function audienceOf(
   const found = await subscribed(names, subscriptions);
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId }) => reviewerId));
-  const audience = found.filter(({ person }) => !voted.has(person));
+  const { approvers } = request;
+  const counts = (person: string): boolean => approvers?.includes(person.normalize('NFC')) ?? true;
+  const audience = found.filter(({ person }) => counts(person) && !voted.has(person));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
   throw policyInvalid(message);

@@ -128,7 +128,7 @@ test.each<[string, Partial<EmailOptions>, Partial<ApprovalDetails>, number]>([
 
 test('refused: a link of somebody whom the rule does not name', async () => {
   const people = { ann: 'ann@example.com', bob: 'bob@example.com', zoe: 'zoe@example.com' };
-  const asked = await mailed({ people }, 'shop', { reviewers: [] });
+  const asked = await mailed({ people }, 'shop', { reviewers: [], approvers: undefined });
   const mail = server.mails.find(({ to }) => to[0] === 'zoe@example.com')!;
   const [url] = /https:\S+\/links\/\S+/.exec(mail.parts.get('text/plain')!)!;
   expect((await send(new URL(url).pathname, 'approve')).status).toBe(403);

@@ -167,6 +167,7 @@ describe('who gets a mail', () => {
   test.each<[string, Partial<ChannelRequest>, Partial<NotifyContext>, string[]]>([
     ['a member of a group', { reviewers: ['group:support-leads'] }, {}, ['bob']],
     ['anybody', { reviewers: [] }, {}, ['ann', 'bob', 'zoe']],
+    ['nobody whose approval would not count', { reviewers: ['ann', 'zoe'], approvers: ['zoe'] }, {}, ['zoe']],
     ['the delegate', { reviewers: ['ann'], delegations: [{ from: 'ann', to: 'zoe' }] }, {}, ['ann', 'zoe']],
     ['whom the escalation adds', {}, { step: { kind: 'escalated', to: ['zoe'] } }, ['zoe']],
     [

@@ -100,6 +100,11 @@ test('a reminder has the tag of the first message, and another key, so that it t
   expect(second!.title).toBe('A call still waits for a decision');
 });
 
+test('nobody is asked whose approval would not count', async () => {
+  await world.channelWith().notify!(request({ reviewers: ['ann', 'bob'], approvers: ['bob'] }), world.context());
+  expect(reached()).toEqual(['bob']);
+});
+
 test('once settled, those who got the message are told silently in its place, and nobody else', async () => {
   const [channel, asked] = [world.channelWith(), request({ reviewers: ['ann', 'bob'] })];
   world.service.answers.set('bob', 410);
