@@ -218,7 +218,7 @@ test.each<[name: string, policy: object]>([
   const requests = await run.open(2);
   const events = await all(world.client.events(run.workflowId, { follow: false }));
   const asked = events.filter((event) => event.type === 'ApprovalRequestEvent');
-  for (const { approvals: _____, ...request } of requests as ApprovalDetails[]) {
+  for (const { approvals: _____, approvers: ______, ...request } of requests as ApprovalDetails[]) {
     const {
       type: _,
       id: __,

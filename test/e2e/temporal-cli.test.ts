@@ -224,7 +224,7 @@ test('docs/wire.md, from a shell: each command unchanged', async () => {
   ids = open.map(({ requestId }) => requestId);
   const answers = [];
   for (const line of more) answers.push(await type(line));
-  expect(answers).toHaveLength(4);
+  expect(answers).toHaveLength(5);
   expect(ids).toEqual([]);
   expect(answers[2]).toMatchObject({ queryResult: [{ requestId: open[1]!.requestId, accepted: true }] });
   const { status, outcomes } = await world.run(workflowId).result();

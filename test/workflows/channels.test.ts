@@ -128,7 +128,7 @@ describe('a channel that answers', () => {
 const soon = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
 
 describe('one truth on all channels', () => {
-  test('ten requests of one turn go out in one message, and each settlement is told with all of them', async () => {
+  test('ten requests of one turn go out in one message, and each is told once that it is settled, with all of them', async () => {
     const channel = recordedChannel({ batch: true, resolves: false });
     await open({ team: channel });
     const calls = Array.from({ length: 10 }, (_, amount) => ({ tool: 'pay', args: { to: 'ann', amount } }));
@@ -140,7 +140,9 @@ describe('one truth on all channels', () => {
     for (const requestId of [first!, second!, third!]) {
       await world.client.decide({ requestId, approved: true, reviewerId: 'bob' }, { workflowId: run.workflowId });
     }
-    await eventually('three are told', () => channel.settlements.length === 3);
+    const told = (): string[] =>
+      channel.settlements.flatMap(({ context }) => (context.settled ?? []).map(({ requestId }) => requestId));
+    await eventually('three are told', () => told().length === 3);
     const settled = (): number[] =>
       channel.settlements.map(({ context }) => context.requests.filter((each) => each.settled !== undefined).length);
     expect(settled().at(-1)).toBe(3);
@@ -151,6 +153,7 @@ describe('one truth on all channels', () => {
     );
     await ended(run);
     expect(channel.notified).toHaveLength(1);
+    expect(told().toSorted()).toEqual(requests.map(({ requestId }) => requestId).toSorted());
     expect(settled().at(-1)).toBe(10);
     // One announcement for all that an activation changes: ten requests open, three are settled, then the rest at once.
     const { events } = await run.handle.fetchHistory();
