@@ -60,9 +60,9 @@ withChromium('the views of runs (need Chromium)', () => {
   test('a session is started from the form, takes more messages, and is closed', async () => {
     const { page, world } = inbox;
     await page.goto(`${world.gateway.url}/inbox/start`);
-    await page.getByRole('textbox', { name: 'Agent' }).fill('tester');
+    await page.getByRole('combobox', { name: 'Agent' }).fill('tester');
     const turns = [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer.' }];
-    await page.getByRole('textbox', { name: 'What it is to do' }).fill(JSON.stringify(turns));
+    await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
     await page.getByRole('checkbox', { name: 'Keep it open for more messages' }).check();
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('First answer.', { exact: true }).waitFor();
