@@ -130,7 +130,7 @@ overDays('over hours and days', () => {
       await expect(decide('bob')).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
       await server.skip(dayMs + minuteMs);
       const [later] = await run.open();
-      expect(later).toEqual({ ...request, reviewers: ['ann', 'bob'] });
+      expect(later).toEqual({ ...request, reviewers: ['ann', 'bob'], approvers: ['ann', 'bob'] });
       await expect(decide('eve')).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
       expect(await decide('bob')).toMatchObject({ accepted: true, outcome: 'approved' });
       expect((await run.result()).output).toBe('paid 1 to escalated');

@@ -67,7 +67,7 @@ describe('open requests', () => {
     };
     expect(await setPolicy(run, { policy })).toMatchObject({ accepted: true, settled: [] });
     const [after] = await run.open(2);
-    expect(after).toEqual({ ...before, rule: 'cfo', reason: 'Rule cfo asks', reviewers: ['cfo'] });
+    expect(after).toEqual({ ...before, rule: 'cfo', reason: 'Rule cfo asks', reviewers: ['cfo'], approvers: ['cfo'] });
     const decision = { requestId: after!.requestId, approved: true, reviewerId: 'ann' };
     await expect(run.handle.executeUpdate('decide', { args: [decision] })).rejects.toMatchObject({
       cause: { type: 'not_entitled' },
