@@ -12,7 +12,7 @@ export function Header() {
   const me = meOf(useStore(session));
   return (
     <header class="top">
-      <a class="brand" href={hrefOf('/')}>
+      <a class="brand" aria-label="Countersign" href={hrefOf('/')}>
         <img src={hrefOf('/icon.svg')} alt="" width="24" height="24" />
         <span class="wide-word">Countersign</span>
       </a>

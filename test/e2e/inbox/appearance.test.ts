@@ -131,6 +131,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
       '/inbox/assets/index.css',
       '/inbox/assets/index.js',
       '/inbox/icon.svg',
+      '/inbox/manifest.webmanifest',
       '/me',
     ]);
     expect(bytes).toBeLessThan(70_000);
