@@ -103,7 +103,13 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       }
     : {};
   useAnswerKeys(actions);
-  if (!mayAnswer) return <NotYours request={request} isReviewer={me.roles.includes('reviewer')} />;
+  if (!mayAnswer) {
+    return (
+      <NotYours request={request} isReviewer={me.roles.includes('reviewer')}>
+        <DecisionNote state={decision.state} />
+      </NotYours>
+    );
+  }
   const forms = { request, cancel: close, isBusy };
   const classes = ['answers', ...(isUnfolded ? ['all'] : []), ...(form !== undefined && !isBusy ? ['with-form'] : [])];
   return (

@@ -1,10 +1,19 @@
+import type { ComponentChildren } from 'preact';
 import type { ApprovalDetails } from '../../contract.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 
+interface NotYoursProps {
+  request: ApprovalDetails;
+  isReviewer: boolean;
+  /** What became of an answer that was given before. */
+  children: ComponentChildren;
+}
+
 /** In the place of the answers, for people whose answer would be refused. */
-export function NotYours({ request: { reviewers }, isReviewer }: { request: ApprovalDetails; isReviewer: boolean }) {
+export function NotYours({ request: { reviewers }, isReviewer, children }: NotYoursProps) {
   return (
     <section class="answers" aria-label="Your answer">
+      {children}
       {isReviewer ? (
         <>
           <p>

@@ -82,7 +82,7 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     await other.setExtraHTTPHeaders(vic.bearer);
     const address = `${world.gateway.url}/inbox/requests/${asked.workflowId}/${asked.requestId}`;
     await other.goto(address);
-    await other.getByText('that needs the role reviewer').waitFor();
+    await other.getByText('Answering needs the role reviewer').waitFor();
     expect(await other.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
     await other.setExtraHTTPHeaders(sam.bearer);
     await other.goto(address);
