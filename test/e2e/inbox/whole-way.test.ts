@@ -52,7 +52,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     for (const text of ['Now I pay it.', 'paid 20 to bob']) {
       expect(await timeline.getByText(text, { exact: true }).count()).toBe(1);
     }
-    expect(await page.locator('h1 + p').innerText()).toContain('completed');
+    expect(await page.locator('.run-head').innerText()).toContain('completed');
     expect(world.ran().slice(before)).toEqual(['pay bob 20']);
     await page.goto(`${world.gateway.url}/inbox/runs`);
     await page.getByRole('link', { name: workflowId }).waitFor();
