@@ -17,11 +17,17 @@ export function readRunFilters(query: string): RunFilters {
   return { status, agent: given.get('agent') ?? '' };
 }
 
-/** The query of an address or of `GET /runs`; empty if nothing is filtered. */
+/** The query of an address; empty if nothing is filtered. */
 export function writeRunFilters({ status, agent }: RunFilters): string {
   const query = new URLSearchParams();
   if (status !== '') query.set('status', status);
   if (agent !== '') query.set('agent', agent);
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+/** The path of `GET /runs`. */
+export function listPath(filters: RunFilters, limit: number): string {
+  const query = writeRunFilters(filters);
+  return `/runs${query === '' ? '?' : `${query}&`}limit=${limit}`;
 }

@@ -1,22 +1,39 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunList } from '../../adapters/http/api.ts';
 import { useJson } from '../api/use-json.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-filters.ts';
+import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-filters.ts';
 import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 
 /** The list is read from visibility, which lags by some seconds anyway. */
 const againMs = 10_000;
+/** How many runs are listed at first, and how many the gateway lists at most. */
+const [firstRuns, mostRuns] = [100, 500];
 
 /** The runs of all agents, the newest first. */
 export function RunsView() {
   const { query } = useStore(currentLocation);
   const me = meOf(useStore(session));
   const filters = readRunFilters(query);
-  const { value, problem, isLoading, reload } = useJson<RunList>(`/runs${writeRunFilters(filters)}`);
+  // The filters with which more runs are wanted.
+  const [wide, setWide] = useState<string>();
+  const limit = wide === query ? mostRuns : firstRuns;
+  const { value, problem, isLoading, reload } = useJson<RunList>(listPath(filters, limit));
+  // The first runs stay while more are read.
+  const latest = useRef<{ query: string; list: RunList }>(undefined);
+  if (value !== undefined) latest.current = { query, list: value };
+  const shown = latest.current?.query === query ? latest.current.list : undefined;
+  const rows = useRef<HTMLUListElement>(null);
+  const focusAt = useRef<number>(undefined);
+  useEffect(() => {
+    const at = focusAt.current;
+    if (at === undefined || limit === firstRuns || value === undefined) return;
+    focusAt.current = undefined;
+    rows.current?.querySelectorAll<HTMLElement>('.row-link')[at]?.focus();
+  }, [value]);
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), againMs);
     return () => clearInterval(timer);
@@ -37,22 +54,38 @@ export function RunsView() {
           {problem.message}
         </p>
       )}
-      {value === undefined && isLoading && <p class="soft">Loading …</p>}
-      {value?.runs.length === 0 && (
+      {shown === undefined && isLoading && <p class="soft">Loading …</p>}
+      {shown?.runs.length === 0 && (
         <p class="note empty">
           {query === '' ? 'No run has been started yet.' : 'No run fits these filters.'}{' '}
           {query !== '' && <a href={hrefOf('/runs')}>Show all runs</a>}
         </p>
       )}
-      <ul class="rows">
-        {value?.runs.map((run) => (
+      <ul class="rows" ref={rows}>
+        {shown?.runs.map((run) => (
           <RunRow key={run.workflowId} run={run} />
         ))}
       </ul>
-      {value?.more === true && (
-        <p class="soft">
-          There are more runs than these {value.runs.length}. Filter by status or agent to find others.
-        </p>
+      {shown?.more === true && (
+        <>
+          <p class="soft">
+            There are more runs than these {shown.runs.length}. Filter by status or agent to find others.
+          </p>
+          {shown.runs.length === firstRuns && (
+            <p class="buttons">
+              <button
+                type="button"
+                aria-disabled={wide === query && isLoading}
+                onClick={() => {
+                  focusAt.current = shown.runs.length;
+                  setWide(query);
+                }}
+              >
+                Show up to {mostRuns}
+              </button>
+            </p>
+          )}
+        </>
       )}
     </>
   );

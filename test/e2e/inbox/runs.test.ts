@@ -205,4 +205,34 @@ withChromium('the views of runs (need Chromium)', () => {
     expect(await page.title()).toMatch(/^\(\d+\) Run · Countersign$/);
     await world.client.cancel(run.workflowId);
   });
+
+  test('of many runs the newest 100 are listed, and more if they are asked for', async () => {
+    const { page, world } = inbox;
+    const runs = Array.from({ length: 130 }, (_, index) => ({
+      workflowId: `run-${index}`,
+      workflowType: 'agentRun',
+      status: 'completed',
+      open: 0,
+      startedAt: new Date().toISOString(),
+    }));
+    const isList = ({ pathname }: URL): boolean => pathname === '/runs';
+    const asked: string[] = [];
+    await page.route(isList, (route) => {
+      const { search, searchParams } = new URL(route.request().url());
+      asked.push(search);
+      const limit = Number(searchParams.get('limit'));
+      return route.fulfill({ json: { runs: runs.slice(0, limit), more: limit < runs.length } });
+    });
+    await page.goto(`${world.gateway.url}/inbox/runs?status=completed`);
+    await page.getByText('There are more runs than these 100.').waitFor();
+    await page.getByRole('button', { name: 'Show up to 500' }).click();
+    await page.getByRole('link', { name: 'run-129' }).waitFor();
+    expect(asked.slice(0, 2)).toEqual(['?status=completed&limit=100', '?status=completed&limit=500']);
+    await eventually(
+      'the first of the further runs has the focus',
+      async () => (await page.evaluate('document.activeElement.textContent')) === 'run-100',
+    );
+    expect(await page.getByText('There are more runs').count()).toBe(0);
+    await page.unroute(isList);
+  });
 });
