@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/base/duration.ts';
+import { medianText } from './median-text.ts';
 
 interface Share {
   count: number;
@@ -25,14 +25,6 @@ export function ShareCell({ share: { count, of }, isWarning = false }: { share: 
 /** A median, in its largest units. */
 export function MedianCell({ ms }: { ms: number | null }) {
   return <td class="figure">{ms === null ? '–' : medianText(ms)}</td>;
-}
-
-/** Such as `< 0.1s`, `0.4s`, `2m5s`, `3h20m`. */
-export function medianText(ms: number): string {
-  if (ms > 0 && ms < 50) return '< 0.1s';
-  if (ms < 60_000) return formatDuration(Math.round(ms / 100) * 100);
-  if (ms < 3_600_000) return formatDuration(Math.round(ms / 1_000) * 1_000);
-  return formatDuration(Math.round(ms / 60_000) * 60_000);
 }
 
 /** True if at least half of some answers were too quick to have been read. */
