@@ -1,10 +1,11 @@
 /**
- * Makes a run stricter while it runs. Its open requests are ruled on again at once.
+ * Makes a run stricter while it runs, or gives its requests to other channels. Its open requests are ruled on again at once.
  *
  *   countersign worker examples/channels/development.ts
  *   countersign run shop --input 'My lamp came broken' --detach
  *   node examples/channels/switching.ts WORKFLOW_ID         asks about everything of medium severity or more
  *   node examples/channels/switching.ts WORKFLOW_ID close   asks nobody any more
+ *   node examples/channels/switching.ts WORKFLOW_ID desk    asks on the channel 'desk' from now on
  *
  * In your own project, import from 'countersign/client'.
  */
@@ -20,10 +21,20 @@ export async function closeShop(client: CountersignClient, workflowId: string) {
   return client.setPolicy(workflowId, { mode: 'headless', by: 'rita', reason: 'The shop is closed' });
 }
 
+/** Another channel of the worker gets what is open, and what will ask. */
+export async function handOver(client: CountersignClient, workflowId: string, channel: string) {
+  return client.setPolicy(workflowId, { channels: [channel], by: 'rita', reason: `${channel} takes over` });
+}
+
 if (process.argv[1] === import.meta.filename) {
   const client = await createClient();
   const [, , workflowId = '', what] = process.argv;
-  const { message, settled = [] } = await (what === 'close' ? closeShop : tighten)(client, workflowId);
+  const { message, settled = [] } =
+    what === undefined
+      ? await tighten(client, workflowId)
+      : what === 'close'
+        ? await closeShop(client, workflowId)
+        : await handOver(client, workflowId, what);
   console.log(message, settled);
   await client.close();
 }

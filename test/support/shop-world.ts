@@ -10,6 +10,7 @@ export interface ShopExample {
   agents: Agent[];
   policy?: object;
   channels?: WorkerOptions['channels'];
+  routes?: WorkerOptions['routes'];
 }
 
 /** A worker with an example, and a run of it that its channels answer. */
@@ -23,8 +24,8 @@ export interface ShopRun {
   close(): Promise<void>;
 }
 
-export function openShop({ agents, policy, channels }: ShopExample): Promise<World> {
-  return openWorld({ agentsIn: () => agents, policy, channels });
+export function openShop({ agents, ...options }: ShopExample): Promise<World> {
+  return openWorld({ agentsIn: () => agents, ...options });
 }
 
 /** Starts a worker with the example, and a run that its channels are played for. */

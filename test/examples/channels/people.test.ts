@@ -4,12 +4,13 @@ import development from '../../../examples/channels/development.ts';
 import ownScreen, { screenChannel, type Waiting } from '../../../examples/channels/own-screen.ts';
 import { desk } from '../../../examples/channels/queue-desk.ts';
 import { policy, shop as shopAgent } from '../../../examples/channels/shop.ts';
-import { closeShop, tighten } from '../../../examples/channels/switching.ts';
+import { closeShop, handOver, tighten } from '../../../examples/channels/switching.ts';
 import terminalExample from '../../../examples/channels/terminal.ts';
 import { followRun } from '../../../examples/channels/web-page.ts';
 import { approvalQueue, conditional, consoleChannel } from '../../../src/channels.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
+import { recordedChannel } from '../../support/recorded-channel.ts';
 import { openShop, outcomesOf, runShop } from '../../support/shop-world.ts';
 import { TypedTerminal } from '../../support/typed-terminal.ts';
 
@@ -168,5 +169,30 @@ describe('switching', () => {
     const queue = approvalQueue(world.client, { workflowId });
     expect(await queue.pending()).toHaveLength(2);
     await queue.denyAll();
+  });
+
+  test('another channel takes over: it answers what is open, and the first one is not asked any more', async () => {
+    const [day, night] = [
+      recordedChannel(),
+      recordedChannel({ resolve: () => ({ approved: false, reason: 'At night' }) }),
+    ];
+    const world = closed(await openShop({ ...plain, channels: { day, night }, routes: { default: ['day'] } }));
+    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    await eventually('the first channel thinks about both', () => day.asked.length === 2);
+    expect(await handOver(world.client, workflowId, 'night')).toMatchObject({ accepted: true });
+    expect(outcomesOf(await world.run(workflowId).result())).toEqual([
+      'replace_item: denied',
+      'delete_account: denied',
+    ]);
+    await eventually('the first channel is stopped', () => day.asked.every(({ signal }) => signal.aborted));
+    expect(night.notified).toHaveLength(2);
+  });
+
+  test('a channel that the worker does not have takes nothing over', async () => {
+    const world = closed(await openShop(plain));
+    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    await world.run(workflowId).open(2);
+    await expect(handOver(world.client, workflowId, 'fax')).rejects.toMatchObject({ code: 'policy_invalid' });
+    await closeShop(world.client, workflowId);
   });
 });
