@@ -1,5 +1,4 @@
 /** A proxy, certificates of both sides, and an authority of one's own. */
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
+import { makeCertificate } from '../../support/make-certificate.ts';
 import { type Receiver, notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
 
 const secret = 'a secret of this test, long enough';
@@ -17,35 +17,13 @@ let folder: string;
 let receiver: Receiver;
 const file = (name: string): string => join(folder, name);
 
-/** `name.pem` and `name.key`, signed by `by`, or by itself. */
-function makeCertificate(name: string, by?: string): void {
-  const extensions =
-    by === undefined ? ['-addext', 'basicConstraints=critical,CA:TRUE'] : ['-addext', 'subjectAltName=IP:127.0.0.1'];
-  const signer = by === undefined ? [] : ['-CA', file(`${by}.pem`), '-CAkey', file(`${by}.key`)];
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file(`${name}.key`)];
-  const made = [
-    'req',
-    '-x509',
-    ...key,
-    '-subj',
-    `/CN=${name}`,
-    '-days',
-    '2',
-    ...extensions,
-    ...signer,
-    '-out',
-    file(`${name}.pem`),
-  ];
-  execFileSync('openssl', made, { stdio: 'ignore' });
-}
-
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-webhook-'));
-  makeCertificate('authority');
-  makeCertificate('stranger');
-  makeCertificate('server', 'authority');
-  makeCertificate('client', 'authority');
-  makeCertificate('foreign', 'stranger');
+  makeCertificate(folder, 'authority');
+  makeCertificate(folder, 'stranger');
+  makeCertificate(folder, 'server', 'authority');
+  makeCertificate(folder, 'client', 'authority');
+  makeCertificate(folder, 'foreign', 'stranger');
   const [cert, key, ca] = ['server.pem', 'server.key', 'authority.pem'].map((name) => readFileSync(file(name)));
   receiver = await openReceiver(() => undefined, {
     tls: { cert, key, ca, requestCert: true, rejectUnauthorized: true },

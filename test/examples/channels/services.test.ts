@@ -1,15 +1,23 @@
 /** The examples that reach a service: each on a real server, with a real run and a service on this machine. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
 import nights, { nightShift, scheduleNights } from '../../../examples/channels/night-shift.ts';
-import { channelRequest, firstAttempt } from '../../support/channel-request.ts';
-import { z } from 'zod';
+import house from '../../../examples/channels/in-house.ts';
+import chat from '../../../examples/channels/slack.ts';
 import { readChannels } from '../../../src/adapters/read-channels.ts';
-import { secretShape } from '../../../src/channels/secret.ts';
-import { simpleKinds } from '../../../src/channels/simple-kinds.ts';
+import { verifyWebhook } from '../../../src/channels.ts';
+import { channelRequest, notifyContext } from '../../support/channel-request.ts';
+import { makeCertificate } from '../../support/make-certificate.ts';
+import { SlackServer } from '../../support/slack-server.ts';
+import { openReceiver } from '../../support/webhook-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openShop, runShop, type ShopExample } from '../../support/shop-world.ts';
 
@@ -114,16 +122,99 @@ test('ticket: one that is settled elsewhere is closed', async () => {
   expect(about('replace_item')).toMatchObject({ comment: 'approved by ann' });
 });
 
-test('night shift: its file sends what is not small to the people on duty', async () => {
-  process.env.WEBHOOK_SECRET = 'whsec_a-secret-of-the-test';
-  const shape = z.strictObject({ url: z.url(), secret: secretShape });
-  const webhook = { shape, make: () => ({ resolve: () => false }) };
-  const { channels, routes } = await readChannels(nights.channels, { kinds: { ...simpleKinds, webhook } });
+const whsec = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+/** The channel file of an example, with other texts in places that lead off this machine. */
+function textOf(path: string, places: Readonly<Record<string, string>>): string {
+  const written = readFileSync(path, 'utf8');
+  return Object.entries(places).reduce((all, [from, to]) => {
+    expect(all).toContain(from);
+    return all.replace(from, to);
+  }, written);
+}
+
+test('night shift: its file is valid, and sends what is not small to the people on duty', async () => {
+  process.env.WEBHOOK_SECRET = whsec;
+  const receiver = await openReceiver(({ method }) => (method === 'POST' ? undefined : { status: 200, body: false }));
+  closing.push(() => receiver.close());
+  // The receiver of the test is on this machine, which a webhook may reach by name only.
+  const url = `${receiver.url}, allow_addresses: [127.0.0.1]`;
+  const file = textOf(nights.channels, { 'https://ops.example.com/approvals': url });
+  const { channels, routes } = await readChannels(file);
   expect(routes).toEqual({ default: ['small'], reviewers: { 'group:support-leads': ['duty'] } });
-  const answers = async (severity: 'low' | 'high') =>
-    channels.small!.resolve!(channelRequest({ severity }), new AbortController().signal, firstAttempt);
-  expect(await answers('low')).toMatchObject({ approved: true });
-  expect(await answers('high')).toBe(false);
+  const small = channels.small!;
+  expect([small.isAutomatic!(channelRequest({ severity: 'low' })), small.isAutomatic!(channelRequest())]).toEqual([
+    true,
+    false,
+  ]);
+  await small.notify!(channelRequest(), notifyContext([channelRequest()]));
+  const [post] = receiver.got('POST');
+  const { request } = verifyWebhook({ secret: whsec, headers: post!.headers, body: Buffer.from(post!.body) });
+  expect(request.toolName).toBe('refund');
+});
+
+test('night shift: without its secret, the worker says what is missing', async () => {
+  delete process.env.WEBHOOK_SECRET;
+  await expect(readChannels(nights.channels)).rejects.toThrow(/WEBHOOK_SECRET is missing or empty/);
+});
+
+test('Slack: its file is valid, and a request is posted in the channel', async () => {
+  const slack = await SlackServer.start();
+  closing.push(() => slack.close());
+  Object.assign(process.env, { SLACK_BOT_TOKEN: slack.token, SLACK_SIGNING_SECRET: slack.signingSecret });
+  const file = textOf(chat.channels, {
+    'kind: slack': `kind: slack\n    api_url: ${slack.apiUrl}`,
+    C0123456789: slack.channel,
+  });
+  const { channels } = await readChannels(file);
+  const request = channelRequest();
+  await channels.team!.notify!(request, notifyContext([request]));
+  expect(JSON.stringify(slack.posts[0]!.blocks)).toContain('"approve"');
+});
+
+test('in house: over the proxy, with both certificates, and with the signature that the receiver checks already', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-house-'));
+  closing.push(async () => rmSync(folder, { recursive: true }));
+  makeCertificate(folder, 'house-ca');
+  for (const name of ['server', 'client']) makeCertificate(folder, name, 'house-ca');
+  const [cert, key, ca] = ['server.pem', 'server.key', 'house-ca.pem'].map((each) => readFileSync(join(folder, each)));
+  const tls = { cert, key, ca, requestCert: true, rejectUnauthorized: true };
+  const receiver = await openReceiver(() => undefined, { tls });
+  closing.push(() => receiver.close());
+  const proxied: string[] = [];
+  const proxy = createServer().on('connect', (incoming, near: Duplex) => {
+    proxied.push(incoming.url!);
+    const far = connect(receiver.port, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'));
+    near.on('error', () => far.destroy()).pipe(far);
+    far.on('error', () => near.destroy()).pipe(near);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  closing.push(async () => proxy.close());
+  Object.assign(process.env, { WEBHOOK_SECRET: whsec, LEGACY_SECRET: 'your-hmac-secret' });
+  const file = textOf(house.channels, {
+    'https://approvals.corp.example/requests': `https://127.0.0.1:${receiver.port}/requests`,
+    'request_timeout: 60s': 'request_timeout: 60s\n    allow_addresses: [127.0.0.1]',
+    'http://proxy.corp.example:8080': `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    '/etc/countersign/house-ca.pem': join(folder, 'house-ca.pem'),
+    '/etc/countersign/client.pem': join(folder, 'client.pem'),
+    '/etc/countersign/client.key': join(folder, 'client.key'),
+  });
+  const { channels } = await readChannels(file);
+  const request = channelRequest();
+  await channels.house!.notify!(request, notifyContext([request]));
+  expect(proxied).toEqual([`127.0.0.1:${receiver.port}`]);
+  const [post] = receiver.got('POST');
+  // As a receiver in Python checks it.
+  const verify = [
+    'import hashlib, hmac, json, sys',
+    'request_id, tool_name, received, secret = sys.argv[1:]',
+    'payload = json.dumps({"request_id": request_id, "tool_name": tool_name}, sort_keys=True)',
+    'expected = hmac.new(secret.encode(), payload.encode(), hashlib.sha256).hexdigest()',
+    'print(hmac.compare_digest(expected, received))',
+  ].join('\n');
+  const received = String(post!.headers['x-promptise-signature']);
+  const given = [request.requestId, request.toolName, received, 'your-hmac-secret'];
+  expect(execFileSync('python3', ['-c', verify, ...given], { encoding: 'utf8' })).toBe('True\n');
 });
 
 test('night shift: the schedule starts a run, which waits ten minutes for people', async () => {
