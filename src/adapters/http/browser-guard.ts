@@ -53,13 +53,24 @@ function refusal(site: Site, request: Request, path: string): Problem | undefine
   if (!site.isLocal && path.startsWith('/links/')) return undefined;
   // Slack signs what it sends, with a secret that no page has.
   if (!site.isLocal && path === '/slack/interactions') return undefined;
-  return isSameOrigin(site, request) ? undefined : otherOrigin;
+  if (isSameOrigin(site, request)) return undefined;
+  return isFromPage(headers) ? otherOrigin : otherType;
 }
 
 const otherOrigin: Problem = {
   code: 'forbidden',
   message: 'A page of another origin sent this: use the page of the gateway, or a bearer token.',
 };
+
+/** A page can send this type to another origin, and an old browser does not say from where. */
+const otherType: Problem = {
+  code: 'forbidden',
+  message: 'This may be of a page of another origin: send it with content-type: application/json.',
+};
+
+function isFromPage(headers: Headers): boolean {
+  return ['origin', 'sec-fetch-site', 'cookie'].some((name) => headers.has(name));
+}
 
 /** What a gateway without authentication refuses. */
 function foreignToLocal(site: Site, { headers, method }: Request): Problem | undefined {

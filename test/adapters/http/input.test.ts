@@ -118,7 +118,11 @@ describe('a body that is not plain JSON is refused', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded'])(
     '%s, which a page of another origin can send',
     async (type) => {
-      expect(await send(`/approve/${id}`, '{"approved":true}', type)).toMatchObject({ status: 403, code: 'forbidden' });
+      expect(await send(`/approve/${id}`, '{"approved":true}', type)).toMatchObject({
+        status: 403,
+        code: 'forbidden',
+        detail: expect.stringContaining('send it with content-type: application/json'),
+      });
     },
   );
 

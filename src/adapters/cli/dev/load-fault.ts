@@ -11,9 +11,9 @@ export function loadFault(error: unknown): string {
   return place === undefined ? sentence : `${sentence} (${place})`;
 }
 
-/** Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. */
+/** Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. Node's own are skipped. */
 function placeIn(stack: string): string | undefined {
-  const places = stack.matchAll(/^(?:\s+at .*?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/gm);
+  const places = stack.matchAll(/^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/gm);
   for (const [, path, line] of places) {
     const file = decodeURI(path!);
     if (!file.includes('/node_modules/') && !file.startsWith(ownFolder)) return `${relative('', file)}:${line}`;

@@ -16,7 +16,8 @@ export function tellWorkerEvent(event: WorkerEvent, output: Output): void {
       return output.note(output.style('dim', `${event.files.map(shortPath).join(', ')} changed.`));
     case 'broken': {
       const still = event.kept ? 'The worker before goes on.' : 'Nothing runs until this is mended.';
-      return output.note(`${output.style('red', escapeText(event.message))} ${still}`);
+      const stop = event.message.endsWith('.') ? '' : '.';
+      return output.note(`${output.style('red', `${escapeText(event.message)}${stop}`)} ${still}`);
     }
     case 'ended':
       return output.note(output.style('red', escapeText(event.message)));

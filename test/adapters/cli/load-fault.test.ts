@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { loadFault } from '../../../src/adapters/cli/dev/load-fault.ts';
+
+function fault(...frames: string[]): string {
+  const cause = new Error('no such module');
+  cause.stack = ['Error: no such module', ...frames.map((frame) => `    at ${frame}`)].join('\n');
+  return loadFault(new Error('agent.ts cannot be loaded: no such module', { cause }));
+}
+
+test.each([
+  ['a frame of a function', 'read (file:///elsewhere/tools.ts:12:3)', /tools\.ts:12\)$/],
+  ['a frame of a module', 'file:///elsewhere/tools.ts:12:3', /tools\.ts:12\)$/],
+  ['an asynchronous frame', 'async file:///elsewhere/tools.ts:12:3', /tools\.ts:12\)$/],
+  ['none of Node', 'finalizeResolution (node:internal/modules/esm/resolve:272:11)', /loaded: no such module$/],
+])('the place of a fault: %s', (_, frame, sentence) => {
+  expect(fault(frame)).toMatch(sentence);
+});
