@@ -43,7 +43,7 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
   if ((await checkTemporal(binary, env)).usable) return binary;
   await mkdir(cacheFolder, { recursive: true });
   const onWait = (holder: string): void =>
-    log(`Waiting for process ${holder}, which is getting the Temporal dev server.`);
+    log(`Waiting for process ${holder}, which is getting the Temporal dev server: 5 to 15 minutes if it builds it.`);
   return withFileLock(join(cacheFolder, 'lock'), { onWait, signal }, async () => {
     if ((await checkTemporal(binary, env)).usable) return binary;
     const download = await downloadTemporal(pinned, { env, log, signal });

@@ -186,7 +186,9 @@ describe('the build', () => {
     const [one, two] = await Promise.all([find(), find()]);
     expect(one).toBe(two);
     expect(builds()).toHaveLength(1);
-    expect(lines).toContain(`Waiting for process ${process.pid}, which is getting the Temporal dev server.`);
+    expect(lines).toContain(
+      `Waiting for process ${process.pid}, which is getting the Temporal dev server: 5 to 15 minutes if it builds it.`,
+    );
   });
 
   test('reports what it does and how long it took', async () => {

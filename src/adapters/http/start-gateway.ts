@@ -68,6 +68,25 @@ export interface GatewayOptions {
   log?: (line: string) => void;
 }
 
+const optionNames: Record<keyof GatewayOptions, true> = {
+  client: true,
+  host: true,
+  port: true,
+  identity: true,
+  authenticator: true,
+  signer: true,
+  channels: true,
+  slack: true,
+  push: true,
+  cors: true,
+  undoMs: true,
+  temporalUi: true,
+  limits: true,
+  trustedProxies: true,
+  stopTimeoutMs: true,
+  log: true,
+};
+
 /** A gateway that listens. */
 export interface Gateway {
   /** Such as `http://127.0.0.1:7280`. */
@@ -102,6 +121,7 @@ const stalledTimeout = 300_000;
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, temporalUi } = options;
+  checkNames(options);
   const stopping = new AbortController();
   const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
   // Errors repeat untrusted texts: none may move the cursor of a terminal, or look like another line of the log.
@@ -155,6 +175,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return (stopped ??= stop());
     },
   };
+}
+
+/** A mistyped `identity` would leave the gateway without authentication. */
+function checkNames(options: GatewayOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown === undefined) return;
+  const message = `startGateway: unknown option '${unknown}'; known are ${Object.keys(optionNames).join(', ')}`;
+  throw new ProblemError({ code: 'arguments_invalid', message });
 }
 
 /** People subscribe in browsers, and the links of messages must lead to the inbox that they use. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once as event } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { createClient } from '../../../src/client.ts';
-import { startGateway } from '../../../src/gateway.ts';
+import { type GatewayOptions, startGateway } from '../../../src/gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
@@ -123,6 +123,8 @@ test('an address that others can reach, and one that is taken', async () => {
   const client = await createClient({ address: sharedAddress(), connectTimeoutMs: 30_000 });
   try {
     await expect(startGateway({ client, host: '0.0.0.0', port: 0 })).rejects.toThrow('give it an identity file');
+    const mistyped = { client, port: 0, identiy: undefined } as GatewayOptions;
+    await expect(startGateway(mistyped)).rejects.toThrow("unknown option 'identiy'; known are client, host, port,");
     const first = await startGateway({ client, port: 0 });
     const port = Number(new URL(first.url).port);
     await expect(startGateway({ client, port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);

@@ -46,6 +46,15 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     throw invalid(problems.map(({ path: place, message, part }) => lineOf(message, place, part)));
   }
   const document = shaped.data;
+  const keyOf = (member: 'sessions' | 'links'): KeyObject | undefined => {
+    const { key_env: name, key_file: keyFile } = document[member] ?? {};
+    if (name !== undefined) return secretKey(secretOf(name, [member, 'key_env'], shortestKey));
+    if (keyFile === undefined) return undefined;
+    const refused = (message: string): string => lineOf(message, [member, 'key_file']);
+    const text = textOf(resolve(dirname(path), keyFile), keyFile, refused).trim();
+    if (text.length >= shortestKey) return secretKey(text);
+    throw invalid([refused(`the key in ${keyFile} has less than ${shortestKey} characters`)]);
+  };
   const secretOf = (name: string, place: PropertyKey[], shortest: number): string => {
     const value = env[name] ?? '';
     if (value.length >= shortest) return value;
@@ -83,8 +92,8 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     publicUrl: document.public_url === undefined ? undefined : new URL(document.public_url).origin,
     tokens,
     oidc: document.oidc && settingsOf(document.oidc, (name) => secretOf(name, ['oidc', 'client_secret_env'], 1)),
-    sessionKey: keyOf(document.sessions, path, (name) => secretOf(name, ['sessions', 'key_env'], shortestKey)),
-    linkKey: keyOf(document.links, path, (name) => secretOf(name, ['links', 'key_env'], shortestKey)),
+    sessionKey: keyOf('sessions'),
+    linkKey: keyOf('links'),
     sessionMs: document.sessions?.lifetime ?? defaultSessionMs,
   };
 }
@@ -104,19 +113,6 @@ function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name
   };
 }
 
-function keyOf(
-  place: IdentityDocument['sessions'] | IdentityDocument['links'],
-  path: string,
-  secretOf: (name: string) => string,
-): KeyObject | undefined {
-  const { key_env: name, key_file: keyFile } = place ?? {};
-  if (name !== undefined) return secretKey(secretOf(name));
-  if (keyFile === undefined) return undefined;
-  const text = textOf(resolve(dirname(path), keyFile), keyFile).trim();
-  if (text.length >= shortestKey) return secretKey(text);
-  throw invalid([`${basename(path)}: the key in ${keyFile} has less than ${shortestKey} characters`]);
-}
-
 /** As a key object, which prints without its content. */
 function secretKey(text: string): KeyObject {
   return createSecretKey(Buffer.from(text));
@@ -126,12 +122,12 @@ function sha256Of(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function textOf(path: string, shown: string): string {
+function textOf(path: string, shown: string, placed = (message: string): string => message): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
-    throw invalid([`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`], cause);
+    throw invalid([placed(`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`)], cause);
   }
 }
 

@@ -62,7 +62,7 @@ const oidc = z
     scopes: list.optional(),
   })
   .refine(({ audience, client_id: clientId }) => audience !== clientId, {
-    error: `must have an 'audience' other than 'client_id': an ID token would pass for an access token`,
+    error: `must be another than 'client_id': an ID token would pass for an access token`,
     path: ['audience'],
   });
 

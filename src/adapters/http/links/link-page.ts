@@ -45,7 +45,10 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
 
 /** Why a link leads nowhere. */
 export function linkProblemPage({ code, message }: Problem, heading = 'No answer was given'): Response {
-  return htmlResponse(heading, notice(heading, message, 'alert'), problemStatus[code]);
+  // Whoever reads a mail starts no worker.
+  const isBusy = code === 'no_worker' || code === 'server_unreachable';
+  const sentence = isBusy ? 'It does not work at the moment: try again in a minute.' : message;
+  return htmlResponse(heading, notice(heading, sentence, 'alert'), problemStatus[code]);
 }
 
 function notice(heading: string, sentence: string, role: 'status' | 'alert'): string {

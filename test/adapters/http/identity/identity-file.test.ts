@@ -49,7 +49,7 @@ describe('refused, with line and column', () => {
     [`oidc: { ${oidc} }`, `must have a 'public_url' with oidc`],
     [
       `public_url: https://a.example.com\noidc: { ${oidc}, audience: c }`,
-      `must have an 'audience' other than 'client_id'`,
+      `'audience' must be another than 'client_id': an ID token would pass for an access token`,
     ],
     [
       `public_url: https://a.example.com\noidc: { issuer: http://id.example.com, client_id: c, roles: {} }`,
@@ -57,7 +57,10 @@ describe('refused, with line and column', () => {
     ],
     [`sessions: { lifetime: 60d }\ntokens: [${token}]`, `'lifetime' must be a duration from 1m to 30d`],
     [`sessions: { key_env: K }\ntokens: [${token}]`, `identity.yaml:1:22 the environment variable K is not set`],
-    [`sessions: { key_file: none.key }\ntokens: [${token}]`, `none.key cannot be read: there is no such file`],
+    [
+      `sessions: { key_file: none.key }\ntokens: [${token}]`,
+      `identity.yaml:1:23 none.key cannot be read: there is no such file`,
+    ],
     [`links: {}\ntokens: [${token}]`, 'must have one of key_env and key_file'],
     [`links: { key_env: K }\ntokens: [${token}]`, `identity.yaml:1:19 the environment variable K is not set`],
     [`tokens: &x [${token}]`, `anchors and aliases are not part of an identity file`],
