@@ -12,12 +12,18 @@ import { problemStatus } from '../problem-status.ts';
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {
   const card = cardOf(request, { nowMs: Date.now() });
   // The least permissive answer is the prominent one.
+  const { approvers, callerUserId } = request;
+  const isOwnRun = callerUserId?.normalize('NFC') === reviewer.normalize('NFC');
+  const canApprove = !isOwnRun || approvers === undefined || approvers.includes(reviewer.normalize('NFC'));
+  const approve = canApprove
+    ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
+    : '';
+  const why = canApprove ? '' : ' You started this run, so somebody else has to approve.';
   const form = `<form class="card" method="post" action="/links/${encodeURIComponent(link)}">
 <input type="hidden" name="card" value="${cardDigest(card)}">
-<p>You answer as <bdi>${shown(reviewer)}</bdi>. The link works once.</p>
+<p>You answer as <bdi>${shown(reviewer)}</bdi>. The link works once.${why}</p>
 <label>Reason <textarea name="reason" maxlength="2000" rows="2"></textarea></label>
-<div class="answers"><button name="answer" value="deny">Deny</button>
-<button class="plain" name="answer" value="approve">Approve this one call</button></div>
+<div class="answers"><button name="answer" value="deny">Deny</button>${approve}</div>
 </form>`;
   return htmlResponse(card.sentence.text, `${renderHtml(card)}\n${form}`);
 }

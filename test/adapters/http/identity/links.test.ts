@@ -105,6 +105,18 @@ test('a link shows the request and decides nothing; its form decides', async () 
   await expect(asked.run.result()).resolves.toMatchObject({ output: 'paid 1 to bob' });
 });
 
+test('the page offers no approval to whoever started the run', async () => {
+  const asked = await ask(1, 'bob');
+  const textFor = async (reviewer: string): Promise<string> =>
+    (await world.call('GET', await linkFor(reviewer, asked), undefined, html)).text();
+  expect(await textFor('ann')).toContain('value="approve"');
+  const own = await textFor('bob');
+  expect(own).toContain('You started this run, so somebody else has to approve.');
+  expect(own).toContain('value="deny"');
+  expect(own).not.toContain('value="approve"');
+  await asked.run.handle.terminate();
+});
+
 test('nobody makes a link with which they could approve what they started', async () => {
   const [own, other] = [await ask(1, 'mailer'), await ask(1, 'carl')];
   const make = ({ run, requestId }: Asked, { bearer }: typeof bot) =>
