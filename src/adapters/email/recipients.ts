@@ -29,7 +29,9 @@ export function recipientsOf(
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const names = step.kind === 'escalated' ? (step.to ?? []) : [...reviewers, ...delegations.map(({ to }) => to)];
   const directory = directoryOf(people);
-  const isAsked = (name: string): boolean => names.length === 0 || isOneOf(directory, name, names);
+  // The run knows the groups of the policy's directory. Of an escalation it does not say who was added.
+  const isMember = (name: string): boolean => step.kind !== 'escalated' && approvers?.includes(name) === true;
+  const isAsked = (name: string): boolean => names.length === 0 || isMember(name) || isOneOf(directory, name, names);
   const asked = [...people].filter(([name]) => isAsked(name));
   const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [reviewerId])));
   // A person whose approval would not count, such as the one for whom the run works, is not asked.
@@ -40,6 +42,9 @@ export function recipientsOf(
     ...shared.map((address) => ({ address })),
   ];
   if ((isRepeated ? asked : waitedFor).length + shared.length === 0) {
+    if (asked.length > 0) {
+      throw policyInvalid('No mail was sent: the channel has no address for anybody whose approval would count.');
+    }
     throw policyInvalid(
       `No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`,
     );

@@ -168,6 +168,13 @@ describe('who gets a mail', () => {
     ['a member of a group', { reviewers: ['group:support-leads'] }, {}, ['bob']],
     ['anybody', { reviewers: [] }, {}, ['ann', 'bob', 'zoe']],
     ['nobody whose approval would not count', { reviewers: ['ann', 'zoe'], approvers: ['zoe'] }, {}, ['zoe']],
+    ['a member of a group of the policy', { reviewers: ['group:finance', 'bob'], approvers: ['ann'] }, {}, ['ann']],
+    [
+      'of a group, only whom the escalation adds',
+      { approvers: ['ann', 'bob'] },
+      { step: { kind: 'escalated', to: ['group:support-leads'] } },
+      ['bob'],
+    ],
     ['the delegate', { reviewers: ['ann'], delegations: [{ from: 'ann', to: 'zoe' }] }, {}, ['ann', 'zoe']],
     ['whom the escalation adds', {}, { step: { kind: 'escalated', to: ['zoe'] } }, ['zoe']],
     [
@@ -202,6 +209,8 @@ describe('who gets a mail', () => {
 
   test('reviewers without an address are an error that names them', async () => {
     await expect(notify(channelWith(), { ...refund, reviewers: ['carl'] })).rejects.toThrow(/no address for carl/);
+    const own = { ...refund, reviewers: ['bob'], approvers: [] };
+    await expect(notify(channelWith(), own)).rejects.toThrow(/no address for anybody whose approval would count/);
   });
 });
 
