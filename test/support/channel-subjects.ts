@@ -263,17 +263,22 @@ async function openConsole(options: WorldOptions): Promise<ChannelSubject> {
   const terminal = new TypedTerminal();
   const { input, output } = terminal;
   const world = await openWorld({ ...options, channels: { subject: consoleChannel({ input, output }) } });
-  const questions = (): number => terminal.shown.split('[s]kip: ').length - 1;
-  let answered = 0;
+  let answeredTo = 0;
+  // The end of the question that waits for a line; undefined if none does.
+  const question = (): number | undefined => {
+    const { shown } = terminal;
+    const end = shown.endsWith('[s]kip: ') ? shown.length : 0;
+    return end > answeredTo ? end : undefined;
+  };
   const type = async (line: string): Promise<void> => {
-    const isAsked = await eventually('a question', () => questions() > answered, 3_000).catch(() => false);
-    if (!isAsked) return terminal.typeNow(`${line}\n`);
-    answered += 1;
+    const end = await eventually('a question', question, 3_000).catch(() => undefined);
+    if (end === undefined) return terminal.typeNow(`${line}\n`);
+    answeredTo = end;
     await terminal.answers(line);
   };
   return {
     world,
-    reached: () => eventually('the question', () => questions() > 0),
+    reached: () => eventually('the question', question),
     answer: (_request, { approved, always }) => type(approved ? (always === undefined ? 'a' : 'A') : 'd'),
     misanswer: () => type('perhaps'),
     // It calls nothing.

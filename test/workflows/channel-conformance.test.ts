@@ -122,6 +122,8 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, kind) => {
     if (spec !== undefined) await eventually('it is recorded', () => isRecorded(world, run.workflowId));
     await worker.kill();
     await world.startWorker();
+    // A terminal is asked again.
+    await on.reached(request!);
     await on.answer(request!, { approved: true });
     expect((await run.result()).output).toBe('paid 5 to ann');
     expect(on.counts(request!).asked).toBe(1);
@@ -165,13 +167,9 @@ describe.each(Object.entries(channelSubjects))('%s', (_name, kind) => {
   }
 
   if (always) {
-    test('always: further calls are not asked about', async () => {
+    test('always: the same call is not asked about again', async () => {
       const on = (subject = await open({}));
-      const run = await on.world.start([
-        { calls: [pay] },
-        { calls: [{ ...pay, args: { to: 'bob', amount: 1 } }] },
-        { text: 'done' },
-      ]);
+      const run = await on.world.start([{ calls: [pay] }, { calls: [pay] }, { text: 'done' }]);
       const [request] = await run.open();
       await on.reached(request!);
       await on.answer(request!, { approved: true, always: true });
