@@ -1,5 +1,6 @@
 import type { Payload } from '@temporalio/common';
 import { memoName } from '../contract.ts';
+import { counted } from '../core/card/cut-text.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { readingRemedy } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
@@ -28,7 +29,7 @@ export async function checkCodec(session: Session): Promise<Finding> {
   if (session.hasCodecs && isPlain) {
     return wrong('This client has a codec, and some workers encode nothing: give them the same dataConverter.');
   }
-  return fine(`The memos of ${memos.length} runs can be read.`);
+  return fine(`The memos of ${counted(memos.length, 'run')} can be read.`);
 }
 
 async function memosOf(session: Session): Promise<{ workflowId: string; payload: Payload }[]> {

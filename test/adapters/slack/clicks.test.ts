@@ -180,7 +180,7 @@ describe.each(transports)('over %s', (transport) => {
 
   describe('who may not answer', () => {
     test.each([
-      ['vic', 'Nothing was changed: vic has not the role reviewer.'],
+      ['vic', 'Nothing was changed: vic does not have the role reviewer.'],
       ['zoe', expect.stringMatching(/^Nothing was changed: .*zoe/)],
     ])('%s', async (person, sentence) => {
       const user = person === 'vic' ? await linkedViewer() : await world.linked(person);

@@ -93,7 +93,7 @@ describe('a record that somebody else has written is not believed', () => {
   });
 });
 
-test('a record says nothing to who has not the push keys', async () => {
+test('a record says nothing to whoever lacks the push keys', async () => {
   await world.subscribed('uma', ['secret-group']);
   const text = JSON.stringify(await world.records.get(nameOf('uma')));
   for (const part of ['uma', 'secret-group', world.service.url, 'push/']) expect(text).not.toContain(part);

@@ -37,7 +37,7 @@ async function decideAs(
 ) {
   const { client } = gateway;
   if (!isPermitted(permissions['POST /approve/{requestId}'], person.roles)) {
-    throw new ProblemError({ code: 'forbidden', message: `${person.id} has not the role reviewer.` });
+    throw new ProblemError({ code: 'forbidden', message: `${person.id} does not have the role reviewer.` });
   }
   await requireGated(client.session, workflowId);
   const decision = { ...answer, reviewerId: person.id, decisionId: idempotencyKeyOf(person, undefined, decisionId) };
