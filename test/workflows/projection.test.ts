@@ -107,18 +107,29 @@ async function play({ turns, answers: given, junk, continuesAsNew, end }: Plan, 
 interface Read {
   projection: Projection;
   executions: number;
-  /** The last execution that completed a task; a terminated run's last execution may have had no time for one. */
+  /** The last execution that knows its past; a terminated run's last execution may have had no time to verify it. */
   own: WorkflowHandle;
 }
 
 async function read(run: RunInTest): Promise<Read> {
   const { client } = world;
   const { executions } = await client.historyChain(run.workflowId);
-  const worked = executions.findLast(({ events }) =>
-    events.some((event) => event.workflowTaskCompletedEventAttributes != null),
-  );
-  const own = client.session.client.workflow.getHandle(run.workflowId, worked!.runId);
+  const { workflow } = client.session.client;
+  const handles = executions.map(({ runId }) => workflow.getHandle(run.workflowId, runId));
+  const own = await lastThatAnswers(handles);
   return { projection: projectHistories(executions), executions: executions.length, own };
+}
+
+async function lastThatAnswers(handles: WorkflowHandle[]): Promise<WorkflowHandle> {
+  const own = handles.at(-1)!;
+  try {
+    await own.query('run');
+    return own;
+  } catch (error) {
+    const hasEndedEarly = (await own.describe()).status.name === 'TERMINATED' && handles.length > 1;
+    if (!hasEndedEarly) throw error;
+    return lastThatAnswers(handles.slice(0, -1));
+  }
 }
 
 /** A request as the run's own ledger records it. */
