@@ -21,10 +21,10 @@ const defaultTimeoutMs = 300_000;
 
 /**
  * A channel that asks whoever sits at the terminal of the worker, one request after another. Shows the card and reads one
- * line: `a` (approve, yes, y) approves, `A` (always) approves calls like it too, `d` (deny, no, n) denies, `s` (skip)
- * denies with the reason "skipped"; anything else, Enter alone included, asks again, and a line that comes within half a
- * second of the question does not count. Without a terminal, and once its input has ended, a request stays open: `resolve`
- * waits until its signal aborts, and rejects with the signal's reason.
+ * line: `a` (approve, yes, y) approves, `A` (always) approves calls with exactly these arguments from now on, `d` (deny,
+ * no, n) denies, `s` (skip) denies with the reason "skipped"; anything else, Enter alone included, asks again, and a line
+ * that comes within half a second of the question does not count. Without a terminal, and once its input has ended, a
+ * request stays open: `resolve` waits until its signal aborts, and rejects with the signal's reason.
  *
  * @example
  * ```ts
