@@ -44,7 +44,8 @@ withSchemathesis('schemathesis', () => {
       '--checks=not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,negative_data_rejection,unsupported_method',
       '--phases=examples,coverage,fuzzing',
       '--max-examples=25',
-      '--workers=2',
+      // Threads break its generator on some versions of Python.
+      '--workers=1',
       '--request-timeout=20',
       '--continue-on-failure',
       `--exclude-path-regex=(${left.join('|')})`,
@@ -53,7 +54,7 @@ withSchemathesis('schemathesis', () => {
       '--no-color',
     ];
     let { code, output } = await runSchemathesis([...words, `--seed=${seed}`]);
-    // Its generator of inputs may fail on a busy machine. That says nothing about the gateway.
+    // Its generator of inputs may fail by itself. That says nothing about the gateway.
     for (let more = 1; more <= 2 && isOwnFault(output); more++) {
       ({ code, output } = await runSchemathesis([...words, `--seed=${seed + more}`]));
     }
@@ -64,7 +65,8 @@ withSchemathesis('schemathesis', () => {
 });
 
 function isOwnFault(output: string): boolean {
-  return output.includes('hypothesis.errors.FlakyFailure') && !output.includes('= FAILURES =');
+  const hasOwn = /hypothesis\.errors\.FlakyFailure|^Runtime Error$/m.test(output);
+  return hasOwn && !/= FAILURES =|^Network Error$/m.test(output);
 }
 
 /**
