@@ -154,7 +154,7 @@ const workflowOverrides = orderOf('workflows', workflowRooms).map(({ files, mess
 }));
 
 export default defineConfig({
-  plugins: ['typescript', 'unicorn', 'import', 'jest', 'node'],
+  plugins: ['typescript', 'unicorn', 'import', 'vitest', 'node'],
   categories: { correctness: 'error', suspicious: 'error' },
   env: { es2024: true, node: true },
   ignorePatterns: ['dist', 'coverage', 'test/fixtures', 'test/histories'],
@@ -163,10 +163,12 @@ export default defineConfig({
     'import/no-default-export': 'error',
     'import/no-named-as-default-member': 'off',
     'import/no-unassigned-import': 'off',
-    'jest/require-hook': 'off',
-    'jest/expect-expect': 'off',
-    'jest/no-conditional-expect': 'off',
-    'jest/require-to-throw-message': 'off',
+    'vitest/require-hook': 'off',
+    'vitest/expect-expect': 'off',
+    'vitest/no-conditional-expect': 'off',
+    'vitest/require-to-throw-message': 'off',
+    'vitest/no-conditional-tests': 'off',
+    'vitest/require-mock-type-parameters': 'off',
     'no-console': 'error',
     'no-await-in-loop': 'off',
     'no-shadow': 'off',
@@ -455,7 +457,7 @@ export default defineConfig({
     {
       files: [
         'test/support/*.ts',
-        'jest.config.js',
+        'vitest.config.ts',
         'vite.config.ts',
         'oxlint.config.ts',
         'tools/mutation/fast-check-stand-in.ts',
@@ -464,6 +466,5 @@ export default defineConfig({
       ],
       rules: { 'import/no-default-export': 'off' },
     },
-    { files: ['**/*.cjs'], rules: { 'typescript/no-require-imports': 'off' } },
   ],
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { isDroppable, placeEmptyTasks, type TaskChange } from './support/empty-task-placements.ts';
 import { attributesOf, tasksOf, type HistoryEvent } from './support/history-tasks.ts';
 import { placementsOf } from './support/placements.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 
 /** The code in docs/gate.md, docs/deploy.md and README.md is that of the examples, which the tests run. */
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { assessCalls } from '../../src/activities/assess-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { boundCalls } from '../../src/activities/bound-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
 import { inlineLimits, storedLimits } from '../../src/core/base/size-limits.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ApplicationFailure, defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -208,7 +208,7 @@ describe('a failure', () => {
     [4, false],
     [5, true],
     [6, true],
-  ])('an invalid answer at attempt %d: last one is %p', async (attempt, nonRetryable) => {
+  ])('an invalid answer at attempt %d: last one is %j', async (attempt, nonRetryable) => {
     cut();
     const environment = activityOf({ attempt });
     expect(await failureOf(run({}, { environment }))).toMatchObject({ type: 'model_output_invalid', nonRetryable });

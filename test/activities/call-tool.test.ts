@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import { callTool } from '../../src/activities/call-tool.ts';

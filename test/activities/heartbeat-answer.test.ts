@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { Context } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type AnswerHeartbeats, heartbeatAnswer } from '../../src/activities/heartbeat-answer.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { createLoadGate } from '../../src/activities/load-gate.ts';
 
 test('records the name of the agent in NFC, as policies have it', async () => {

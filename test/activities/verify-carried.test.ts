@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import proto from '@temporalio/proto';
 import type { RecordedPast } from '../../src/activities/verify-carried.ts';
 import { pastProblem } from '../../src/activities/verify-carried.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
 import { isAgent, type Agent } from '../../src/agents/definitions.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { checkGated, ungatedWindows } from '../../src/agents/check-gated.ts';
 
 test('returns the declarations by name', () => {

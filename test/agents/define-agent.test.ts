@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { tool } from 'ai';
 import { z } from 'zod';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
@@ -25,14 +25,14 @@ describe('defineAgent', () => {
   });
 
   test.each([['a'], ['Research Assistant'], ['deploy_agent'], ['Zoë'], ['x'.repeat(64)]])(
-    'accepts the name %p',
+    'accepts the name %j',
     (name) => {
       expect(defineAgent({ ...options, name }).name).toBe(name);
     },
   );
 
   test.each([[''], [' '], [' a'], ['a '], ['a\nb'], ['a\u202eb'], ['x'.repeat(65)], [7], [undefined]])(
-    'refuses the name %p',
+    'refuses the name %j',
     (name) => {
       expect(() => define({ name })).toThrow(/^agent name: expected 1 to 64 visible characters/);
     },
@@ -83,7 +83,7 @@ describe('defineAgent', () => {
       { model: { ...scriptedModel([]), doGenerate: undefined }, modelCall: { stream: 'off' } },
       "agent 'tidy': modelCall.stream is 'off', and model has no doGenerate",
     ],
-  ])('refuses %p', (overrides, sentence) => {
+  ])('refuses %j', (overrides, sentence) => {
     expect(() => define(overrides)).toThrow(sentence);
   });
 });

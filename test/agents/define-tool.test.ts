@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { tool as aiSdkTool } from 'ai';
 import { type } from 'arktype';
@@ -104,7 +104,7 @@ describe('defineTool', () => {
     [{ preview: () => [], previewTimeoutMs: 0 }, 'previewTimeoutMs: expected a whole number from 1 to 600000'],
     [{ preview: () => [], previewTimeoutMs: 600_001 }, 'previewTimeoutMs: expected a whole number from 1 to 600000'],
     [{ previewTimeoutMs: 1_000 }, 'previewTimeoutMs goes with preview'],
-  ])('refuses %p', (overrides, message) => {
+  ])('refuses %j', (overrides, message) => {
     expect(() => define(overrides)).toThrow(message);
   });
 
@@ -137,14 +137,14 @@ describe('defineTool', () => {
   });
 
   test.each([['a'], ['read_file'], ['A-1'], ['x'.repeat(64)], ['Default'], ['prototype']])(
-    'accepts the name %p',
+    'accepts the name %j',
     (name) => {
       expect(defineTool({ ...options, name }).name).toBe(name);
     },
   );
 
   const nameShape = "expected 1 to 64 letters, digits, '_' or '-'";
-  test.each([
+  test.each<[string | undefined, string]>([
     ['', `tool name "": ${nameShape}`],
     ['a.b', `tool name "a.b": ${nameShape}`],
     ['a b', `tool name "a b": ${nameShape}`],
@@ -156,11 +156,11 @@ describe('defineTool', () => {
       'default',
       "tool name 'default' is taken: Temporal runs an activity of that name for every unknown one; choose another name",
     ],
-    ...[...Object.getOwnPropertyNames(Object.prototype), 'then'].map((name) => [
+    ...[...Object.getOwnPropertyNames(Object.prototype), 'then'].map((name): [string, string] => [
       name,
       `tool name '${name}' is taken by a property of every object; choose another name`,
     ]),
-  ])('refuses the name %p', (name, sentence) => {
+  ])('refuses the name %j', (name, sentence) => {
     expect(() => define({ name })).toThrow(expect.objectContaining({ name: 'DefinitionError', message: sentence }));
   });
 
@@ -206,11 +206,11 @@ describe('defineTool', () => {
       /^tool 'move_file': subject.beside must list arguments beside 'from' \(to, mode\)$/,
     ]),
     [{ subject: { argument: 'from', beside: ['to'] } }, /^tool 'move_file': subject.shell must be true/],
-  ])('refuses %p', (overrides, sentence) => {
+  ])('refuses %j', (overrides, sentence) => {
     expect(() => define(overrides)).toThrow(sentence);
   });
 
-  test.each([[undefined], [null], ['text'], [[]]])('refuses %p as options', (value) => {
+  test.each([[undefined], [null], ['text'], [[]]])('refuses %j as options', (value) => {
     expect(() => defineTool(value as never)).toThrow(/^defineTool: expected an object with name/);
   });
 });

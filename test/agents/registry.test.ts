@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
@@ -34,7 +34,7 @@ describe('createRegistry', () => {
   });
 
   test.each([['toString'], ['constructor'], ['__proto__'], ['size'], ['get'], ['']])(
-    'finds nothing under %p',
+    'finds nothing under %j',
     (name) => {
       expect(registry.tool(name)).toBeUndefined();
       expect(registry.agent(name)).toBeUndefined();

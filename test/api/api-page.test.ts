@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from 'vitest';
 import { format } from 'prettier';
 import { compile } from '../support/api/declarations.ts';
 import { layOutExamples } from '../support/api/example-folder.ts';

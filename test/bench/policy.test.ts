@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { checkAgreement } from '../../bench/policy/agreement.ts';
 import { countersign, naive } from '../../bench/policy/engines.ts';
 import { works } from '../../bench/policy/works.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { drawRuns } from '../../bench/plot-runs.ts';
 import { verdictsOf, type RunsMeasured } from '../../bench/verdicts.ts';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approvalQueue } from '../../src/channels/approval-queue.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { checkAnswer, InvalidAnswer } from '../../src/channels/check-answer.ts';
 
 const digest = 'a'.repeat(64);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PassThrough } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import type { ChannelRequest } from '../../src/channels/channel.ts';
 import { checkAnswer } from '../../src/channels/check-answer.ts';

@@ -1,6 +1,6 @@
 /** The console channel on a real terminal, in a process of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { armingMs } from '../../src/core/messages/console-line.ts';
 import { channelRequest } from '../support/channel-request.ts';
 import { hasTmux, openTmux, type TmuxTerminal } from '../support/tmux.ts';

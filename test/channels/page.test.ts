@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { readChannels } from '../../src/adapters/read-channels.ts';
 
 /** The code of docs/channels.md is that of the examples, which tests run, and its file is one that loads. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { quietForMs } from '../../src/channels/quiet-hours.ts';
 
 const night = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' };

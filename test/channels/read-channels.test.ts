@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Channel } from '../../src/channels/channel.ts';
 import type { ChannelKind } from '../../src/channels/channel-kind.ts';

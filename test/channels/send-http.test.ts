@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LookupFunction } from 'node:net';
 import { type HttpSettings, httpSender } from '../../src/channels/send-http.ts';
 import { type HttpServiceInTest, openHttpService } from '../support/http-service.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { autoApprove } from '../../src/channels/auto-approve.ts';
 import { autoDeny } from '../../src/channels/auto-deny.ts';
 import { callback } from '../../src/channels/callback.ts';

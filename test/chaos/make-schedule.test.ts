@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { longestWaitMs } from './approval-settings.ts';
 import { makeSchedule } from './make-schedule.ts';
 import type { PlannedControl } from './planned-control.ts';

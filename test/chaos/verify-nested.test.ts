@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract.ts';
 import { at, bookOf as madeBook, opened, settled, startMs } from './made-book.ts';
 import type { RunBook } from './run-book.ts';

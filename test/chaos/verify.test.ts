@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract.ts';
 import { projectJournal } from '../../src/core/ledger/journal.ts';
 import { accepted, at, bookOf as madeBook, digest, ids, opened, sent, settled, startMs } from './made-book.ts';

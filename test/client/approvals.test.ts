@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalList } from '../../src/client/list-approvals.ts';
 import type { RunInput } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';

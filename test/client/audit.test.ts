@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { SealedLine } from '../../src/core/audit/audit-line.ts';
 import { sealer } from '../../src/core/audit/seal-lines.ts';

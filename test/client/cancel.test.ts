@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cli, jsonLines } from '../adapters/cli/support.ts';
 import { type World, type RunInTest, openWorld } from '../support/world.ts';
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { createClient } from '../../src/client/client.ts';
 import { sharedAddress } from '../support/shared-server.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest, DelegateMessage, ExtendMessage, RevokeMessage } from '../../src/contract.ts';
 import type { ProblemError } from '../../src/core/base/problem.ts';
 import { eventually } from '../support/eventually.ts';

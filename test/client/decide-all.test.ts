@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ReviewedRequest } from '../../src/client/decide-all.ts';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decision, RunInput } from '../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RecordedEvent, RunEvent } from '../../src/core/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { RunFeed } from '../../src/client/run-feed.ts';

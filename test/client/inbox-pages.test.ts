@@ -1,6 +1,6 @@
 /** Pages of the inbox, in a namespace that no other test uses. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SearchAttributeType, TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';

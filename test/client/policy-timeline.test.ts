@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { HistoryFacts } from '../../src/client/history-facts.ts';
 import { PolicyTimeline } from '../../src/client/policy-timeline.ts';
 import { policyDigest } from '../../src/core/policy/policy-digest.ts';

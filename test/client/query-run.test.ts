@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { Session } from '../../src/client/connect.ts';
 import { queryRun } from '../../src/client/query-run.ts';
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defineAgent, type ModelCallOptions, openAICompatible } from '../../src/index.ts';
 import type { Retry } from '../../src/client.ts';
 import {
@@ -13,8 +13,6 @@ import { eventually } from '../support/eventually.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** A run does not see the attempts of its activities; `show` reads them from the server. */
-
-jest.setTimeout(60_000);
 
 let server: ChatServer;
 let world: World;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/client/connect.ts';
 import { decideMany } from '../../src/client/decide.ts';
 import { createReviewerKey, publicKeyOf } from '../../src/client/reviewer-key.ts';

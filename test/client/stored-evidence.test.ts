@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { evidenceOf } from '../../src/client/evidence-of.ts';
 import { rulingsOf } from '../../src/core/audit/rulings-of.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalMemo } from '../../src/contract.ts';
 import { cli } from '../adapters/cli/support.ts';

@@ -1,5 +1,5 @@
 /** `approvals(tool)`. The compiler checks the types: an expected error that does not occur fails `npm run typecheck`. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { type World, openWorld } from '../support/world.ts';

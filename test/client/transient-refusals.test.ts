@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ProblemCode } from '../../src/core/base/problem.ts';

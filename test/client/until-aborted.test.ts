@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readPage } from '../../src/client/read-executions.ts';
 import { untilAborted } from '../../src/client/until-aborted.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';

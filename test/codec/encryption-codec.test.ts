@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, vi, test } from 'vitest';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec, type EncryptionKey } from '../../src/codec.ts';
 import { commandsOf } from '../support/page-commands.ts';
@@ -117,7 +117,7 @@ describe('where keys come from', () => {
     expect(await open(codec, await seal(codecWith(k1), 1))).toBe(1);
     writeFileSync(file, `${lineOf(k2)}\n${lineOf(k1)}\n`);
     const now = Date.now();
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 6_000);
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 6_000);
     expect(await open(codec, await seal(codecWith(k2), 2))).toBe(2);
     clock.mockRestore();
   });

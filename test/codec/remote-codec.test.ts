@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec, RemoteCodec } from '../../src/codec.ts';
 import { type CodecServer, startCodecServer } from '../support/codec-server.ts';

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 
 const core = new URL('../../src/core/', import.meta.url);
 const examples = readdirSync(core, { recursive: true, encoding: 'utf8' })

@@ -1,10 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { readAnswer } from '../../src/demo/read-answer.ts';
 
-test.each([
-  ...['a', 'approve', 'yes', 'y', 'YES', ' y '].map((line) => [line, { approved: true }] as const),
-  ...['d', 'deny', 'no', 'n', 'No'].map((line) => [line, { approved: false }] as const),
-  ...['s', 'skip'].map((line) => [line, { approved: false, reason: 'skipped' }] as const),
+test.each<[string, unknown]>([
+  ...['a', 'approve', 'yes', 'y', 'YES', ' y '].map((line): [string, unknown] => [line, { approved: true }] as const),
+  ...['d', 'deny', 'no', 'n', 'No'].map((line): [string, unknown] => [line, { approved: false }] as const),
+  ...['s', 'skip'].map((line): [string, unknown] => [line, { approved: false, reason: 'skipped' }] as const),
   ['', ''],
   ['   ', ''],
   ['A', expect.stringContaining('not built yet')],

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findTemporal } from '../../src/dev-server/find-temporal.ts';
 import { childrenOf, isRunning } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';

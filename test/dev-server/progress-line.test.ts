@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, vi, test } from 'vitest';
 import { startProgressLine } from '../../src/dev-server/progress-line.ts';
 
 const clear = '\r\u001B[2K';
@@ -8,13 +8,13 @@ describe('a progress line', () => {
   let written: string[];
 
   beforeEach(() => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     lines = [];
     written = [];
   });
 
   afterEach(() => {
-    jest.useRealTimers();
+    vi.useRealTimers();
   });
 
   function start(isTTY: boolean): ReturnType<typeof startProgressLine> {
@@ -25,9 +25,9 @@ describe('a progress line', () => {
   test('without a terminal prints a line at once and every 30 seconds, until it stops', () => {
     const progress = start(false);
     progress.detail('12 packages compiled');
-    jest.advanceTimersByTime(65_000);
+    vi.advanceTimersByTime(65_000);
     progress.stop();
-    jest.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(60_000);
     expect(lines).toEqual([
       'Building: 0:00',
       'Building: 0:30, 12 packages compiled',
@@ -38,11 +38,11 @@ describe('a progress line', () => {
 
   test('on a terminal is one line, rewritten each second, that ends with a line break', () => {
     const progress = start(true);
-    jest.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(1_000);
     progress.detail('3 packages compiled');
-    jest.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(1_000);
     progress.stop();
-    jest.advanceTimersByTime(5_000);
+    vi.advanceTimersByTime(5_000);
     const last = `${clear}Building: 0:02, 3 packages compiled`;
     expect(written).toEqual([`${clear}Building: 0:00`, `${clear}Building: 0:01`, last, `${last}\n`]);
     expect(lines).toEqual([]);

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
 import { findTemporal } from '../../src/dev-server/find-temporal.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { layOutExamples } from '../support/api/example-folder.ts';
 import { type ExampleStage, openExampleStage } from '../support/api/example-stage.ts';
 import { printedBy } from '../support/api/examples.ts';

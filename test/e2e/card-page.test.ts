@@ -1,5 +1,5 @@
 /** The card as a page in a real browser: it loads and runs nothing, and it fits a phone. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cardOf } from '../../src/core/card/card-of.ts';
 import { renderHtmlPage } from '../../src/core/card/render-html.ts';
 import { type Browser, findChromium, openBrowser } from '../support/browser.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from 'vitest';
 import { runChaos } from '../chaos/chaos.ts';
 import { makeSchedule } from '../chaos/make-schedule.ts';
 import { summaryOf } from '../chaos/summary.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CountersignClient, createClient } from '../../src/client.ts';
 import { EncryptionCodec } from '../../src/codec.ts';
 import { cli, jsonLines } from '../adapters/cli/support.ts';

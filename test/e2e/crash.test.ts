@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { findChromium, openBrowser } from '../support/browser.ts';
 import { DemoProcess } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { DataConverter } from '@temporalio/common';
 import { createClient } from '../../src/client.ts';
 import { encrypted } from '../../src/codec.ts';

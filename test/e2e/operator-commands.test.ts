@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDone, onActivity, onWorkflow, startBatch, untilAttempt } from '../support/operator.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import { eventually } from '../support/eventually.ts';

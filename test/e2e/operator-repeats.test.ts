@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 import { eventually } from '../support/eventually.ts';
 import { onActivity, untilPaused } from '../support/operator.ts';

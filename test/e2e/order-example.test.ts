@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Return } from '../../examples/order/workflows.ts';
 import type { ApprovalSummary } from '../../src/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';

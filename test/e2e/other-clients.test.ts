@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findPythonSdk, readByPython } from '../support/python-sdk.ts';
 import type { RunInTest, World } from '../support/world.ts';

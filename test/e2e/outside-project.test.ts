@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { makeNamespace } from '../support/make-namespace.ts';
 import { type Tarball, makeOutsideProject, pack } from '../support/outside-project.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decision, Receipt } from '../../src/contract.ts';
 import { isProblemError } from '../../src/core/base/problem.ts';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';

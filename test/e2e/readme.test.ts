@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
 import { freePort } from '../../src/dev-server/free-port.ts';
 import { eventually } from '../support/eventually.ts';

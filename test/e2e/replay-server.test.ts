@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevServer, type DevServer } from '../../src/dev-server/start-dev-server.ts';
 import { boundaryWorkflows, openBoundaryStage, type BoundaryStage } from '../support/boundary-stage.ts';
 import { installQuietRuntime } from '../support/quiet-runtime.ts';
@@ -56,21 +57,25 @@ test('executions of another bundle are skipped, and counted by workflow type', a
   );
 });
 
-test('a history that does not replay fails the test session, and counts as a failed test', () => {
+test('a history that does not replay fails the test run, and counts as a failed test', () => {
   const program = `
-    const Reporter = require(process.argv[1]);
-    const reporter = new Reporter({}, { keepIn: process.argv[2] });
-    const results = { numFailedTests: 2, wasInterrupted: false };
-    reporter.onRunComplete(new Set(), results).then(() => {
-      console.log(JSON.stringify({ failed: results.numFailedTests, error: reporter.getLastError().message }));
-    });
+    const { default: Reporter } = await import(process.argv[1] + '/replay-reporter.ts');
+    const { additionalFailures } = await import(process.argv[1] + '/closing-line-reporter.ts');
+    await new Reporter({ keepIn: process.argv[2] }).onTestRunEnd();
+    console.log(JSON.stringify(additionalFailures));
   `;
-  const reporter = join(import.meta.dirname, '..', 'support', 'replay-reporter.cjs');
-  const { stdout, stderr } = spawnSync(process.execPath, ['--eval', program, reporter, keepIn], {
-    encoding: 'utf8',
-    env: { ...process.env, TEMPORAL_ADDRESS: server.address, COUNTERSIGN_TEST_BUNDLE: testBundle() },
-  });
+  const support = pathToFileURL(join(import.meta.dirname, '..', 'support')).href;
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', program, support, keepIn],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, TEMPORAL_ADDRESS: server.address, COUNTERSIGN_TEST_BUNDLE: testBundle() },
+    },
+  );
   expect(stderr).toContain(failing);
-  expect(JSON.parse(stdout)).toEqual({ failed: 3, error: 'histories that tests made do not replay' });
+  expect(stderr).toContain('histories that tests made do not replay');
+  expect(JSON.parse(stdout)).toEqual({ count: 1 });
+  expect(status).toBe(1);
   expect(readdirSync(keepIn)).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { commandsOf, simpleCommands } from '../support/page-commands.ts';
 import { resetToTask, type Event } from '../support/reset-to.ts';

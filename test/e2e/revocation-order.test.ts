@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerPlugin } from '@temporalio/worker';
 import type { ApprovalRequest, Grant, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { findChromium } from '../support/browser.ts';
 import { note, readWaitingRunPages } from '../support/waiting-run-pages.ts';
 import { testBundle } from '../support/world.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { journalIn } from '../../src/client/journal-of.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { findTimeSkipping, type TimeSkippingServer } from '../support/time-skipping-server.ts';

@@ -1,6 +1,6 @@
 /** Sends every message in docs/wire.md unchanged, by update and by signal, with Temporal's own client. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { Grant, Receipt, RunPolicies } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { InboxRow, Me } from '../../src/adapters/http/api.ts';
 import { commandsFor, foundCommands } from '../../src/inbox/palette/commands.ts';
 import { notificationsOf } from '../../src/inbox/state/notification-texts.ts';

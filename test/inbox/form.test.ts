@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/base/tool-call.ts';
 import { changedValues } from '../../src/inbox/form/changed-values.ts';
 import { emptyForm, type FormNode, formOf, nextItem, nextMember } from '../../src/inbox/form/form-node.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { InboxRow } from '../../src/adapters/http/api.ts';
 import { admits, type Filters, noFilters, readFilters, writeFilters } from '../../src/inbox/list/filters.ts';
 import { withoutRow, withPage, withRow, withSnapshot } from '../../src/inbox/state/open-rows.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { noStartFields, startBody } from '../../src/inbox/run/start-body.ts';
 import { readRunFilters, writeRunFilters } from '../../src/inbox/run/run-filters.ts';
 

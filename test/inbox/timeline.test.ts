@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { RawResponseEvent, RecordedEvent } from '../../src/core/events/run-event.ts';
 import { decisionsOf, emptyTimeline, withEvents, withoutWriting } from '../../src/inbox/run/timeline.ts';

@@ -1,5 +1,5 @@
 import type { JSONSchema7 } from '@ai-sdk/provider';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { askModel } from '../../src/models/ask-model.ts';
 import { toModelFailure, type ModelFailure, type ModelFailureKind } from '../../src/models/model-failure.ts';
 import { modelFromEnvironment, openAICompatible } from '../../src/models/openai-compatible.ts';
@@ -338,7 +338,7 @@ describe('modelFromEnvironment', () => {
     [{ OPENAI_API_KEY: 'k' }, 'gpt-5-mini'],
     [{ OPENAI_API_KEY: ' k\n', COUNTERSIGN_MODEL: 'm' }, 'm'],
     [{ OPENAI_BASE_URL: 'http://localhost:11434/v1', COUNTERSIGN_MODEL: 'm' }, 'm'],
-  ])('%j names %p', (environment, modelId) => {
+  ])('%j names %j', (environment, modelId) => {
     expect(modelFromEnvironment(environment)?.modelId).toBe(modelId);
   });
 

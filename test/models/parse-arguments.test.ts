@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { inlineLimits } from '../../src/core/base/size-limits.ts';
 import { maxJsonDepth } from '../../src/core/base/read-json.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { keepSecret, quote } from '../../src/models/quote.ts';
 
 keepSecret('hunting horse battery');

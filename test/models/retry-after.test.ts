@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { longestRetryAfterMs, retryAfterMs } from '../../src/models/retry-after.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -16,6 +16,6 @@ test.each<[Record<string, string> | undefined, number | undefined]>([
   [{ 'retry-after': '-5', 'retry-after-ms': '1e9' }, undefined],
   [{ 'retry-after-ms': '250', 'retry-after': '7' }, 250],
   [{ 'retry-after': '99999999' }, longestRetryAfterMs],
-])('%j asks for %p ms', (headers, wait) => {
+])('%j asks for %j ms', (headers, wait) => {
   expect(retryAfterMs(headers, now)).toBe(wait);
 });

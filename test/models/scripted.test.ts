@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/contract.ts';
 import { askModel } from '../../src/models/ask-model.ts';
 import { toModelFailure } from '../../src/models/model-failure.ts';

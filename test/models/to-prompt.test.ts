@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { toPrompt } from '../../src/models/to-prompt.ts';
 
 describe('toPrompt', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askModel } from '../../src/models/ask-model.ts';
 import { toModelFailure } from '../../src/models/model-failure.ts';
 import { openAICompatible } from '../../src/models/openai-compatible.ts';

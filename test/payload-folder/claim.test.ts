@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { claimOf, fileNameIn } from '../../src/payload-folder/claim.ts';
 
 const key = Buffer.alloc(32, 1);

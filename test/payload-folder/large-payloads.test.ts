@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { largePayloadsOf } from '../../src/payload-folder/large-payloads.ts';
 
 const folder = 'payloads';

@@ -1,38 +1,58 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
 
-const reporter = join(import.meta.dirname, 'closing-line-reporter.cjs');
+const reporter = pathToFileURL(join(import.meta.dirname, 'closing-line-reporter.ts')).href;
 
-/** The output of a run that reports `results` and whose teardown prints afterwards. */
-function output(results: object): string {
+type State = 'passed' | 'failed' | 'skipped' | 'pending';
+interface File {
+  tests?: State[];
+  /** Errors of a test file outside of its tests: it does not load, or a hook fails. */
+  errors?: number;
+  hookErrors?: number;
+}
+
+/** The output of a run that reports `files` and whose teardown prints afterwards. */
+function output(files: File[], unhandled: number, additional: number): string {
   const program = `
-    const Reporter = require(${JSON.stringify(reporter)});
-    new Reporter().onRunComplete(new Set(), ${JSON.stringify(results)});
+    const { default: Reporter, additionalFailures } = await import(${JSON.stringify(reporter)});
+    const list = (length) => Array.from({ length: length ?? 0 }, () => new Error('x'));
+    const modules = ${JSON.stringify(files)}.map(({ tests, errors, hookErrors }) => ({
+      errors: () => list(errors),
+      children: {
+        allTests: () => (tests ?? []).map((state) => ({ result: () => ({ state }) })),
+        allSuites: () => [{ errors: () => list(hookErrors) }],
+      },
+    }));
+    additionalFailures.count = ${additional};
+    new Reporter().onTestRunEnd(modules, list(${unhandled}));
     console.error('teardown says something');
     console.log('and something else');
   `;
-  const { stdout } = spawnSync('/bin/sh', ['-c', `"$0" --eval "$1" 2>&1`, process.execPath, program], {
-    encoding: 'utf8',
-  });
+  const { stdout } = spawnSync(
+    '/bin/sh',
+    ['-c', `"$0" --input-type=module --eval "$1" 2>&1`, process.execPath, program],
+    {
+      encoding: 'utf8',
+    },
+  );
   return stdout;
 }
 
-describe('the closing line', () => {
-  const nothing = {
-    numPassedTests: 0,
-    numFailedTests: 0,
-    numRuntimeErrorTestSuites: 0,
-    numPendingTests: 0,
-    numTodoTests: 0,
-  };
+const passed = (count: number): State[] => Array.from({ length: count }, () => 'passed');
 
-  test.each([
-    [{ numPassedTests: 12 }, '12 passed, 0 failed'],
-    [{ numPassedTests: 3, numFailedTests: 2 }, '3 passed, 2 failed'],
-    [{ numPassedTests: 3, numFailedTests: 1, numRuntimeErrorTestSuites: 2 }, '3 passed, 3 failed'],
-    [{ numPassedTests: 3, numPendingTests: 1, numTodoTests: 1 }, '3 passed, 0 failed, 2 skipped'],
-  ])('of %j is "%s" and comes last', (results, line) => {
-    expect(output({ ...nothing, ...results })).toBe(`teardown says something\nand something else\n${line}\n`);
-  });
+describe('the closing line', () => {
+  test.each<[File[], number, number, string]>([
+    [[{ tests: passed(12) }], 0, 0, '12 passed, 0 failed'],
+    [[{ tests: [...passed(3), 'failed'] }, { tests: ['failed'] }], 0, 0, '3 passed, 2 failed'],
+    [[{ tests: [...passed(3), 'failed'] }, { errors: 1 }, { hookErrors: 2 }], 0, 0, '3 passed, 3 failed'],
+    [[{ tests: [...passed(3), 'skipped', 'pending'] }], 0, 0, '3 passed, 0 failed, 2 skipped'],
+    [[{ tests: passed(1) }], 2, 3, '1 passed, 5 failed'],
+  ])(
+    'of %j with %i other errors and %i other failures is "%s" and comes last',
+    (files, unhandled, additional, line) => {
+      expect(output(files, unhandled, additional)).toBe(`teardown says something\nand something else\n${line}\n`);
+    },
+  );
 });

@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
-import { keepFolder, keepServer } from './shared-server.ts';
 
 /**
  * Runs once before the durable tests and starts one real Temporal server and one workflow bundle for all of them. It
- * removes the user's own cluster settings from the environment, so that no test can reach that cluster.
+ * removes the user's own cluster settings from the environment, so that no test can reach that cluster. Returns what ends
+ * it after them.
  */
-export default async function globalSetup(): Promise<void> {
+export default async function globalSetup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-shared-'));
-  keepFolder(folder);
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');
   writeFileSync(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
@@ -21,10 +20,13 @@ export default async function globalSetup(): Promise<void> {
   // Node strips and compiles the modules of child processes once, not in each of them.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
   const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });
-  keepServer(server);
   process.env.TEMPORAL_ADDRESS = server.address;
   // Tests that start their own servers need not search for the binary again.
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
   process.env.COUNTERSIGN_TEST_BUNDLE = join(folder, 'workflows.js');
   writeFileSync(process.env.COUNTERSIGN_TEST_BUNDLE, (await bundleWorkflows()).code);
+  return async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
 }

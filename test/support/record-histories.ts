@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { channelsWorkflowId } from '../../src/contract.ts';
 import globalSetup from './global-setup.ts';
-import globalTeardown from './global-teardown.ts';
 import { isHistoryOf, type RecordedRun } from './play-runs.ts';
 import { letGo, recordedRuns } from './recorded-runs.ts';
 import { scrubbedHistory } from './scrub-history.ts';
@@ -36,7 +35,7 @@ async function record(world: World, workflowId: string, path: string): Promise<v
 }
 
 mkdirSync(`${folder}channels`, { recursive: true });
-await globalSetup();
+const tearDown = await globalSetup();
 try {
   for (const { name, play, waiting, world: options } of recordedRuns.filter(isRequested)) {
     const worldOptions = typeof options === 'function' ? await options() : options;
@@ -54,5 +53,5 @@ try {
   }
 } finally {
   await killAll();
-  await globalTeardown();
+  await tearDown();
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { setActivityOptions } from '@temporalio/activity';
 import { ExternalStorage } from '@temporalio/common';
 import { z } from 'zod';
@@ -60,7 +60,7 @@ describe('a worker', () => {
   test.each([
     [undefined, '250ms'],
     ['1s', '1s'],
-  ] as const)('with agents and the heartbeat throttle %p has %p', (given, interval) => {
+  ] as const)('with agents and the heartbeat throttle %j has %j', (given, interval) => {
     const agent = defineAgent({ name: 'clerk', instructions: '', model: scriptedModel([]) });
     const configured = new CountersignPlugin({ agents: [agent] }).configureWorker({
       ...options,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { interceptors } from '../../src/workflows/interceptors.ts';
 import { activation } from '../../src/workflows/sandbox/activation.ts';
 

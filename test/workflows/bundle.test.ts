@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, vi, test } from 'vitest';
 import { bundleWorkflows } from '../../src/worker.ts';
 
 /** The bundle that every worker loads for every run (B5) is small and has only modules that may be replayed. */
@@ -94,7 +94,7 @@ describe('contents of the bundle', () => {
 
 test('a workflow that imports a Node built-in does not bundle, and the error gives the reason', async () => {
   const told: string[] = [];
-  const write = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
   try {
     const workflowsPath = fileURLToPath(new URL('../support/node-builtin-workflow.ts', import.meta.url));
     await expect(bundleWorkflows(workflowsPath)).rejects.toThrow(/Webpack finished with errors/);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { maxSignalBytes } from '../../src/workflows/sandbox/strict-payloads.ts';
 import { type World, openWorld } from '../support/world.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Turns, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 

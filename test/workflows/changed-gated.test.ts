@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';

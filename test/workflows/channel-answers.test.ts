@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import type { Channel, ChannelFunction } from '../../src/channels/channel.ts';
 import { conditional } from '../../src/channels/conditional.ts';
 import { channelsWorkflowId } from '../../src/contract.ts';

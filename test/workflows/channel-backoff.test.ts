@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { Backoff } from '../../src/workflows/channels/backoff.ts';
 
 /** How often a channel is called in a day if each call lasts so long. */

@@ -1,5 +1,5 @@
 /** What every channel does, whatever it is: one suite over all of them, each with the real thing behind it. */
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { activityNames, type ApprovalDetails, channelsWorkflowId } from '../../src/contract.ts';
 import { type ChannelSubject, channelSubjects } from '../support/channel-subjects.ts';
 import { eventually } from '../support/eventually.ts';

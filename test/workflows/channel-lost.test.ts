@@ -1,7 +1,7 @@
 /** A worker is lost between sending a message and recording that, for every kind of channel that sends. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activityNames, channelsWorkflowId } from '../../src/contract.ts';
 import { type ChannelSubject, channelSubjects, type SubjectKind } from '../support/channel-subjects.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 /** The workflow of channels continues as new: with everything that waits, and without an end to what it can take. */
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Channel, ChannelAnswer } from '../../src/channels/channel.ts';
 import { changedName, channelsWorkflowId } from '../../src/contract.ts';

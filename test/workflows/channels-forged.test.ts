@@ -1,6 +1,6 @@
 /** What strangers can do to the channels of a worker: signal its workflows, and start workflows of their own. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import { activityNames, changedName, channelsWorkflowId } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ForeignWorker, startForeignWorker } from '../support/foreign-worker.ts';

@@ -1,5 +1,5 @@
 /** How often channels are told, and of what: counted in calls, because seconds depend on the machine. */
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import { activityNames, channelsWorkflowId, deliveriesName } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { recordedChannel } from '../support/recorded-channel.ts';

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { recordedChannel } from '../support/recorded-channel.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Channel, ChannelFunction } from '../../src/channels/channel.ts';
 import { conditional } from '../../src/channels/conditional.ts';

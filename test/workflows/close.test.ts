@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Calls, World } from '../support/world.ts';

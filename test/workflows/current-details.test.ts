@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { currentDetails } from '../../src/workflows/gate/current-details.ts';
 import type { Ledger } from '../../src/core/ledger/ledger.ts';
 import { emptyLedger } from '../../src/core/ledger/ledger.ts';

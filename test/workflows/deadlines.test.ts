@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { Deadlines } from '../../src/workflows/timing/deadlines.ts';
 import { requestIdOf, requestRecord } from '../support/record-request.ts';
 

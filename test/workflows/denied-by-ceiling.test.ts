@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callDigest, definitionDigest } from '../../src/core/base/digest.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';

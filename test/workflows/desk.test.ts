@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import config from '../../examples/desk/agent.ts';
 import { eventually } from '../support/eventually.ts';
 import type { World } from '../support/world.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Receipt } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunInTest, World } from '../support/world.ts';

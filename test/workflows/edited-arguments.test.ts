@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, Turns, World } from '../support/world.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RunInTest, World } from '../support/world.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventCounts } from '../../bench/event-counts.ts';
 import { countEvents } from '../../bench/event-counts.ts';
 import type { EventReport } from '../../bench/measure-events.ts';

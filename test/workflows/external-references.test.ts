@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import proto from '@temporalio/proto';
 import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import type { ApprovalRequest } from '../../src/contract.ts';

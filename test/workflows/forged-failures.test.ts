@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { refusedBySecondGate } from '../../src/core/base/tool-failure.ts';
 import type { RunConfig } from '../../src/core/policy/run-config.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { CarriedGate } from '../../src/workflow.ts';
@@ -109,7 +109,7 @@ describe('refused, and nothing runs', () => {
   });
 
   afterEach(() => {
-    // oxlint-disable-next-line jest/no-standalone-expect -- it belongs to each test of this block
+    // oxlint-disable-next-line vitest/no-standalone-expect -- it belongs to each test of this block
     expect(world.ran()).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { Carried } from '../../src/workflows/agent/run-state.ts';
 import { eventually } from '../support/eventually.ts';

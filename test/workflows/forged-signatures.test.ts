@@ -1,5 +1,5 @@
 /** Many invalid signatures: their cost is bounded, and honest signers are only delayed (I4). */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import { engine } from '../../src/core/policy/ruling.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { WorkflowHandle } from '@temporalio/client';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { GatedWorld } from '../support/gated-world.ts';
 import { openGatedWorld } from '../support/gated-world.ts';

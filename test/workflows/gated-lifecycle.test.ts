@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest, Decision } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';

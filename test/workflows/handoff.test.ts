@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../bench/event-counts.ts';
 import type { JournalEntry, Message } from '../../src/contract.ts';
 import { journalIn } from '../../src/client/journal-of.ts';

@@ -1,5 +1,5 @@
 /** `include_arguments: false` on a real run: nothing that reviewers see contains the value of an argument (I13). */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { journalIn } from '../../src/client/journal-of.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { ApprovalDetails, Receipt } from '../../src/contract.ts';
 import { emptyLedger, requestOf, reduce } from '../../src/core/ledger/ledger.ts';

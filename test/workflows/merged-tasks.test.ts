@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBoundaryStage, type BoundaryStage } from '../support/boundary-stage.ts';
 import type { HistoryEvent } from '../support/history-tasks.ts';
 import { placementsOf } from '../support/placements.ts';

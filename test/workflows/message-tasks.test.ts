@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { temporal } from '@temporalio/proto';
 import { journalIn } from '../../src/client/journal-of.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activityNames } from '../../src/contract.ts';
 import { defineAgent } from '../../src/index.ts';
 import { testAgent } from '../support/test-agent.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../bench/event-counts.ts';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../bench/event-counts.ts';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';

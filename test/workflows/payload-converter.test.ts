@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { isUndecodable } from '../../src/core/base/undecodable.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ActivityInboundCallsInterceptor, NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { openGatedWorld, type GatedWorld } from '../support/gated-world.ts';
 import { sharedAddress } from '../support/shared-server.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../src/worker.ts';
 import { moduleState } from '../support/module-state.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';

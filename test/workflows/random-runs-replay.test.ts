@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { HistoryEvent } from '../support/history-tasks.ts';
 import { placementsOf, type Placement } from '../support/placements.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import type { Receipt } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orderActivities } from '../../examples/order/activities.ts';
 import { gated } from '../../examples/order/gated.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';

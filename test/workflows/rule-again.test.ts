@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evidenceOf } from '../../src/client/evidence-of.ts';
 import { evidenceOfParts, evidenceParts } from '../../src/core/audit/evidence-parts.ts';
 import { rulingsOf } from '../../src/core/audit/rulings-of.ts';

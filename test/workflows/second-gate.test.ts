@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callDigest, definitionDigest } from '../../src/core/base/digest.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { startForeignWorker, type ForeignWorker } from '../support/foreign-worker.ts';

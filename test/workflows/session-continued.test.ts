@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message, RunInput } from '../../src/contract.ts';
 import type { Carried } from '../../src/workflows/agent/run-state.ts';
 import { eventually } from '../support/eventually.ts';

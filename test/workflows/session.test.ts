@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Message, Receipt, RunInput } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { HeldLoading, signalled } from '../support/held-loading.ts';

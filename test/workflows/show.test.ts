@@ -1,5 +1,5 @@
 /** `show` on real runs: what lists and Temporal's history say of a waiting call while no worker lives. */
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';

@@ -1,6 +1,6 @@
 /** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../src/client/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../src/contract.ts';

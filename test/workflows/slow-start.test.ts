@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Receipt, RunResult } from '../../src/contract.ts';
 import { HeldLoading, signalled } from '../support/held-loading.ts';

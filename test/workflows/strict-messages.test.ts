@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/raw-messages.ts';
 import { rawMessages } from '../support/raw-messages.ts';

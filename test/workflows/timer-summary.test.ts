@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { timerSummary } from '../../src/workflows/timing/timer-summary.ts';
 import { requestIdOf, requestRecord } from '../support/record-request.ts';
 

@@ -1,6 +1,6 @@
 /** What a model writes can be seen while it writes: in the heartbeat details of its activity, and nowhere else. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defineAgent } from '../../src/agents/define-agent.ts';

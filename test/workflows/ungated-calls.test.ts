@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import type { GatedActivities } from '../../src/core/policy/gated-activity.ts';
 import { freePort } from '../../src/dev-server/free-port.ts';

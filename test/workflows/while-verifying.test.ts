@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client } from '@temporalio/client';
 import { projectHistories } from '../../src/client/journal-of.ts';
 import { activityNames, queryNames, type Receipt } from '../../src/contract.ts';

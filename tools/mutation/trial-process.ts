@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { takeTests, type KeptTest } from './jest-stand-in.ts';
+import { takeTests, type KeptTest } from './vitest-stand-in.ts';
 import type { Mutant } from './mutants.ts';
 import { repository, rulingTests } from './ruling-files.ts';
 
@@ -28,9 +28,10 @@ export interface Verdict {
 
 const root = pathToFileURL(`${repository}/`).href;
 const standIns = new Map(
-  Object.entries({ '@jest/globals': 'jest-stand-in.ts', 'fast-check': 'fast-check-stand-in.ts' }).map(
-    ([name, file]) => [name, pathToFileURL(join(import.meta.dirname, file)).href],
-  ),
+  Object.entries({ vitest: 'jest-stand-in.ts', 'fast-check': 'fast-check-stand-in.ts' }).map(([name, file]) => [
+    name,
+    pathToFileURL(join(import.meta.dirname, file)).href,
+  ]),
 );
 const generation = /\?generation=\d+$/;
 const sources = new Map<string, string>();

@@ -34,7 +34,7 @@ export const unreadEncoding = 'countersign/unread-reference';
 /** The metadata of an encrypted payload that names its key. */
 export const keyIdName = 'encryption-key-id';
 
-/** Recognises the brand across realms (sandbox, jest, Node), where `instanceof` does not. */
+/** Recognises the brand across realms (Temporal's sandbox, Node), where `instanceof` does not. */
 export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RunInput } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nextCommand } from '../../../src/adapters/cli/command-line.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, cli, parseCli, startCli } from './support.ts';

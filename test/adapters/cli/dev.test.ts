@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { descendantsOf, isRunning } from '../../support/child-processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunningCli, cli, jsonLines, startCli } from './support.ts';

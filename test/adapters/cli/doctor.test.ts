@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { engineOf, ownVersion, workerIdentity } from '../../../src/connection/worker-identity.ts';

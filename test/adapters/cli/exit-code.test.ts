@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { exitCodeMeanings, exitCodeOf } from '../../../src/adapters/cli/exit-code.ts';
 import { type ProblemCode, problemCodes } from '../../../src/core/base/problem.ts';
 import { parseCli } from './support.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { cli, startCli } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { Command } from 'commander';
 import { listedCommands } from '../../../src/adapters/cli/commands.ts';
 import { createProgram } from '../../../src/adapters/cli/program.ts';

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, vi, test } from 'vitest';
 import { jsonFields } from '../../../src/adapters/cli/json-fields.ts';
 import { processOutput } from '../../../src/adapters/cli/output.ts';
 import { parseCli } from './support.ts';
@@ -37,7 +37,7 @@ test.each<[boolean | string | undefined, string]>([
   ['c,a', '{"c":null,"a":1}'],
   ['b,absent', '{"b":[2]}'],
 ])('--json %j prints %s', (json, line) => {
-  const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   processOutput({ json }).json({ a: 1, b: [2], c: null });
   const written = write.mock.calls;
   write.mockRestore();

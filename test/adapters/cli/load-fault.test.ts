@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { loadFault } from '../../../src/adapters/cli/dev/load-fault.ts';
 
 function fault(...frames: string[]): string {

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import '../../support/patience.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cli, startCli } from './support.ts';
 
 const begin = ['-----BEGIN RSA PRIVATE', ' KEY-----'].join('');

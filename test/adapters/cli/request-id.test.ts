@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, vi, test } from 'vitest';
 import { findNamed, shortIds } from '../../../src/adapters/cli/request-id.ts';
 import { renderApprovals } from '../../../src/adapters/cli/approval-views.ts';
 import { sendDecision } from '../../../src/adapters/cli/send-decision.ts';
@@ -15,7 +15,7 @@ const row = (start: string, more: Partial<ApprovalSummary> = {}): ApprovalSummar
 /** A client with this inbox. It records what it is asked and sent. */
 function inbox(approvals: ApprovalSummary[], more = 0, unreadIds: string[] = []) {
   const sent: unknown[] = [];
-  const list = jest.fn(async ({ workflowId }: ApprovalFilter) => ({
+  const list = vi.fn(async ({ workflowId }: ApprovalFilter) => ({
     approvals: approvals.filter((each) => workflowId === undefined || each.workflowId === workflowId),
     unread: unreadIds.length === 0 ? [] : [{ workflowId: 'run-3', requestIds: unreadIds, message: 'No codec.' }],
     more,

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { hasTmux, openTmux, type TmuxOptions, type TmuxTerminal } from '../../support/tmux.ts';

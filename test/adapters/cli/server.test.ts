@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from 'vitest';
 import { isRunning } from '../../support/child-processes.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { agentsModule, cli, jsonLines, startCli } from './support.ts';

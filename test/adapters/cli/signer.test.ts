@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeReviewerKey } from '../../../src/adapters/cli/reviewer-key.ts';
 import { publicKeyOf } from '../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';

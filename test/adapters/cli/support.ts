@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
+import { vi } from 'vitest';
 import type { Output } from '../../../src/adapters/cli/output.ts';
 import { runCommandLine } from '../../../src/adapters/cli/run-command-line.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
@@ -43,7 +43,7 @@ export function cli(args: string[], options: CliOptions = {}): Promise<CliResult
 export async function parseCli(args: string[]): Promise<CliResult> {
   const texts = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
-    jest.spyOn(process[name], 'write').mockImplementation((text) => {
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
       texts[name] += String(text);
       return true;
     }),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { pad, truncate, wrap } from '../../../src/adapters/cli/fit-text.ts';

@@ -1,5 +1,5 @@
 /** The command line while no worker lives: what it shows, and that it approves nothing that could not be read. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunInput } from '../../../src/contract.ts';
 import { type World, openWorld } from '../../support/world.ts';
 import { type CliResult, cli, jsonLines } from './support.ts';

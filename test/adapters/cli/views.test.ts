@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
 import { renderCard } from '../../../src/adapters/cli/card-view.ts';
 import { renderRow } from '../../../src/adapters/cli/row-view.ts';

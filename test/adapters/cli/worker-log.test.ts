@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, vi, test } from 'vitest';
 import { WorkerLog } from '../../../src/adapters/cli/worker-log.ts';
 import { waitingMessage } from '../../../src/core/ledger/waiting-notice.ts';
 import { terminal } from './support.ts';
@@ -48,7 +48,7 @@ describe('other lines', () => {
     [false, 'info'],
     [true, 'warn'],
   ])('written: %s, level %s', (isWritten, level) => {
-    const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const { log, lines } = logged(true);
     log[level]('something else');
     const written = write.mock.calls.length;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';

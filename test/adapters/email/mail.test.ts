@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
 import { emailKind } from '../../../src/adapters/email/email-kind.ts';
 import type { ChannelContext } from '../../../src/channels/channel-kind.ts';

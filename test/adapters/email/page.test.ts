@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { emailKind } from '../../../src/adapters/email/email-kind.ts';
 import { httpTemplateKind, pagerDutyKind } from '../../../src/adapters/on-call/on-call-kinds.ts';

@@ -1,5 +1,5 @@
 import { AgentCapabilitiesSchema, EventSchemas } from '@ag-ui/core';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChatEvent, agUiInput, asksFor, byHeader, chat } from '../../support/chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';

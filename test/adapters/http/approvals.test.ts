@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 

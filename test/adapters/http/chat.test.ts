@@ -1,7 +1,7 @@
 /** What both chat routes have in common: what is shown of a run, and when the stream ends. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client.ts';
 import { type ChatEvent, agUiInput, aiSdkBody, byHeader, chat } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';

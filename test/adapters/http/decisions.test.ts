@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Receipts, RequestView } from '../../../src/adapters/http/api.ts';
 import type { ApprovalRequest, Receipt } from '../../../src/contract.ts';
 import { httpProblem } from '../../support/http-problem.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { once, pay, rule } from '../../support/team.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { commandsOf, simpleCommands } from '../../support/page-commands.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { connect } from 'node:net';
 import { once as event } from 'node:events';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import { type GatewayOptions, startGateway } from '../../../src/gateway.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Principal } from '../../../src/adapters/http/principal.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { startGateway, type Gateway, type InboxEvents, type InboxPage, type InboxRow } from '../../../src/gateway.ts';

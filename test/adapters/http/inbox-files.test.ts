@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtInbox } from '../../../src/adapters/http/built-inbox.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHttpServer } from '../../../src/adapters/http/http-server.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../src/adapters/http/http-env.ts';
 import { limitConcurrency } from '../../../src/adapters/http/limit-concurrency.ts';

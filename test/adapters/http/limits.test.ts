@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { httpProblem } from '../../support/http-problem.ts';
 import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { rawRequest } from '../../support/raw-request.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Matches } from '../../../src/adapters/http/api.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { permissions } from '../../../src/adapters/http/permissions.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { permissions } from '../../../src/adapters/http/permissions.ts';
 import { problemStatus } from '../../../src/adapters/http/problem-status.ts';
 import { defaultLimits } from '../../../src/adapters/http/limits.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import type { RunEvent } from '../../../src/core/events/run-event.ts';
 import { openAICompatible } from '../../../src/models/openai-compatible.ts';

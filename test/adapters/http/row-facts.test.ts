@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { readRowFacts } from '../../../src/adapters/http/row-facts.ts';
 
 /** Any workflow may answer the query of the inbox, and the gateway keeps what it says of thousands of rows. */

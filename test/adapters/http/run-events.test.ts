@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunEvents } from '../../../src/gateway.ts';
 import { startGateway } from '../../../src/gateway.ts';
 import { countPolls } from '../../support/count-polls.ts';

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GrantList, RunEvents, RunJournal, RunList } from '../../../src/adapters/http/api.ts';
 import type { RunView } from '../../../src/client.ts';
 import { verifyAudit } from '../../../src/client.ts';

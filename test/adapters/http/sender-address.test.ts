@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { senderAddress } from '../../../src/adapters/http/sender-address.ts';
 
 describe('the address of a sender', () => {

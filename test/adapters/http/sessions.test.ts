@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunJournal, ShownRun } from '../../../src/adapters/http/api.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';

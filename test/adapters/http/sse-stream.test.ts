@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serve } from '@hono/node-server';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import { Hono } from 'hono';
 import type { GatewayContext } from '../../../src/adapters/http/gateway-context.ts';
 import type { HttpEnv } from '../../../src/adapters/http/http-env.ts';

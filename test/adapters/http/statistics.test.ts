@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PresentPolicy, Statistics } from '../../../src/gateway.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';

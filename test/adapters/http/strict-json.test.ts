@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
 import type { HttpEnv } from '../../../src/adapters/http/http-env.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { SurveyQueue } from '../../../src/adapters/http/survey-queue.ts';
 
 /** A queue with a clock of its own, and computations that end when the test says so. */

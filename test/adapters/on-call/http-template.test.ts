@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { httpTemplateChannel, type HttpTemplateOptions } from '../../../src/adapters/on-call/http-template-channel.ts';
 import { httpTemplateKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
 import type { Channel } from '../../../src/channels/channel.ts';

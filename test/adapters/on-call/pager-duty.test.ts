@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { pagerDutyKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
 import { pagerDutyChannel, type PagerDutyOptions } from '../../../src/adapters/on-call/pager-duty-channel.ts';
 import type { Channel, ChannelStep } from '../../../src/channels/channel.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { putRecord } from '../../../src/client/records.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';

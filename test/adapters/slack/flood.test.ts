@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signed } from '../../support/slack-server.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { inMessages, requestBlocks, runBlock } from '../../../src/adapters/slack/message-blocks.ts';
 import type { SlackSettings } from '../../../src/adapters/slack/slack-settings.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';

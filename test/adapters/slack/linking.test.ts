@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { getRecord, putRecord, removeRecord } from '../../../src/client/records.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';

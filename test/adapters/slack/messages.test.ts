@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import type { SlackMessageInTest } from '../../support/slack-server.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
 import { slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';

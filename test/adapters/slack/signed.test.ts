@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { permissions } from '../../../src/adapters/http/permissions.ts';
 import { slackKind } from '../../../src/adapters/slack/slack-kind.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { channelsWorkflowId } from '../../../src/contract.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from 'vitest';
 import { makeToken } from '../../support/identity.ts';
 import { makePushKeys } from '../../support/push-world.ts';
 import { sharedAddress } from '../../support/shared-server.ts';

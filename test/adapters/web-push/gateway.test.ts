@@ -1,5 +1,5 @@
 /** Who may subscribe at the gateway, and what it takes. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../../src/gateway.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { openPushWorld, publicUrl, type PushWorld } from '../../support/push-world.ts';

@@ -1,5 +1,5 @@
 /** What is sent to whom, once, and what happens to browsers that are gone. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChannelRequest, ChannelStep } from '../../../src/channels/channel.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import { channelRequest } from '../../support/channel-request.ts';

@@ -1,6 +1,6 @@
 /** Who can write a subscription, which addresses none may have, and how many a person has. */
 import { createSecretKey } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { subscriptionsOf } from '../../../src/adapters/web-push/subscriptions.ts';
 import { pushAppOf } from '../../../src/adapters/web-push/web-push-channel.ts';
 import { createSeals, type Purpose } from '../../../src/channels/sealed-text.ts';

@@ -1,7 +1,7 @@
 /** Where a webhook must not reach. Each refusal is one by address: a listener on loopback counts what comes through. */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addressFilter } from '../../../src/channels/outgoing/address-filter.ts';
 import { exchange } from '../../../src/channels/outgoing/exchange.ts';
 import { filteredAgents } from '../../../src/channels/outgoing/filtered-agents.ts';
@@ -194,7 +194,7 @@ test('a redirect to a metadata address, or to a public one, is an error and is n
 
 describe('allowed addresses', () => {
   test.each(['10.0.0.0/33', '10.0.0.0/', 'example.com', '::/129', '', '127.0.0.1/8/8', 'fe80::1%lo'])(
-    '%p is none',
+    '%j is none',
     async (entry) => {
       const options = { url: 'https://1.1.1.1/', secret, allowAddresses: [entry] };
       await expect(webhookChannel(options)).rejects.toMatchObject({ code: 'policy_invalid' });

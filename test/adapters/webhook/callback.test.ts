@@ -1,6 +1,6 @@
 /** Answers that a receiver posts to the gateway, for runs on a real server. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from 'vitest';
 import { answerDigest } from '../../../src/channels/answer-digest.ts';
 import type { ChannelAnswer } from '../../../src/channels/channel.ts';
 import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';

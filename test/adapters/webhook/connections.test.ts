@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
 import { makeCertificate } from '../../support/make-certificate.ts';

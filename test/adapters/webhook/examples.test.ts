@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Channel } from '../../../src/channels/channel.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { ApprovalDetails, Settlement } from '../../../src/contract.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { sign, signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';

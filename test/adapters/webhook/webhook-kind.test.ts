@@ -1,7 +1,7 @@
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { webhookKind } from '../../../src/adapters/webhook/webhook-kind.ts';
 import { readChannels } from '../../../src/adapters/read-channels.ts';

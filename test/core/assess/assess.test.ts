@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { compileAssessRules, type AssessRule } from '../../../src/core/assess/rule.ts';
 import { assessRecorded } from '../../../src/core/assess/recorded.ts';
 import { assess } from '../../../src/core/assess/assess.ts';
@@ -81,13 +81,13 @@ describe('a rule', () => {
       'says why',
       { pattern: '*', severity: 'high', reason: 'prod' },
       {},
-      { reasons: ['prod', expect.any(String) as unknown as string] },
+      { reasons: ['prod', expect.any(String)] },
     ],
     [
       'without a reason names itself',
       { pattern: '*', severity: 'high' },
       {},
-      { reasons: ['assess rule ceiling.assess#1 says high', expect.any(String) as unknown as string] },
+      { reasons: ['assess rule ceiling.assess#1 says high', expect.any(String)] },
     ],
     [
       'names what is affected',

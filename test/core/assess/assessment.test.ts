@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
 import type { Risk, Severity } from '../../../src/core/base/tool-call.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { assessBuiltIn } from '../../../src/core/assess/built-in.ts';
 import { longestCommand } from '../../../src/core/assess/commands.ts';
 import type { JsonObject, Severity } from '../../../src/core/base/tool-call.ts';

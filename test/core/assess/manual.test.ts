@@ -1,6 +1,6 @@
 /** docs/assessment.md matches the data, and its example works. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
 import { assess } from '../../../src/core/assess/assess.ts';
 import { assessmentBounds } from '../../../src/core/assess/assessment.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { assessBuiltIn } from '../../../src/core/assess/built-in.ts';
 import type { JsonObject, Risk, Severity } from '../../../src/core/base/tool-call.ts';
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { committedLeaf, plainMembers, runTag, saltedHash, saltsOf } from '../../../src/core/audit/commit-entry.ts';
 import { entryLine, leafOfLine, redacted } from '../../../src/core/audit/entry-line.ts';

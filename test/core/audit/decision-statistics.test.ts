@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { type CountedRun, decisionStatistics } from '../../../src/core/audit/decision-statistics.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { evidenceOfParts, evidenceParts } from '../../../src/core/audit/evidence-parts.ts';
 import { ruleRunAgain } from '../../../src/core/audit/rule-run-again.ts';

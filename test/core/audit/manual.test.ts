@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import canonicalize from 'canonicalize';
 import { plainMembers } from '../../../src/core/audit/commit-entry.ts';
 import { otherWithholdable, redacted } from '../../../src/core/audit/entry-line.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { type TreeState, emptyTree, isTree, leafHash, rootOf, withLeaf } from '../../../src/core/audit/merkle.ts';
 import {

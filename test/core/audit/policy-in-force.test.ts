@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { type RecordingRun, policyInForce } from '../../../src/core/audit/policy-in-force.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 

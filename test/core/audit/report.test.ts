@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { AuditLine } from '../../../src/core/audit/audit-line.ts';
 import { auditReport } from '../../../src/core/audit/report.ts';
 import { sampleExport } from '../../support/audit-sample.ts';

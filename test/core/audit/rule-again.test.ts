@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
 import { rulingsOf } from '../../../src/core/audit/rulings-of.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { FindingKind } from '../../../src/core/audit/finding.ts';
 import { redacted } from '../../../src/core/audit/entry-line.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
 import type { EvidenceCall, RunEvidence } from '../../../src/core/audit/evidence.ts';
 import { verifyEvidence } from '../../../src/core/audit/verify-evidence.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { attributeNames, attributeTypes, defaultAttributeNames } from '../../../src/core/base/attribute-names.ts';
 import { searchAttributes } from '../../../src/contract.ts';
 

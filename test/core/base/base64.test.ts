@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { base64FromBytes, bytesFromBase64 } from '../../../src/core/base/base64.ts';
 

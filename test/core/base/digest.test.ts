@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { canonicalJson, canonicalJsonProblem, maxCanonicalDepth } from '../../../src/core/base/canonical-json.ts';
 import { callDigest, definitionDigest } from '../../../src/core/base/digest.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { formatDuration } from '../../../src/core/base/duration.ts';
 import { parseDuration } from '../../../src/core/base/parse-duration.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { escapeJson, escapeText } from '../../../src/core/base/escape-text.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import type { Change } from '../../../src/core/base/call-preview.ts';
 import { fitChanges } from '../../../src/core/base/fit-changes.ts';

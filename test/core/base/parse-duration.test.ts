@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { parseDuration } from '../../../src/core/base/parse-duration.ts';
 
 test.each<[string, number | null]>([

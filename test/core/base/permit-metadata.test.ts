@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { EncryptionCodec } from '../../../src/codec.ts';
 import { Permitted, permitIn } from '../../../src/core/base/permit-metadata.ts';
 import { payloadConverter as ofWorker } from '../../../src/worker/payload-converter.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { readChanges } from '../../../src/core/base/read-changes.ts';
 
 const text = { kind: 'text', name: 'a.txt', before: 'one', after: 'two' };
@@ -50,7 +50,7 @@ test.each<[unknown, string]>([
   expect(readChanges(value)).toEqual({ problem });
 });
 
-test.each([[NaN], [1n], [new Date(0)], [undefined], [() => 1]])('refuses a cell that is not JSON: %p', (cell) => {
+test.each([[NaN], [1n], [new Date(0)], [undefined], [() => 1]])('refuses a cell that is not JSON: %o', (cell) => {
   expect(readChanges([row([1, cell], null)])).toEqual({
     problem: expect.stringMatching(/^changes\[0\]\.rows\[0\]\.before: /),
   });

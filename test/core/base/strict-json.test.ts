@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { maxJsonDepth, readJson } from '../../../src/core/base/read-json.ts';
 import { strictJsonProblem } from '../../../src/core/base/strict-json.ts';

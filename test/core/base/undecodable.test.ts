@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { Undecodable, isUndecodable, maxDepth, nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 
@@ -34,7 +34,9 @@ describe('nesting', () => {
 
   test('is determined for any bytes', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 500 }), (any) => expect(typeof nestsTooDeep(any)).toBe('boolean')),
+      fc.property(fc.uint8Array({ maxLength: 500 }), (any) => {
+        expect(typeof nestsTooDeep(any)).toBe('boolean');
+      }),
     );
   });
 });
@@ -43,7 +45,11 @@ describe('the brand', () => {
   test('is recognized across realms, and no JSON can carry it', () => {
     expect(isUndecodable(new Undecodable(3, 'why'))).toBe(true);
     expect(isUndecodable({ [Symbol.for('countersign.undecodable')]: true })).toBe(true);
-    fc.assert(fc.property(fc.jsonValue(), (value) => expect(isUndecodable(value)).toBe(false)));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(isUndecodable(value)).toBe(false);
+      }),
+    );
   });
 
   test.each([
@@ -52,7 +58,7 @@ describe('the brand', () => {
     'countersign.undecodable',
     { size: 3, why: 'x' },
     Object.create(new Undecodable(1, 'x')),
-  ])('is not on %p', (value) => expect(isUndecodable(value)).toBe(false));
+  ])('is not on %j', (value) => expect(isUndecodable(value)).toBe(false));
 });
 
 test.each<[unknown, number]>([
@@ -60,4 +66,4 @@ test.each<[unknown, number]>([
   [{ a: 1 }, 7],
   ['é', 3],
   [undefined, 0],
-])('the size of %p is %i', (value, size) => expect(sizeOf(value)).toBe(size));
+])('the size of %j is %i', (value, size) => expect(sizeOf(value)).toBe(size));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { fromVisible, visibleJson, visibleText } from '../../../src/core/base/visible-text.ts';
 import { escapeUnseen } from '../../../src/core/base/escape-text.ts';

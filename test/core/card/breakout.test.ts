@@ -1,5 +1,5 @@
 /** No text of a request becomes markup in any channel: the output is parsed back. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { Lexer, type Token } from 'marked';
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';

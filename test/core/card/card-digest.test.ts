@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { cardDigest } from '../../../src/core/card/card-digest.ts';
 import { cardOf } from '../../../src/core/card/card-of.ts';
 import { cardRequest, nowMs } from './sample-requests.ts';

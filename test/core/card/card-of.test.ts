@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { Card } from '../../../src/core/card/card.ts';
 import { cardOf } from '../../../src/core/card/card-of.ts';
 import { renderTerminal } from '../../../src/core/card/render-terminal.ts';
@@ -179,7 +179,7 @@ describe('what could mislead', () => {
       expect.arrayContaining([
         String.raw`Two arguments look alike: 'to' and 't\u{043E}'.`,
         String.raw`Two arguments look alike: 'to' and '\u{FF54}o'.`,
-      ]) as unknown as string[],
+      ]),
     ],
   ])('%s', (_name, request, warnings) => {
     expect(cardOf(cardRequest(request)).warnings).toEqual(warnings);

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { wrapText } from '../../../src/core/card/wrap-text.ts';
 
 const columnsOf = (text: string): number => Array.from(text).length;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { EventRedactor } from '../../../src/core/events/event-redactor.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import { redactText } from '../../../src/core/redact/find-sensitive.ts';

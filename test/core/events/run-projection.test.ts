@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { HistoryReader } from '../../../src/client/read-history-event.ts';
 import { projectHistories } from '../../../src/client/journal-of.ts';
 import { workflowType } from '../../../src/contract.ts';

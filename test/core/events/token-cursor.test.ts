@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { TokenCursor } from '../../../src/core/events/token-cursor.ts';
 
 /** What one viewer gets of the tails that it sees. */

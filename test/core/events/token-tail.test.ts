@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { readTokenTail, tokenTail } from '../../../src/core/events/token-tail.ts';
 

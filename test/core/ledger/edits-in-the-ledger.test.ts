@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { CheckedEdit } from '../../../src/core/ledger/decide.ts';
 import type { ParsedDecision } from '../../../src/core/messages/decision.ts';
 import type { RequestRecord, Ledger, LedgerCommand } from '../../../src/core/ledger/ledger.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { LedgerCommand } from '../../../src/core/ledger/ledger.ts';
 import { emptyLedger, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';
 import { askRuling, requestRecord, claimedBy, requestIdOf } from '../../support/record-request.ts';

@@ -1,5 +1,5 @@
 /** Grants for a shell command look at the whole call, where they are made and where they answer open requests. */
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { RequestedScope } from '../../../src/core/messages/decision.ts';
 import type { ReviewerVote } from '../../../src/core/ledger/approval.ts';
 import { emptyLedger, iso, type RequestRecord } from '../../../src/core/ledger/ledger.ts';

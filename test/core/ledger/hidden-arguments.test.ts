@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { ApprovalRequest } from '../../../src/core/ledger/approval.ts';
 import { approvalIndex, approvalMemo } from '../../../src/core/ledger/approval-index.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { projectJournal } from '../../../src/core/ledger/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
@@ -69,7 +69,9 @@ test('order and repeats of entries do not matter', () => {
     fc.property(
       fc.shuffledSubarray(entries, { minLength: entries.length }),
       fc.array(fc.constantFrom(...entries)),
-      (shuffled, repeated) => expect(projectJournal([...shuffled, ...repeated])).toEqual(whole),
+      (shuffled, repeated) => {
+        expect(projectJournal([...shuffled, ...repeated])).toEqual(whole);
+      },
     ),
   );
 });

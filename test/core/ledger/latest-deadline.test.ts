@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { latestDeadlineMs } from '../../../src/core/ledger/latest-deadline.ts';
 import { iso } from '../../../src/core/ledger/ledger.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';

@@ -1,5 +1,5 @@
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { OutcomeName } from '../../../src/core/ledger/approval.ts';
 import type { ParsedDecision } from '../../../src/core/messages/decision.ts';

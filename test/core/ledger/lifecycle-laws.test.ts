@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { tally } from '../../../src/core/people/entitlement.ts';
 import { projectJournal } from '../../../src/core/ledger/journal.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { argumentBytes, listed } from '../../../src/core/ledger/listed-request.ts';
 import { requestRecord } from '../../support/record-request.ts';
 

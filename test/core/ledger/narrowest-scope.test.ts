@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { type AskedAlways, narrowestScope, scopeCovers, scopeSteps } from '../../../src/core/ledger/narrowest-scope.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { AskTerms, Requirement } from '../../../src/core/policy/ask-terms.ts';
 import type { Directory } from '../../../src/core/people/directory.ts';
 import { directoriesOf, panelOf } from '../../../src/core/ledger/panel.ts';

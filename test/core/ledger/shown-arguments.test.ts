@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { shownArguments } from '../../../src/core/ledger/shown-arguments.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { CallPreview } from '../../../src/core/base/call-preview.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import type { RequestRecord } from '../../../src/core/ledger/ledger.ts';

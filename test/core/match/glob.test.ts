@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import {
   compileGlob,
@@ -162,7 +162,10 @@ test('agrees with a naive matcher on 20,000 cases', () => {
   fc.assert(
     fc.property(textOf(alphabet), textOf([...alphabet, '\ud83d', '\ude00']), (glob, subject) => {
       const answer = match(glob, subject);
-      if (typeof answer === 'string') return expect(answer).toContain('reversed range');
+      if (typeof answer === 'string') {
+        expect(answer).toContain('reversed range');
+        return;
+      }
       compared += 1;
       expect(answer).toBe(naive(Array.from(glob.normalize('NFC')), Array.from(subject.normalize('NFC'))));
     }),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { compileGlob, globSubject, maxMatchWork, type Glob } from '../../../src/core/match/glob.ts';
 import {
   affordable,

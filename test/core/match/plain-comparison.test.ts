@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { celArguments, compileCondition, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { parse } from '../../../src/core/match/cel.ts';

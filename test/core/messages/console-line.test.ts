@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { readConsoleLine } from '../../../src/core/messages/console-line.ts';
 

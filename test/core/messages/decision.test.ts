@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { parseDecision, sameDecision } from '../../../src/core/messages/decision.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';

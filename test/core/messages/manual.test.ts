@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { parseDecision } from '../../../src/core/messages/decision.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import { signedText, verifySignature } from '../../../src/core/messages/signature.ts';

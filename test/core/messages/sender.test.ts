@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { verifiedSender, claimedSender } from '../../../src/core/messages/sender.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import { signedText, type Addressed, type SignedAction } from '../../../src/core/messages/signature.ts';

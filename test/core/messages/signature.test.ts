@@ -1,5 +1,5 @@
 import { sign as signBytes, generateKeyPairSync, createPrivateKey, type KeyObject } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
 import {

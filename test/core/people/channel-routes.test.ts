@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { type ChannelRoutes, channelTimeoutMs, channelsFor } from '../../../src/core/people/channel-routes.ts';
 
 const routes: ChannelRoutes = {

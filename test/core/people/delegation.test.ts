@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { delegationProblem } from '../../../src/core/people/delegation-problem.ts';
 import { holderOf, seatsOf, type Delegation } from '../../../src/core/people/delegation.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { groupOf, isOneOf, membersOf, personOf, type Directory } from '../../../src/core/people/directory.ts';
 
 const directory: Directory = {

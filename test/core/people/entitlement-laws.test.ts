@@ -1,5 +1,5 @@
 /** Laws for every panel and every vote. */
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Delegation } from '../../../src/core/people/delegation.ts';
 import { isOneOf, type Directory } from '../../../src/core/people/directory.ts';

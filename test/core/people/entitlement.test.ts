@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { Directory } from '../../../src/core/people/directory.ts';
 import {
   approversOf,

@@ -1,6 +1,6 @@
 /** The migration guides: reads their policies from the pages and checks the documented answers. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
 import { assess } from '../../../src/core/assess/assess.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { policyJsonSchema } from '../../../src/core/policy-file/json-schema.ts';
 import { readPolicyText } from '../../../src/core/policy-file/text.ts';

@@ -1,6 +1,6 @@
 /** Everything in docs/policy.md works: reads its examples from the page and runs them. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { askTermsOf } from '../../../src/core/policy/ask-terms.ts';
 import { entitlement, tally, type Ballot, type Voter } from '../../../src/core/people/entitlement.ts';
 import { directoriesOf, panelOf } from '../../../src/core/ledger/panel.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { membersOf } from '../../../src/core/people/directory.ts';
 import { tally } from '../../../src/core/people/entitlement.ts';

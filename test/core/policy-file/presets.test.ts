@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { assess } from '../../../src/core/assess/assess.ts';
 import { formatProblems, parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';

@@ -1,5 +1,5 @@
 /** An additional layer never loosens the terms of a request. */
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { askTermsOf, reviewersAt, type AskTerms, type Requirement } from '../../../src/core/policy/ask-terms.ts';
 import { limitsOf, type Limits } from '../../../src/core/policy/limits.ts';

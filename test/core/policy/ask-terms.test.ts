@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { askTermsOf, reviewersAt, sameDemands, sameTerms, type AskTerms } from '../../../src/core/policy/ask-terms.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { PolicyLayers } from '../../../src/core/policy/policy.ts';

@@ -2,7 +2,7 @@
  * Known ways to break approval gates, as far as a policy can prevent them. `S` and a number identify an attack; numbers
  * that are missing here concern the gate, the lifecycle or the reviewer's view.
  */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { indexCandidates } from '../../../src/core/policy/candidate-index.ts';
 import { compilePolicy, type Candidate } from '../../../src/core/policy/compiled-policy.ts';

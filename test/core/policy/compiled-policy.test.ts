@@ -1,5 +1,5 @@
 /** A compiled policy caches data between rulings, which makes rulings fast and changes none. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { compilePolicy } from '../../../src/core/policy/compiled-policy.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
 import type { Rule } from '../../../src/core/policy/policy.ts';

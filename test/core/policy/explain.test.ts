@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { explain } from '../../../src/core/policy/explain.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';

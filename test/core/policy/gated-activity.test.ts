@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { canonicalJson } from '../../../src/core/base/canonical-json.ts';
 import { gatedArguments, gatedDefinition, gatedValues } from '../../../src/core/policy/gated-activity.ts';

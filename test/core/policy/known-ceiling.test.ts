@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { knownCeiling, strictCeiling } from '../../../src/core/policy/known-ceiling.ts';
 import type { Policy, Rule } from '../../../src/core/policy/policy.ts';
 import type { Action } from '../../../src/core/policy/action.ts';

@@ -1,6 +1,6 @@
 /** Laws for every policy and every call. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { explain } from '../../../src/core/policy/explain.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';

@@ -1,5 +1,5 @@
 /** Which rule a ruling reports, and what it lists about the rules that ask. */
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { applyMode, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
 import {

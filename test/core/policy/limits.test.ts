@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { limitsOf, longestWaitMs, type Limits } from '../../../src/core/policy/limits.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import type { AskingRule } from '../../../src/core/policy/ruling.ts';

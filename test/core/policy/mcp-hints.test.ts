@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { riskFromMcpHints, type McpHints } from '../../../src/core/policy/mcp-hints.ts';
 import type { Risk } from '../../../src/core/base/tool-call.ts';
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { applyMode, isMode, modes, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Action } from '../../../src/core/policy/action.ts';
 import type { Risk } from '../../../src/core/base/tool-call.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { bindingPolicies, nestedRunId, nestingProblem } from '../../../src/core/policy/nesting.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { askTermsOf } from '../../../src/core/policy/ask-terms.ts';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
 import { policyDigest } from '../../../src/core/policy/policy-digest.ts';

@@ -1,5 +1,5 @@
 /** How rules count for the parts of a command, for splits that real commands rarely produce. */
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import type { ShellPart, ShellSplit } from '../../../src/core/shell/parts.ts';

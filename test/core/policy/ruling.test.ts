@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import {
   compilePolicy,

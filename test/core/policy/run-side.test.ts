@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy, Show } from '../../../src/core/policy/policy.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { Policy, PolicyLayers, Show } from '../../../src/core/policy/policy.ts';
 import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
 import { mergeShow, namesToShow } from '../../../src/core/policy/show.ts';

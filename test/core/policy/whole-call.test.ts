@@ -1,5 +1,5 @@
 /** Shell rules look at the whole call: what an allow rule for a command says to other arguments. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { explain } from '../../../src/core/policy/explain.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, Rule } from '../../../src/core/policy/policy.ts';

@@ -1,5 +1,5 @@
 /** Redaction of arguments that a model chose to be expensive: the workflow has two seconds, a payload two megabytes. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sameTexts } from '../../../src/core/redact/join-redactions.ts';
 import { keptValues } from '../../../src/core/redact/kept-values.ts';

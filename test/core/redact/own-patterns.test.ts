@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { redactText } from '../../../src/core/redact/find-sensitive.ts';
 import { findOwn, patternProblem } from '../../../src/core/redact/own-patterns.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { findOwn } from '../../../src/core/redact/own-patterns.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { redactText } from '../../../src/core/redact/find-sensitive.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
 
 // Made of parts, so that no scanner of this repository takes one for a real secret.

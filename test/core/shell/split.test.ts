@@ -1,5 +1,5 @@
 /** A manual by example: the simple commands of a shell command, and when the split is not certain. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { maxPartsLength, maxShellLength, maxShellParts, type Uncertainty } from '../../../src/core/shell/parts.ts';
 import { splitShell } from '../../../src/core/shell/split.ts';
 

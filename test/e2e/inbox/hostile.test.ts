@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { testAgent } from '../../support/test-agent.ts';

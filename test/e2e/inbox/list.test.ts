@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
 
 /** The list of open requests in a real browser. */

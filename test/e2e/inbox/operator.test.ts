@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PresentPolicy, Statistics } from '../../../src/adapters/http/api.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { medianText } from '../../../src/inbox/operator/median-text.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { type Browser, openBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';

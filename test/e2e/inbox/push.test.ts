@@ -2,7 +2,7 @@
  * Web push in a real browser. Its own push service cannot be reached from here, so the subscription is that of another one,
  * and messages come by the browser's DevTools; the rest is real.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CDPSession, Page } from 'playwright-core';
 import { askingMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
 import { pushAppOf, webPushChannel } from '../../../src/adapters/web-push/web-push-channel.ts';

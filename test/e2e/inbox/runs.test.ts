@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roles } from '../../../src/adapters/http/principal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openLink } from '../../support/link.ts';

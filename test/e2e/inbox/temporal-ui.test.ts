@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DevServer, startDevServer } from '../../../src/dev-server/start-dev-server.ts';
 import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
 import { signalByForm } from '../../support/waiting-run-pages.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
 
 /** A person starts a run in the inbox, watches it, answers what it asks, and reads its result. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
 import { killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';

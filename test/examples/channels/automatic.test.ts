@@ -1,5 +1,5 @@
 /** The examples in which nobody is asked: each on a real server, with a real run. */
-import { afterEach, beforeAll, afterAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, afterAll, describe, expect, test } from 'vitest';
 import ci from '../../../examples/channels/ci.ts';
 import callbackExample, { noDeletions } from '../../../examples/channels/function.ts';
 import modes, { runIn } from '../../../examples/channels/modes.ts';

@@ -1,5 +1,5 @@
 /** The examples in which a person answers: each on a real server, with a real run. */
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, vi, test } from 'vitest';
 import development from '../../../examples/channels/development.ts';
 import ownScreen, { screenChannel, type Waiting } from '../../../examples/channels/own-screen.ts';
 import { desk } from '../../../examples/channels/queue-desk.ts';
@@ -91,7 +91,7 @@ describe('own screen', () => {
 
 describe('queue', () => {
   const printed: string[] = [];
-  jest.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
 
   test('a desk answers one after the other, edits included', async () => {
     const world = closed(await openShop(plain));

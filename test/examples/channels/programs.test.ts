@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nightShift } from '../../../examples/channels/night-shift.ts';
 import { policy, shop } from '../../../examples/channels/shop.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from 'vitest';
 import nights, { nightShift, scheduleNights } from '../../../examples/channels/night-shift.ts';
 import house from '../../../examples/channels/in-house.ts';
 import chat from '../../../examples/channels/slack.ts';

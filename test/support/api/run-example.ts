@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { formatWithOptions } from 'node:util';
-import { jest } from '@jest/globals';
+import { vi } from 'vitest';
 
 /** Runs an example once and returns what it prints, each as one line. */
 export async function printsOf(file: string): Promise<string[]> {
   const printed: string[] = [];
-  const log = jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
+  const log = vi.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
     printed.push(formatWithOptions({ breakLength: Infinity }, ...values).replaceAll(/\s+/g, ' '));
   });
   try {

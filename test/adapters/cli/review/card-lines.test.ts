@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { cardLines, requiredLines } from '../../../../src/adapters/cli/review/card-lines.ts';
 import type { OpenCard } from '../../../../src/adapters/cli/review/review-state.ts';
 import type { Style } from '../../../../src/adapters/cli/output.ts';

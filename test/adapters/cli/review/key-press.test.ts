@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { Key } from 'ink';
 import { type KeyPress, keyPressesOf } from '../../../../src/adapters/cli/review/key-press.ts';
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { pastCalls } from '../../../../src/adapters/cli/review/past-calls.ts';
 import type { Message } from '../../../../src/contract.ts';
 

@@ -1,5 +1,5 @@
 /** What keys do in `countersign review`, without a terminal: each test plays events at given times. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { armingAgainMs } from '../../../../src/adapters/cli/review/arming.ts';
 import { armingMs } from '../../../../src/core/messages/console-line.ts';

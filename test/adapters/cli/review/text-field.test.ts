@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import type { KeyPress } from '../../../../src/adapters/cli/review/key-press.ts';
 import { shownField, textField, textOf, typeInto } from '../../../../src/adapters/cli/review/text-field.ts';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentSecurityPolicy } from '../../../../src/adapters/http/security-headers.ts';
 import type { GatewayOptions } from '../../../../src/gateway.ts';
 import { startGateway } from '../../../../src/gateway.ts';

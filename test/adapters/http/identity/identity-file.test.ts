@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { readIdentityFile } from '../../../../src/gateway.ts';
 import { identityOf } from '../../../support/identity.ts';
 

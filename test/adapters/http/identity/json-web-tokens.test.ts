@@ -1,6 +1,6 @@
 /** Tokens of an identity provider that somebody forged: JWTs of services, and ID tokens of sign-ins. */
 import { createPublicKey } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { base64url, type JWTPayload, SignJWT } from 'jose';
 import { freePort } from '../../../../src/dev-server/free-port.ts';
 import { type ForgingProvider, openForgingProvider, publicHalf } from '../../../support/forging-provider.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { linkProblemPage } from '../../../../src/adapters/http/links/link-page.ts';
 
 test('whoever reads a mail is not told to start a worker', async () => {

@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Link, sealLink } from '../../../../src/channels/answer-link.ts';
 import { createSeals } from '../../../../src/channels/sealed-text.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';

@@ -1,5 +1,5 @@
 /** People sign in at a real identity provider, over HTTP: the authorization code flow as browsers take it. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import { freePort } from '../../../../src/dev-server/free-port.ts';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`;
   const mailedUrl = `http://127.0.0.1:${mailedPort}`;
   // The provider warns that it is not set up for production.
-  jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   provider = await openIdentityProvider([`${url}/login/callback`, `${mailedUrl}/login/callback`]);
   const oidc = {
     issuer: provider.issuer,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { permissions } from '../../../../src/adapters/http/permissions.ts';
 import { roles } from '../../../../src/adapters/http/principal.ts';
 import { parsePolicy } from '../../../../src/core/policy-file/parse-policy.ts';

@@ -1,5 +1,5 @@
 /** Who may use which route: every cell of the table, over HTTP, by token and by session. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Permission, permissions } from '../../../../src/adapters/http/permissions.ts';
 import { roles } from '../../../../src/adapters/http/principal.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';

@@ -1,5 +1,5 @@
 /** Decisions that the gateway signs, and runs whose policy does not know its key. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../../src/contract.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';

@@ -1,5 +1,5 @@
-/** Replaces @jest/globals: collects the tests of a file so that they can run repeatedly without Jest. */
-import { expect } from 'expect';
+/** Replaces Vitest: collects the tests of a file so that they can run repeatedly without it. */
+import { expect } from 'vitest';
 
 export { expect };
 

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { TestRunner } from 'vitest';
+
+/** What a test file cost, in seconds. */
+export interface Cost {
+  wall: number;
+  /** Processor time of the process that ran it, workers inside included. */
+  own: number;
+  /** Processor time of its child processes that have ended, with theirs. Linux only. */
+  children: number;
+  /** How long it was idle, and for what. */
+  waited: Waited;
+}
+
+export type Waited = Record<WaitsFor, number>;
+type WaitsFor = 'browser' | 'processes' | 'timers' | 'server';
+
+type HookOf<Name extends 'onCollectStart' | 'onAfterRunSuite'> = Parameters<TestRunner[Name]>[0];
+
+/** Runs test files as Vitest does, and leaves in `meta.cost` of each what it cost. */
+export default class MeasuredRunner extends TestRunner {
+  readonly #meters = new Map<string, () => Cost>();
+
+  override onCollectStart(file: HookOf<'onCollectStart'>): void {
+    this.#meters.set(file.filepath, startMeter());
+    super.onCollectStart(file);
+  }
+
+  override async onAfterRunSuite(suite: HookOf<'onAfterRunSuite'>): Promise<void> {
+    await super.onAfterRunSuite(suite);
+    if (!('filepath' in suite)) return;
+    const cost = this.#meters.get(suite.filepath as string)?.();
+    this.#meters.delete(suite.filepath as string);
+    if (cost !== undefined) Object.assign(suite.meta, { cost });
+  }
+}
+
+const sampleMs = 100;
+/** A sample in which the file's own code ran for less than this share counts as waiting. */
+const idleBelow = 0.5;
+const ticksPerSecond = 100;
+/** A dev server of the file's own, and the shell that ends it. */
+const serverNames = new Set(['temporal', 'sh']);
+
+function startMeter(): () => Cost {
+  const ownAtStart = process.cpuUsage();
+  const childrenAtStart = childrenSeconds();
+  const startedAt = performance.now();
+  const waited: Waited = { browser: 0, processes: 0, timers: 0, server: 0 };
+  let last = performance.eventLoopUtilization();
+  let lastAt = startedAt;
+  const timer = setInterval(() => {
+    const { utilization } = performance.eventLoopUtilization(last);
+    const now = performance.now();
+    if (utilization < idleBelow) waited[waitsFor()] += (now - lastAt) / 1_000;
+    last = performance.eventLoopUtilization();
+    lastAt = now;
+  }, sampleMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    const { user, system } = process.cpuUsage(ownAtStart);
+    return {
+      wall: (performance.now() - startedAt) / 1_000,
+      own: (user + system) / 1_000_000,
+      children: childrenSeconds() - childrenAtStart,
+      waited,
+    };
+  };
+}
+
+/** What an idle test file waits for, as far as that can be seen from outside. */
+function waitsFor(): WaitsFor {
+  const children = childNames();
+  if (children.some((name) => name.startsWith('chrom'))) return 'browser';
+  if (children.some((name) => !serverNames.has(name))) return 'processes';
+  return process.getActiveResourcesInfo().includes('Timeout') ? 'timers' : 'server';
+}
+
+function childNames(): string[] {
+  const ids = readOnLinux(`/proc/self/task/${process.pid}/children`).split(' ').filter(Boolean);
+  return ids.map((id) => readOnLinux(`/proc/${id}/comm`).trim()).filter(Boolean);
+}
+
+/** Processor seconds of all children that have ended, with theirs. */
+function childrenSeconds(): number {
+  // The name in the second field may hold spaces and brackets.
+  const fields = readOnLinux('/proc/self/stat').split(') ').at(-1)!.split(' ');
+  return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / ticksPerSecond;
+}
+
+function readOnLinux(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,47 @@
+import { defineConfig } from 'vitest/config';
+
+/** Folders of `test` whose tests need the real Temporal server; one is started for all of them. */
+const durableFolders = ['workflows', 'client', 'connection', 'adapters', 'dev-server', 'e2e', 'channels', 'examples'];
+
+export default defineConfig({
+  test: {
+    // Node loads sources and tests itself, and a process keeps what it has loaded for the files that it runs next. To
+    // load the SDK again for each file took more processor time than many files' tests.
+    pool: 'forks',
+    isolate: false,
+    experimental: { viteModuleRunner: false },
+    // With more, two cores are full, and tests that wait for an answer in time fail.
+    maxWorkers: 3,
+    runner: './test/support/measured-runner.ts',
+    reporters: [
+      'default',
+      './test/support/replay-reporter.ts',
+      './test/support/costs-reporter.ts',
+      './test/support/closing-line-reporter.ts',
+    ],
+    restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: ['test/**/*.test.ts'],
+          exclude: [`test/{${durableFolders.join(',')}}/**`],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'durable',
+          include: durableFolders.map((folder) => `test/${folder}/**/*.test.ts`),
+          globalSetup: './test/support/global-setup.ts',
+          // Tests with a real server wait for conditions; how long they wait is not part of what they verify. Beside
+          // other work, or without a cache (`npm run test:zero-cache`), a condition may take minutes.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
+  },
+});
