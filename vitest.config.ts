@@ -20,6 +20,7 @@ export default defineConfig({
       './test/support/closing-line-reporter.ts',
     ],
     restoreMocks: true,
+    slowTestThreshold: 10_000,
     projects: [
       {
         extends: true,

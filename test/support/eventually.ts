@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+const waits = new Map<symbol, { what: string; since: number }>();
+
 /**
  * Calls `probe` until it returns a value and returns that value. After `timeoutMs` it throws an error that names
  * `what`.
@@ -10,12 +12,23 @@ export async function eventually<T>(
   timeoutMs = 200_000,
 ): Promise<T> {
   const until = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > until) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await sleep(25);
+  const wait = Symbol(what);
+  waits.set(wait, { what, since: Date.now() });
+  try {
+    for (;;) {
+      const found = await probe();
+      if (found !== undefined && found !== false) return found;
+      if (Date.now() > until) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+      await sleep(25);
+    }
+  } finally {
+    waits.delete(wait);
   }
+}
+
+/** What `eventually` waits for now in this process: a test that runs out of time says so. */
+export function waitsNow(): string[] {
+  return [...waits.values()].map(({ what, since }) => `${what} (for ${Math.round((Date.now() - since) / 1_000)} s)`);
 }
 
 /** Waits without a time limit until `condition` holds, in tools that a test releases. Rejects when `signal` aborts. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { TestRunner } from 'vitest';
+import { type RunnerTestCase, TestRunner } from 'vitest';
+import { waitsNow } from './eventually.ts';
 
 /** What a test file cost, in seconds. */
 export interface Cost {
@@ -18,7 +19,10 @@ type WaitsFor = 'browser' | 'processes' | 'timers' | 'server';
 
 type HookOf<Name extends 'onCollectStart' | 'onAfterRunSuite'> = Parameters<TestRunner[Name]>[0];
 
-/** Runs test files as Vitest does, and leaves in `meta.cost` of each what it cost. */
+/**
+ * Runs test files as Vitest does, and leaves in `meta.cost` of each what it cost. A test that runs out of time says what it
+ * waited for.
+ */
 export default class MeasuredRunner extends TestRunner {
   readonly #meters = new Map<string, () => Cost>();
 
@@ -33,6 +37,14 @@ export default class MeasuredRunner extends TestRunner {
     const cost = this.#meters.get(suite.filepath as string)?.();
     this.#meters.delete(suite.filepath as string);
     if (cost !== undefined) Object.assign(suite.meta, { cost });
+  }
+
+  onTaskFinished({ result }: RunnerTestCase): void {
+    for (const error of result?.errors ?? []) {
+      if (!error.message.includes(' timed out in ')) continue;
+      const waits = waitsNow();
+      error.message += `\nIt waited for ${waits.length === 0 ? 'no condition' : waits.join(', ')}.`;
+    }
   }
 }
 
