@@ -8,7 +8,10 @@ export type Purpose = (typeof purposes)[number];
 /** Makes and opens texts that only the holders of one key can make or read. Gateways with the same key share them. */
 export interface Seals {
   seal(purpose: Purpose, content: JWTPayload, expiresMs: number): Promise<string>;
-  /** Undefined for a text that is not valid: forged, expired, of another purpose, another gateway. */
+  /**
+   * Undefined for a text that is not valid: forged, expired, of another purpose or another gateway, or spelled otherwise
+   * than it was sealed.
+   */
   open(purpose: Purpose, text: string): Promise<JWTPayload | undefined>;
 }
 
@@ -46,7 +49,7 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
         .setExpirationTime(new Date(expiresMs))
         .encrypt(keys[purpose]),
     open: async (purpose, text) => {
-      if (text.length > longestText) return undefined;
+      if (text.length > longestText || !isSpelledOnce(text)) return undefined;
       const options = {
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],
@@ -56,4 +59,11 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
       return opened?.payload.purpose === purpose ? opened.payload : undefined;
     },
   };
+}
+
+/**
+ * Base64 has several spellings of the same bytes. What is known by its text, such as a link that was used, has one.
+ */
+function isSpelledOnce(text: string): boolean {
+  return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

@@ -38,7 +38,8 @@ export function createIdentityService(identity: Identity, { isLoopback, namespac
   const seals = createSeals({ secret: sessionKey, linkSecret: linkKey, publicUrl, namespace });
   const cookies = createCookies(publicUrl?.startsWith('https:') ?? false);
   const sessions = createSessions({ seals, cookies, tokens, lifetimeMs: sessionMs });
-  const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, log) : undefined;
+  const hasToken = (id: string): boolean => tokens.some((token) => token.id === id);
+  const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, { hasToken, log }) : undefined;
   const canSignIn = publicUrl !== undefined || isLoopback;
 
   function tokenOf(token: string): TokenEntry {

@@ -29,8 +29,15 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 /** The types of access tokens (RFC 9068), and the type of a provider that says only that it is a JWT. */
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
-/** Connects to the provider when it is first needed, so that a gateway starts without it. */
-export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: string) => void): OpenId {
+/**
+ * Connects to the provider when it is first needed, so that a gateway starts without it. `hasToken` says which ids are
+ * those of bearer tokens: the provider's people may not take one.
+ */
+export function openId(
+  settings: OpenIdSettings,
+  publicUrl: string,
+  { hasToken, log }: { hasToken: (id: string) => boolean; log: (line: string) => void },
+): OpenId {
   const redirect = new URL('/login/callback', publicUrl).href;
   let discovered: Promise<Discovered> | undefined;
 
@@ -70,7 +77,7 @@ export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: 
       // Such a token needs a proof of possession, which this gateway does not check.
       if (payload['cnf'] !== undefined) throw refused('it is bound to a key of its holder');
       if (isIdToken(payload)) throw refused('it is an ID token');
-      return personOfClaims(settings, [payload]);
+      return personOf([payload]);
     },
     begin: async (to) => {
       const { configuration } = await discovery();
@@ -103,9 +110,15 @@ export function openId(settings: OpenIdSettings, publicUrl: string, log: (line: 
       });
       const claims = tokens.claims();
       if (claims === undefined) throw refused('the identity provider sent no ID token');
-      return personOfClaims(settings, [claims, await userInfo(configuration, tokens.access_token, claims.sub)]);
+      return personOf([claims, await userInfo(configuration, tokens.access_token, claims.sub)]);
     },
   };
+
+  function personOf(sources: readonly JWTPayload[]): Person {
+    const person = personOfClaims(settings, sources);
+    if (hasToken(person.id)) throw refused(`'${person.id}' is the id of a bearer token of this gateway`);
+    return person;
+  }
 
   /** The claims of the provider's UserInfo endpoint; empty if it has none. */
   async function userInfo(configuration: openid.Configuration, token: string, sub: string): Promise<JWTPayload> {

@@ -5,7 +5,7 @@ const longest = 200;
 
 /**
  * The name of a person as policies compare it, in NFC; or why a text cannot be one. A name that looks like another's, or
- * like a group's, is refused.
+ * like a group's or a channel's, is refused.
  */
 export function personName(
   value: unknown,
@@ -16,6 +16,8 @@ export function personName(
     return { problem: 'must not be empty, nor begin or end with a space' };
   if (name.length > longest) return { problem: `must have at most ${longest} characters` };
   if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
+  // `channel:NAME` is who answers for a channel.
+  if (name.startsWith('channel:')) return { problem: 'must not begin with channel:' };
   if (!name.isWellFormed() || visibleText(name) !== name)
     return { problem: 'must not have characters that are invisible or pass for those of another alphabet' };
   return { name };

@@ -32,6 +32,7 @@ describe('refused, with line and column', () => {
       `'roles' item 1 must be one of viewer, starter, reviewer, operator`,
     ],
     [`tokens: [{ id: 'group:a', sha256: ${hash}, roles: [] }]`, `'id' must not begin with group:`],
+    [`tokens: [{ id: 'channel:a', sha256: ${hash}, roles: [] }]`, `'id' must not begin with channel:`],
     [`tokens: [{ id: ' a', sha256: ${hash}, roles: [] }]`, `'id' must not be empty, nor begin or end with a space`],
     [`tokens: [{ id: "a\\u202eb", sha256: ${hash}, roles: [] }]`, `'id' must not have characters that are invisible`],
     [`tokens: [{ id: a, sha256: ${hash}, roles: [], expires: soon }]`, `'expires' must be an instant in UTC`],

@@ -5,9 +5,10 @@ import { base64url, type JWTPayload, SignJWT } from 'jose';
 import { freePort } from '../../../../src/dev-server/free-port.ts';
 import { type ForgingProvider, openForgingProvider, publicHalf } from '../../../support/forging-provider.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
-import { identityOf } from '../../../support/identity.ts';
+import { identityOf, makeToken } from '../../../support/identity.ts';
 import { privateKey, SmallBrowser } from '../../../support/identity-provider.ts';
 
+const shop = makeToken('shop', ['starter'], { acts_for_others: true });
 const audience = 'https://approvals.example.com/api';
 const clientId = 'countersign';
 const secret = 'a client secret, long enough to be the key of an HMAC';
@@ -28,7 +29,7 @@ beforeAll(async () => {
     roles_claim: 'realm.roles',
     roles: { reviewer: ['approver'] },
   };
-  const identity = identityOf({ public_url: url, oidc }, { SECRET: secret });
+  const identity = identityOf({ public_url: url, oidc, tokens: [shop.entry] }, { SECRET: secret });
   world = await openGatewayWorld({ worker: false }, { port, identity });
 });
 afterAll(async () => {
@@ -60,7 +61,8 @@ describe('JWTs that hold', () => {
   });
 
   test('for several audiences, and with clocks that differ a little', async () => {
-    expect((await ask(await provider.sign(claims({ aud: ['x', audience], exp: now - 2 })))).status).toBe(200);
+    const exp = Math.floor(Date.now() / 1_000) - 2;
+    expect((await ask(await provider.sign(claims({ aud: ['x', audience], exp })))).status).toBe(200);
   });
 
   test('the form of a claim does not make a role', async () => {
@@ -97,6 +99,8 @@ describe('JWTs that do not', () => {
     ['of no issuer', () => provider.sign(without('iss'))],
     ['of nobody', () => provider.sign(without('sub')), /'sub'/],
     ['of a group', () => provider.sign(claims({ sub: 'group:finance' })), /'sub'/],
+    ['of a channel', () => provider.sign(claims({ sub: 'channel:ops' })), /'sub' must not begin with channel:/],
+    ['of a service with a token', () => provider.sign(claims({ sub: 'shop' })), /'shop' is the id of a bearer token/],
     ['of a name that is not seen', () => provider.sign(claims({ sub: 'ann\u200b' })), /'sub'/],
     ['with a nonce: an ID token', () => provider.sign(claims({ nonce: 'x' })), /ID token/],
     ['of another type', () => provider.sign(claims(), { typ: 'logout+jwt' }), /no access token/],
@@ -206,6 +210,7 @@ describe('ID tokens of a sign-in', () => {
       (nonce) => new SignJWT(idClaims(nonce)).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret)),
     ],
     ['of a group', (nonce) => provider.sign(idClaims(nonce, { sub: 'group:finance' }))],
+    ['of a service with a token', (nonce) => provider.sign(idClaims(nonce, { sub: 'shop' }))],
     ['that is none', async () => 'x'],
   ])('refused: %s', async (_, make) => {
     const { status, who } = await signIn(make);

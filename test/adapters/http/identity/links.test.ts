@@ -127,6 +127,17 @@ test('nobody makes a link with which they could approve what they started', asyn
   expect((await make(other, bot)).status).toBe(403);
 });
 
+test('another spelling of a used link answers nothing', async () => {
+  const asked = await ask(150);
+  const path = await linkFor('ann', asked);
+  await send(path, 'approve');
+  // The last letter of the tag has four bits that mean nothing.
+  const spelled = [...'AQgw'].map((letter) => path.slice(0, -1) + letter).filter((each) => each !== path);
+  for (const each of [...spelled, `${path}=`, `${path}%20`]) expect((await send(each, 'deny')).status).toBe(403);
+  expect((await details(asked)).votes).toMatchObject([{ reviewerId: 'ann', approved: true }]);
+  await asked.run.handle.terminate();
+});
+
 test('a link works once: afterwards it says what was decided', async () => {
   const asked = await ask();
   const path = await linkFor('ann', asked);
