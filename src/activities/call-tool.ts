@@ -20,8 +20,7 @@ export function callTool(
     // A tool without heartbeats has a heartbeat time-out of zero.
     const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
     try {
-      const result = await tool.execute(args, toolContext(context, permit));
-      return checked(tool.name, result, maxResultBytes);
+      return givenResult(await tool.execute(args, toolContext(context, permit)), maxResultBytes);
     } catch (error) {
       if (context.cancellationSignal.aborted) throw leftInMidCall(tool);
       throw failed(tool, error);
@@ -44,16 +43,27 @@ function toolContext(context: Context, permit: Permit): ToolContext {
   };
 }
 
-function checked(name: string, result: unknown, maxResultBytes: number): unknown {
-  const json = JSON.stringify(result ?? null);
-  if (json === undefined) throw new TypeError(`tool '${name}' returned a value that is not JSON`);
+/**
+ * The tool's result, or a sentence for the model in its place: the tool ran, so this is no error, and a model that took it
+ * for one would repeat the call.
+ */
+function givenResult(result: unknown, maxResultBytes: number): unknown {
+  const problem = resultProblem(result ?? null, maxResultBytes);
+  if (problem === undefined) return result ?? null;
+  return `the tool ran; its result cannot be given (${problem}); do not repeat it`;
+}
+
+function resultProblem(result: unknown, maxResultBytes: number): string | undefined {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(result);
+  } catch (error) {
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return `it is not JSON: ${reason.slice(0, 200)}`;
+  }
+  if (json === undefined) return `it is not JSON: a ${typeof result}`;
   const bytes = Buffer.byteLength(json);
-  if (bytes <= maxResultBytes) return result ?? null;
-  // Do not truncate the result silently: the tool ran, and its author must return less.
-  throw ApplicationFailure.nonRetryable(
-    `the tool ran, but its result has ${bytes} bytes and at most ${maxResultBytes} can be kept`,
-    toolFailedType,
-  );
+  return bytes <= maxResultBytes ? undefined : `it has ${bytes} bytes, and at most ${maxResultBytes} can be kept`;
 }
 
 // A call that must not be repeated fails with a non-retryable error. A retryable one would wait for an unpause if an

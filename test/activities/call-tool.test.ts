@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import { callTool } from '../../src/activities/call-tool.ts';
@@ -32,4 +32,32 @@ test('an activity with a heartbeat timeout sends heartbeats', async () => {
 
 test('an activity without one, which the SDK gives as zero, sends none', async () => {
   expect(await heartbeats(0)).toBe(0);
+});
+
+describe('a result that cannot be given: the tool ran, which is no error', () => {
+  const circular: { self?: object } = {};
+  circular.self = circular;
+  const hostile = {
+    toJSON: () => {
+      throw new Error('no\nJSON');
+    },
+  };
+
+  test.each<[string, unknown, string]>([
+    ['a BigInt', { amount: 1n }, 'it is not JSON: Do not know how to serialize a BigInt'],
+    ['a circle', circular, 'it is not JSON: Converting circular structure to JSON'],
+    ['a function', () => 1, 'it is not JSON: a function'],
+    ['a symbol', Symbol('x'), 'it is not JSON: a symbol'],
+    ['one that does not want to', hostile, 'it is not JSON: no'],
+    ['too large', 'x'.repeat(99), 'it has 101 bytes, and at most 100 can be kept'],
+  ])('%s', async (_name, result, problem) => {
+    const tool = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), execute: () => result as never });
+    const given: unknown = await new MockActivityEnvironment().run(callTool(tool, 100), permit, {});
+    expect(given).toBe(`the tool ran; its result cannot be given (${problem}); do not repeat it`);
+  });
+
+  test.each([[{ paid: 1 }], ['x'.repeat(98)], [null], [0], [false]])('%j is given', async (result) => {
+    const tool = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), execute: () => result as never });
+    expect(await new MockActivityEnvironment().run(callTool(tool, 100), permit, {})).toEqual(result);
+  });
 });
