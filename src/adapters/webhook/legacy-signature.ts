@@ -24,6 +24,16 @@ export function legacySignature(
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
+/** The members that receivers of this signature verify and name the request by. */
+export function legacyMembers({ requestId, toolName }: { requestId: string; toolName: string }): LegacyMembers {
+  return { request_id: requestId, tool_name: toolName };
+}
+
+export interface LegacyMembers {
+  request_id: string;
+  tool_name: string;
+}
+
 /** A text as Python's `json.dumps` writes it: everything outside of printable ASCII is escaped. */
 function pythonText(text: string): string {
   return JSON.stringify(text).replace(

@@ -13,6 +13,14 @@ export interface AnsweredRequest {
   named: readonly ('requestId' | 'digest')[];
 }
 
+/** Other spellings of members, as receivers in Python write them. */
+const spellings: Readonly<Record<string, string>> = {
+  request_id: 'requestId',
+  reviewer_id: 'reviewerId',
+  modified_arguments: 'modifiedArguments',
+};
+/** When the receiver decided. The run goes by when the answer came. */
+const unusedMember = 'timestamp';
 const members = ['approved', 'always', 'reason', 'modifiedArguments', 'response', 'reviewerId', 'digest', 'requestId'];
 
 /**
@@ -22,8 +30,8 @@ const members = ['approved', 'always', 'reason', 'modifiedArguments', 'response'
 export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {
   const read = readJson(text, { root: 'answer', refusedKeys: ['__proto__'] });
   if ('problem' in read) throw invalid(read.problem);
-  const { value } = read;
-  if (!isObject(value)) throw invalid('it must be an object { approved }');
+  if (!isObject(read.value)) throw invalid('it must be an object { approved }');
+  const value = inOurSpelling(read.value);
   const unknown = Object.keys(value).find((name) => !members.includes(name));
   if (unknown !== undefined) throw invalid(`unknown member '${unknown.slice(0, 40)}'`);
   const missing = named.find((name) => value[name] === undefined);
@@ -37,6 +45,17 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
     throw invalid('it is about another call: its digest is not the one that was sent', 'digest_mismatch');
   }
   return { ...answer, ...(digest !== undefined && { digest }) };
+}
+
+/** The members by our names, without those that are `null`: Python writes that for a member without a value. */
+function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const value: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(given)) {
+    const ours = Object.hasOwn(spellings, name) ? spellings[name]! : name;
+    if (ours !== name && Object.hasOwn(given, ours)) throw invalid(`it has both '${ours}' and '${name}'`);
+    if (member !== null && name !== unusedMember) value[ours] = member;
+  }
+  return value;
 }
 
 function invalid(why: string, code: ProblemError['code'] = 'invalid_decision'): ProblemError {

@@ -1,4 +1,5 @@
 import type { ApprovalDetails } from '../../contract.ts';
+import type { LegacyMembers } from './legacy-signature.ts';
 
 /** Why a request is posted. */
 export interface WebhookDelivery {
@@ -10,5 +11,8 @@ export interface WebhookDelivery {
   callbackUrl?: string;
 }
 
-/** The body of each POST: the request as reviewers may see it, and why it is posted. */
-export type WebhookBody = ApprovalDetails & { delivery: WebhookDelivery };
+/**
+ * The body of each POST: the request as reviewers may see it, and why it is posted. With a legacy signature it has the
+ * members that it covers, too.
+ */
+export type WebhookBody = ApprovalDetails & Partial<LegacyMembers> & { delivery: WebhookDelivery };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { answerDigest } from '../../channels/answer-digest.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, PostedAnswer, ResolveContext } from '../../channels/channel.ts';
 import type { Decision } from '../../contract.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { isProblemError, ProblemError } from '../../core/base/problem.ts';
 import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
-import { legacySignature } from './legacy-signature.ts';
+import { legacyMembers, legacySignature } from './legacy-signature.ts';
 import { retryUntilValue } from './retry.ts';
 import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
@@ -13,6 +13,10 @@ import type { WebhookOptions } from './webhook-options.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
 
 const requestIdHeader = 'countersign-request-id';
+/** Why the answer to the last GET does not count, for whoever looks into the receiver. */
+const problemHeader = 'countersign-answer-problem';
+/** Codes of an answer that does not count as it is. */
+const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
 const postRetries = 3;
 const firstPostWaitMs = 1_000;
 const pollRetries = 4;
@@ -48,7 +52,7 @@ async function post(
 ): Promise<void> {
   const { url, keys, legacy, headers, agents, requestTimeoutMs } = settings;
   const { requestId, toolName } = request;
-  const body = JSON.stringify({ ...request, delivery } satisfies WebhookBody);
+  const body = JSON.stringify({ ...request, ...(legacy && legacyMembers(request)), delivery } satisfies WebhookBody);
   const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
   const send = async (): Promise<true> => {
     const signed = {
@@ -82,8 +86,9 @@ async function poll(
     'user-agent': 'countersign',
     [requestIdHeader]: requestId,
   };
-  const ask = async (): Promise<ChannelAnswer | undefined> => {
-    const incoming = await exchange({ method: 'GET', url, headers, signal }, agents, requestTimeoutMs);
+  const ask = async (problem?: string): Promise<ChannelAnswer | undefined> => {
+    const told = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
+    const incoming = await exchange({ method: 'GET', url, headers: told, signal }, agents, requestTimeoutMs);
     if (incoming.status === 202) return undefined;
     if (incoming.status === 404) throw notThereYet(url);
     if (incoming.status !== 200) throw refusedStatus(url, incoming);
@@ -96,7 +101,13 @@ async function poll(
     const answer = readAnswer(incoming.text, { requestId, digest, named });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
   };
-  return retryUntilValue(ask, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
+  // A receiver cannot read the worker's log, so it is asked once more and told why its answer does not count.
+  const askTwice = (): Promise<ChannelAnswer | undefined> =>
+    ask().catch((error: unknown) => {
+      if (!isProblemError(error) || !answerProblems.has(error.code)) throw error;
+      return ask(error.message);
+    });
+  return retryUntilValue(askTwice, { retries: pollRetries, firstWaitMs: 2 * intervalMs, intervalMs, signal });
 }
 
 /** The decision of an answer that the receiver has posted to the gateway. */
@@ -122,6 +133,11 @@ function signatureOf(
   return Object.fromEntries(
     ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, [headers[name]].flat()[0]]),
   );
+}
+
+/** A text as the value of a header. */
+function asHeader(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
 }
 
 /** The request may not have been posted yet. */

@@ -64,6 +64,13 @@ describe('what is posted', () => {
     expect(received).toEqual({ ...request, delivery: { event: 'asked' } });
   });
 
+  test('with a legacy signature also the members that its receivers verify', async () => {
+    const receiver = await open(() => undefined);
+    const channel = await channelAt(receiver, { legacySignature: { header: 'x-signature', over: 'id_and_tool' } });
+    await channel.notify!(request, notifyContext());
+    expect(JSON.parse(receiver.hits[0]!.body)).toMatchObject({ request_id: requestId, tool_name: 'pay', requestId });
+  });
+
   test('each attempt to send one message has its id, and no other message has', async () => {
     const receiver = await open(() => undefined);
     const channel = await channelAt(receiver);
@@ -244,6 +251,47 @@ describe('what is asked for', () => {
     const list = replies({ status: 404 }, { status: 500 }, { status: 200, body: { approved: true } });
     expect(await answerOf(list)).toMatchObject({ approved: true });
   });
+});
+
+describe('an answer as a receiver in Python writes it', () => {
+  test('snake case, null for what is absent, and a time', async () => {
+    const body = {
+      approved: true,
+      modified_arguments: { to: 'ann' },
+      reviewer_id: 'rita',
+      request_id: requestId,
+      reason: null,
+      timestamp: 1_767_225_660.5,
+    };
+    const answer = await answerOf(() => ({ status: 200, body }));
+    expect(answer).toEqual({ approved: true, modifiedArguments: { to: 'ann' }, reviewerId: 'rita', digest });
+  });
+
+  test.each([
+    [
+      'both spellings of a member',
+      { approved: true, reviewer_id: 'ann', reviewerId: 'bob' },
+      /both 'reviewerId' and 'reviewer_id'/,
+    ],
+    ['null in place of the answer', { approved: null }, /approved/],
+    ['a member of the prototype', { approved: true, constructor: 1 }, /unknown member 'constructor'/],
+    ['another request', { approved: true, request_id: 'b'.repeat(32) }, /about another request/],
+  ])('refused: %s', async (_name, body, sentence) => {
+    await expect(answerOf(() => ({ status: 200, body }))).rejects.toThrow(sentence);
+  });
+});
+
+test('a receiver is told why its answer does not count, and may answer again at once', async () => {
+  const told: unknown[] = [];
+  const receiver = await open(({ headers }) => {
+    const problem = headers['countersign-answer-problem'];
+    told.push(problem);
+    return { status: 200, body: problem === undefined ? { approved: true, notés: 1 } : { approved: false } };
+  });
+  const channel = await channelAt(receiver);
+  expect(await channel.resolve!(request, never, { attempt: 1 })).toMatchObject({ approved: false });
+  const sentence = "The answer of the webhook's receiver does not count: unknown member 'not?s'.";
+  expect(told).toEqual([undefined, sentence]);
 });
 
 const other = { requestId: 'b'.repeat(32), digest: 'e'.repeat(64) };
