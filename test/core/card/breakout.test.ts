@@ -11,9 +11,10 @@ import { renderMarkdown } from '../../../src/core/card/render-markdown.ts';
 import { renderSlack } from '../../../src/core/card/render-slack.ts';
 import { renderTerminal } from '../../../src/core/card/render-terminal.ts';
 import { escapeUnseen } from '../../../src/core/base/escape-text.ts';
+import { runs } from '../../support/thorough.ts';
 import { hostileCard } from './hostile-cards.ts';
 
-const runs = { numRuns: Number(process.env['CARD_RUNS'] ?? 300) };
+const tried = { numRuns: runs(300) };
 const isLong = ({ text, end = '' }: CardText): boolean => text.includes('\n') || end.includes('\n');
 
 describe('Markdown', () => {
@@ -65,7 +66,7 @@ describe('Markdown', () => {
         for (const { value } of card.arguments)
           if (value.hidden === undefined) expect(code).toContain(withoutEnd(value.text));
       }),
-      runs,
+      tried,
     );
   });
 });
@@ -118,7 +119,7 @@ describe('HTML', () => {
         for (const { value } of card.arguments) if (value.hidden === undefined) expect(values).toContain(value.text);
         for (const escape of of('mark')) expect(textOf(escape)).toMatch(/^\\u\{[0-9A-F]{4,6}\}$/);
       }),
-      runs,
+      tried,
     );
   });
 });
@@ -155,7 +156,7 @@ describe('Slack', () => {
         expect(all).toContain(card.raw);
         for (const { value } of card.arguments) if (value.hidden === undefined) expect(all).toContain(value.text);
       }),
-      runs,
+      tried,
     );
   });
 });
@@ -185,7 +186,7 @@ describe('terminal and text', () => {
             for (const line of value.text.split('\n')) if (!line.includes('\t')) expect(lines).toContain(`│ ${line}`);
         }
       }),
-      runs,
+      tried,
     );
   });
 });
