@@ -5,8 +5,9 @@ import { assess } from '../../../src/core/assess/assess.ts';
 import { assessmentBounds, severityOf, severityRank, type Assessment } from '../../../src/core/assess/assessment.ts';
 import type { AssessedCall } from '../../../src/core/assess/call-view.ts';
 import { risks, severities, type JsonObject } from '../../../src/core/base/tool-call.ts';
+import { runs } from '../../support/thorough.ts';
 
-const runs = { numRuns: 500 };
+const tried = { numRuns: runs(200) };
 const words = 'send email delete file read pay bash query path to url command amount sql x'.split(' ');
 const name = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('_'));
 const text = fc.oneof(
@@ -87,7 +88,7 @@ describe('for any call, any rules and any other assessments', () => {
         expect(found.reasons.length).toBeGreaterThan(0);
         expect(JSON.parse(JSON.stringify(found))).toEqual(found);
       }),
-      runs,
+      tried,
     );
   });
 
@@ -98,7 +99,7 @@ describe('for any call, any rules and any other assessments', () => {
         expect(assess(call, ofCeiling(rules), extra)).toEqual(assess(call, ofCeiling(rules), extra));
         expect(JSON.stringify([call, rules, extra])).toBe(before);
       }),
-      runs,
+      tried,
     );
   });
 
@@ -110,7 +111,7 @@ describe('for any call, any rules and any other assessments', () => {
         if (call.risk !== 'read_only') expect(found.requiresApproval).toBe(true);
         if (call.risk === 'destructive') expect(found.reversible).toBe(false);
       }),
-      runs,
+      tried,
     );
   });
 
@@ -127,7 +128,7 @@ describe('for any call, any rules and any other assessments', () => {
           expect(found.requiresApproval).toBe(true);
         if (!alone.reversible || extra.some(({ reversible }) => !reversible)) expect(found.reversible).toBe(false);
       }),
-      runs,
+      tried,
     );
   });
 
@@ -137,7 +138,7 @@ describe('for any call, any rules and any other assessments', () => {
         const compiled = ofCeiling(rules);
         expect(assess(call, shuffled(compiled, seed), shuffled(extra, seed))).toEqual(assess(call, compiled, extra));
       }),
-      runs,
+      tried,
     );
   });
 
@@ -148,7 +149,7 @@ describe('for any call, any rules and any other assessments', () => {
         const { reasons, recommendations } = assess({ tool, args: { [key]: `${text} ${secret}`, b: [secret] }, risk });
         expect([...reasons, ...recommendations].join(' ')).not.toContain(secret);
       }),
-      runs,
+      tried,
     );
   });
 });

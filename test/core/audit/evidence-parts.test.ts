@@ -9,6 +9,7 @@ import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { claimedBy, requestIdOf } from '../../support/record-request.ts';
 import { RecordedRulings } from '../../support/recorded-rulings.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { runs } from '../../support/thorough.ts';
 
 function recorded(): { entries: JournalEntry[]; evidence: RunEvidence } {
   const rules = [{ pattern: 'pay', when: 'args.amount > 10', action: 'deny' as const }];
@@ -119,7 +120,7 @@ test('no damage to a file makes the verification throw, and each ruling is count
       const all = [...agreed, ...[...differing, ...notReRuled].map(({ seq }) => seq)];
       expect(new Set(all).size).toBe(all.length);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500) },
   );
 });
 

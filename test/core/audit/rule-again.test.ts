@@ -8,6 +8,7 @@ import { severities } from '../../../src/core/base/tool-call.ts';
 import { claimedBy } from '../../support/record-request.ts';
 import { RecordedRulings } from '../../support/recorded-rulings.ts';
 import { agent, call, layers, shellCall } from '../generate.ts';
+import { runs } from '../../support/thorough.ts';
 
 /** Limits, conditions on counts, terms and an assess rule beside the rules of generate.ts. */
 const more = fc.record({
@@ -142,7 +143,7 @@ function played(
   return run;
 }
 
-test('10,000 generated calls under generated policies are ruled on again, and agree', () => {
+test('generated calls under generated policies are ruled on again, and agree', () => {
   const seen = { calls: 0, rulings: 0, kinds: new Map<string, number>() };
   fc.assert(
     fc.property(
@@ -169,12 +170,12 @@ test('10,000 generated calls under generated policies are ruled on again, and ag
         }
       },
     ),
-    { numRuns: 600, seed: 13 },
+    { numRuns: runs(150), seed: 13 },
   );
   process.stdout.write(
     `${seen.calls} calls, ${seen.rulings} rulings: ${JSON.stringify(Object.fromEntries(seen.kinds))}\n`,
   );
-  expect(seen.calls).toBeGreaterThanOrEqual(10_000);
+  expect(seen.calls).toBeGreaterThanOrEqual(2_500);
   // Every kind of ruling is among them.
   expect([...seen.kinds.keys()].toSorted()).toEqual(
     expect.arrayContaining([

@@ -14,7 +14,7 @@ import { escapeUnseen } from '../../../src/core/base/escape-text.ts';
 import { runs } from '../../support/thorough.ts';
 import { hostileCard } from './hostile-cards.ts';
 
-const tried = { numRuns: runs(300) };
+const tried = { numRuns: runs(100) };
 const isLong = ({ text, end = '' }: CardText): boolean => text.includes('\n') || end.includes('\n');
 
 describe('Markdown', () => {

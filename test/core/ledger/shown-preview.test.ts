@@ -5,6 +5,7 @@ import type { RequestRecord } from '../../../src/core/ledger/ledger.ts';
 import { shownPreview } from '../../../src/core/ledger/shown-parts.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { processorMs } from '../../support/processor-time.ts';
 
 const shownOf = (args: JsonObject, preview: CallPreview): CallPreview | undefined => {
   const redaction = redactionOf(args, { settings: { kinds: sensitiveKinds, patterns: [], also: [] } });
@@ -39,10 +40,11 @@ test.each(['ready', 'text', 'table', 'kind', 'rows'])("a hidden '%s' leaves the 
 
 test('a preview is not shown if it takes too long to find what is hidden', () => {
   const mails = addresses(8_000);
-  const begunMs = performance.now();
-  expect(shownOf({ mails }, table(mails))).toEqual({
-    state: 'failed',
-    message: 'it repeats too much of what is hidden of the arguments',
-  });
-  expect(performance.now() - begunMs).toBeLessThan(5_000);
+  const took = processorMs(() =>
+    expect(shownOf({ mails }, table(mails))).toEqual({
+      state: 'failed',
+      message: 'it repeats too much of what is hidden of the arguments',
+    }),
+  );
+  expect(took).toBeLessThan(5_000);
 });

@@ -7,6 +7,7 @@ import {
   type ConditionVariables,
 } from '../../../src/core/match/condition.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { runs } from '../../support/thorough.ts';
 
 const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}) => {
   const condition = compileCondition(source);
@@ -163,7 +164,7 @@ describe('hostile conditions terminate', () => {
         });
         expect(typeof result === 'boolean' || typeof result.problem === 'string').toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     );
   });
 });

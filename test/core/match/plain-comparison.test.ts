@@ -4,6 +4,7 @@ import { celArguments, compileCondition, type ConditionVariables } from '../../.
 import { parse } from '../../../src/core/match/cel.ts';
 import { plainComparison } from '../../../src/core/match/plain-comparison.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
+import { runs } from '../../support/thorough.ts';
 
 const isPlain = (source: string): boolean => plainComparison(parse(source).expr) !== undefined;
 
@@ -83,7 +84,7 @@ test("gives the library's answers at the library's cost, on 5,000 comparisons", 
         expect(found).toEqual(answer(`${source} || false`, args, left));
       },
     ),
-    { numRuns: 5_000 },
+    { numRuns: runs(1_500) },
   );
-  expect(said).toBeGreaterThan(200);
+  expect(said).toBeGreaterThan(60);
 });

@@ -6,6 +6,7 @@ import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
 import { call, policy as anyPolicy } from '../generate.ts';
+import { runs } from '../../support/thorough.ts';
 
 const policy = (text: string, ceiling = false): Policy => {
   const parsed = parsePolicy(text, { ceiling });
@@ -77,7 +78,7 @@ describe('rules that can never decide', () => {
         fc.pre(matches.every(({ matched }) => matched !== 'error'));
         expect(evaluate({ run: compilePolicy({ ...thePolicy, rules }, 'run') }, theCall).action).toBe(ruling.action);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     );
   });
 });

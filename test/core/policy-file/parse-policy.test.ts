@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, engine, evaluate } from '../../../src/core/policy/ruling.ts';
+import { runs } from '../../support/thorough.ts';
 
 const hour = 3_600_000;
 const lines = (source: string | object, options?: ParsePolicyOptions): string[] => {
@@ -449,13 +450,13 @@ describe('total: any input gives a policy that can rule, or problems with a posi
   ];
 
   test('any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), check), { numRuns: 1_000 });
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), check), { numRuns: runs(500) });
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((parts) => parts.join('')),
         check,
       ),
-      { numRuns: 3_000 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -488,7 +489,7 @@ describe('total: any input gives a policy that can rule, or problems with a posi
         check(JSON.stringify(value));
         check(value as object);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     );
   });
 

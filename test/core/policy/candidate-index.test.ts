@@ -7,6 +7,7 @@ import { callSubjects, matches, type CompiledPattern } from '../../../src/core/m
 import { type Policy } from '../../../src/core/policy/policy.ts';
 import { actions } from '../../../src/core/policy/action.ts';
 import { evaluate } from '../../../src/core/policy/ruling.ts';
+import { runs } from '../../support/thorough.ts';
 
 const piece = fc.constantFrom('*', '?', '[ab]', 'abcd', 'git ', 'push', '/', '/etc', 'é', '😀', 'a', ' ', '"id":"');
 const glob = fc
@@ -41,9 +42,9 @@ test('what the index omits does not match, and what it keeps is in order', () =>
         expect(matches(each.rule.pattern as CompiledPattern, callSubjects(call))).toBe(false);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(1_000) },
   );
-  expect(leftOut).toBeGreaterThan(1_000);
+  expect(leftOut).toBeGreaterThan(500);
 });
 
 test.each<[string, number[]]>([
@@ -72,7 +73,7 @@ test('the hundredth ruling equals the first', () => {
         expect(evaluate(often, call)).toEqual(evaluate({ run: compilePolicy(policyOf(all), 'run') }, call));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(30) },
   );
 });
 

@@ -15,6 +15,7 @@ import {
 import { digestFor, grant } from '../generate-grants.ts';
 import { agent, call, layers, modedPolicy, policy, rule, shellCall } from '../generate.ts';
 import { referenceAction } from './reference.ts';
+import { runs } from '../../support/thorough.ts';
 
 const ruling = (theLayers: PolicyLayers, theCall: RuledCall, theAgent = 'ops'): Ruling =>
   evaluate(compileLayers(theLayers), theCall, { agent: theAgent });
@@ -26,13 +27,13 @@ const errs = (thePolicy: Policy, theCall: RuledCall): boolean =>
     ({ matched }) => matched === 'error',
   );
 
-test('evaluate agrees with the reference on 20,000 random policies', () => {
+test('evaluate agrees with the reference on random policies', () => {
   fc.assert(
     fc.property(layers, fc.oneof(call, shellCall), agent, (theLayers, theCall, theAgent) => {
       const expected = referenceAction(theLayers, theCall, theAgent);
       expect(ruling(theLayers, theCall, theAgent).action).toBe(expected);
     }),
-    { numRuns: 20_000 },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -46,7 +47,7 @@ describe('laws', () => {
         const after = ruling({ ...theLayers, run: { ...policy, rules } }, theCall).action;
         expect(strictness(after)).toBeGreaterThanOrEqual(strictness(before));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -57,7 +58,7 @@ describe('laws', () => {
         const alone = [ruling({ ceiling }, theCall).action, ruling({ run }, theCall).action];
         expect(strictness(ruling({ ceiling, run }, theCall).action)).toBe(Math.max(...alone.map(strictness)));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -70,7 +71,7 @@ describe('laws', () => {
         const actionsOf = [above, { run: own }].map((each) => strictness(ruling(each, theCall).action));
         expect(strictness(ruling(nested, theCall).action)).toBe(Math.max(...actionsOf));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -112,7 +113,7 @@ describe('laws', () => {
         if (after.mode !== undefined)
           expect([after.rule, after.layer, after.mode]).toEqual([null, 'default', moded.mode]);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -125,7 +126,7 @@ describe('laws', () => {
         fc.pre(before.rule !== null && before.action !== 'allow');
         expect(ruling({ run: moded }, theCall).action).not.toBe('allow');
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -151,7 +152,7 @@ describe('laws', () => {
         const widest = before.ask?.always ?? 'tool';
         expect(kinds.indexOf(used!.scope.kind)).toBeLessThanOrEqual(kinds.indexOf(String(widest)));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -184,7 +185,7 @@ describe('laws', () => {
           const [before, after] = [theCall, withZ(theCall)].map((each) => strictness(ruling(theLayers, each).action));
           expect(after).toBeGreaterThanOrEqual(before!);
         }),
-        { numRuns: 5_000 },
+        { numRuns: runs(1_000) },
       );
     });
 
@@ -199,7 +200,7 @@ describe('laws', () => {
             strictness(ruling({ ...above, run }, withZ(theCall)).action),
           );
         }),
-        { numRuns: 5_000 },
+        { numRuns: runs(1_000) },
       );
     });
 
@@ -209,7 +210,7 @@ describe('laws', () => {
           const declared = { ...withZ(theCall), beside: [...theCall.beside!, 'z'] };
           expect(ruling(theLayers, declared)).toEqual(ruling(theLayers, theCall));
         }),
-        { numRuns: 2_000 },
+        { numRuns: runs(1_000) },
       );
     });
 
@@ -220,7 +221,7 @@ describe('laws', () => {
           const old = evaluate(compileLayers(theLayers), theCall, { agent: 'ops', engine: 1 });
           expect({ ...old, engine: 2 }).toEqual(ruling(theLayers, declared));
         }),
-        { numRuns: 2_000 },
+        { numRuns: runs(1_000) },
       );
     });
 
@@ -231,7 +232,7 @@ describe('laws', () => {
           const context = { agent: 'ops', atMs: 1_000, grants: ofArguments };
           expect(evaluate(compileLayers(theLayers), withZ(theCall), context).layer).not.toBe('grant');
         }),
-        { numRuns: 3_000 },
+        { numRuns: runs(1_000) },
       );
     });
   });
@@ -270,7 +271,7 @@ describe('laws', () => {
           expect(actions).toContain(ruling({ run }, theCall).action);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

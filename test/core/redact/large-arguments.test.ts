@@ -7,6 +7,7 @@ import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import { restorePlaceholders } from '../../../src/core/redact/restore-placeholders.ts';
 import { redactionFor } from '../../../src/workflows/state/redact-request.ts';
+import { processorMs } from '../../support/processor-time.ts';
 
 const settings = { kinds: sensitiveKinds, patterns: [], also: [] };
 const addresses = (count: number): string[] => Array.from({ length: count }, (_, index) => `u${index}@acme.com`);
@@ -48,17 +49,17 @@ describe('values that an edit keeps', () => {
 describe('an edit that repeats what is hidden', () => {
   test('is hidden as a whole if it takes too long to find where', () => {
     const many: JsonObject = Object.fromEntries(addresses(20_000).map((each, index) => [`k${index}`, each]));
-    const begunMs = performance.now();
-    const found = sameTexts(many, many, valuesOf(many));
-    expect(performance.now() - begunMs).toBeLessThan(5_000);
+    const values = valuesOf(many);
+    let found = values;
+    expect(processorMs(() => (found = sameTexts(many, many, values)))).toBeLessThan(5_000);
     expect(redactedArguments(many, found)['k7']).toBe('[REDACTED]');
   });
 
   test('is hidden as a whole where it is repeated very often', () => {
     const edited = { note: 'aaaa'.repeat(100_000) };
-    const begunMs = performance.now();
-    const found = sameTexts(edited, { password: 'aaaa' }, valuesOf({ password: 'aaaa' }));
-    expect(performance.now() - begunMs).toBeLessThan(5_000);
+    const values = valuesOf({ password: 'aaaa' });
+    let found = values;
+    expect(processorMs(() => (found = sameTexts(edited, { password: 'aaaa' }, values)))).toBeLessThan(5_000);
     expect(redactedArguments(edited, found)).toEqual({ note: '[REDACTED]' });
   });
 });
@@ -66,9 +67,8 @@ describe('an edit that repeats what is hidden', () => {
 test('a workflow does not search more values than it can in its time: it shows none', () => {
   const args = { list: Array.from({ length: 250_000 }, () => 'x') };
   const ruled = { subject: undefined, shell: undefined };
-  const begunMs = performance.now();
-  expect(redactionFor({ args, ruled }, settings)).toBeUndefined();
-  expect(performance.now() - begunMs).toBeLessThan(1_000);
+  const took = processorMs(() => expect(redactionFor({ args, ruled }, settings)).toBeUndefined());
+  expect(took).toBeLessThan(1_000);
   expect(redactionFor({ args: { list: ['x'] }, ruled }, settings)).toMatchObject({ values: [] });
   // The calls that one activation searches share its time.
   const long = { text: 'x'.repeat(30_000) };
