@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import type { RunInTest, World } from './world.ts';
 
 /** Sends exact bytes, as any client may. The SDK's clients write only JSON that all parsers read alike. */
 
 type Payload = temporal.api.common.v1.IPayload;
 const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED: completed } =
-  temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
+  proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
 
 export function jsonPayload(json: string | Uint8Array): Payload {
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(json) };

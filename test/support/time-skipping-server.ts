@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { searchAttributes } from '../../src/contract.ts';
 import { signalGroup, spawnBound } from '../../src/dev-server/bound-child.ts';
@@ -89,7 +89,7 @@ async function serverOf(
   close: () => Promise<void>,
 ): Promise<TimeSkippingServer> {
   const time = connection.testService!;
-  const types = temporal.api.enums.v1.IndexedValueType;
+  const types = proto.temporal.api.enums.v1.IndexedValueType;
   await connection.operatorService.addSearchAttributes({
     namespace: 'default',
     searchAttributes: Object.fromEntries(

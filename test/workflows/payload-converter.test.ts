@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Payload } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import { isUndecodable } from '../../src/core/base/undecodable.ts';
 import { payloadConverter } from '../../src/workflows/sandbox/payload-converter.ts';
 import { isStrict, markStrict } from '../../src/workflows/sandbox/strict-payloads.ts';
@@ -106,7 +106,7 @@ describe('read as JSON.parse does, but branded in a message', () => {
 
 describe('strict for everything that anybody can send to a run', () => {
   const start = { workflowType: 'agentRun', arguments: [json('1')] };
-  const by = temporal.api.enums.v1.ContinueAsNewInitiator;
+  const by = proto.temporal.api.enums.v1.ContinueAsNewInitiator;
   const continued = (continuedInitiator: temporal.api.enums.v1.ContinueAsNewInitiator) => ({
     ...start,
     continuedFromExecutionRunId: 'earlier',

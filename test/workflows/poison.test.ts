@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import type { RunInTest, World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
@@ -13,7 +13,7 @@ const payload = (encoding: string | undefined, data: string | Uint8Array): Paylo
   data: Buffer.from(data),
 });
 
-const stages = temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
+const stages = proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
 
 const brackets = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const poisons: [string, Payload, string][] = [
