@@ -60,7 +60,7 @@ export async function sendByUpdate(
     return { answer };
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) {
-      const receipts = Array.isArray(payload) ? receiptsIn(error, payload.length) : undefined;
+      const receipts = receiptsIn(error, Array.isArray(payload) ? payload.length : 1);
       if (receipts === undefined) throw refusedByRun(workflowId, error);
       return { answer: receipts };
     }
@@ -93,7 +93,7 @@ function updateIdOf(name: string, payload: unknown): string {
   return `${name}-${createHash('sha256').update(content).digest('hex')}`;
 }
 
-/** The receipts of a list that was refused because no message in it counts. */
+/** The receipts of messages of which none counts: they say more than the failure, such as who settled a request. */
 function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
   const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
   const isWhole = details.length === count && details.every((each) => isProblemCode((each as Receipt | null)?.code));
