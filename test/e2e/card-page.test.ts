@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cardOf } from '../../src/core/card/card-of.ts';
 import { renderHtmlPage } from '../../src/core/card/render-html.ts';
-import { type Browser, findChromium, openBrowser } from '../support/browser.ts';
+import { type Browser, findChromium, openSharedBrowser } from '../support/browser.ts';
 import { cardSamples, sampleNowMs } from '../support/card-samples.ts';
 
 const chromium = findChromium();
@@ -12,7 +12,7 @@ const withChromium = chromium === undefined ? describe.skip : describe;
 withChromium('the page of a card (needs Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await openBrowser(chromium!);
+    browser = await openSharedBrowser(chromium!);
   }, 60_000);
   afterAll(() => browser.close());
 

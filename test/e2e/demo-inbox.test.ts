@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { findChromium, openBrowser } from '../support/browser.ts';
+import { findChromium, openSharedBrowser } from '../support/browser.ts';
 import { DemoProcess } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -26,7 +26,7 @@ withChromium('a browser (needs Chromium)', () => {
     demo = new DemoProcess([]);
     const printed = /^ {2}inbox +(http:\/\/127\.0\.0\.1:\d+\/inbox\/requests\/\S+)$/m;
     const [, url] = await eventually('the address', () => printed.exec(demo.stdout) ?? undefined);
-    const browser = await openBrowser(chromium!);
+    const browser = await openSharedBrowser(chromium!);
     try {
       const page = await browser.context.newPage();
       await page.goto(url!);

@@ -7,14 +7,14 @@ import {
   toolDelta,
   usageChunk,
 } from '../support/chat-completions-server.ts';
-import { DemoProcess } from '../support/demo-process.ts';
+import { DemoProcess, type DemoProcessOptions } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** `npm run demo` as people and scripts use it. */
 
 const demos: DemoProcess[] = [];
 
-function demo(words: string[], options: ConstructorParameters<typeof DemoProcess>[1] = {}): DemoProcess {
+function demo(words: string[], options: DemoProcessOptions = {}): DemoProcess {
   const started = new DemoProcess(words, options);
   demos.push(started);
   return started;
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 test('--yes plays from start to end, for people', async () => {
-  const { ended, stdout, stderr, left } = await finished(demo(['--yes'], { input: '' }));
+  const { ended, stdout, stderr, left } = await finished(demo(['--yes'], { input: '', bundles: true }));
   expect({ ended, stderr, left }).toEqual({ ended: 0, stderr: '', left: [] });
   const expected = [
     /server {3}Temporal on 127\.0\.0\.1:\d+/,
@@ -50,11 +50,15 @@ test('--yes plays from start to end, for people', async () => {
   expect(stdout.split('\n').length).toBeLessThan(45);
 });
 
-test('--json reports the same for programs: killed before listed, listed before the next worker, run once', async () => {
-  const ran = demo(['--yes', '--json'], { input: '' });
+test('--json reports the same for programs, and --keep leaves the UI open until Ctrl-C', async () => {
+  const ran = demo(['--yes', '--json', '--keep'], { input: '' });
+  const [links] = await eventually('the links', () => ran.eventsOf('links').length > 0 && ran.eventsOf('links'));
+  expect((await fetch(String(links!.url))).status).toBe(200);
+  ran.interrupt();
   const { ended, left } = await finished(ran);
   expect({ ended, left }).toEqual({ ended: 0, left: [] });
   expect(ran.stdout.split('\n').filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
+  // Killed before listed, listed before the next worker.
   const names = ran.events.map(({ event }) => event);
   const middle = ['worker', 'run', 'killed', 'listed', 'worker', 'asking', 'decided', 'counted', 'result', 'gone'];
   expect(names.filter((name) => middle.includes(name))).toEqual(middle);
@@ -89,18 +93,6 @@ test.each(['server', 'killed', 'asking'])('Ctrl-C after %s: exit code 130, and n
   ran.interrupt(); // npm forwards the signal that the terminal has already sent.
   const { ended, left, stderr } = await finished(ran);
   expect({ ended, left, stderr: stderr.includes('Error') }).toEqual({ ended: 130, left: [], stderr: false });
-});
-
-test('--keep leaves the UI open until Ctrl-C', async () => {
-  const ran = demo(['--yes', '--json', '--keep']);
-  const [links] = await eventually(
-    'links',
-    () => ran.events.length > 0 && ran.eventsOf('links').length > 0 && ran.eventsOf('links'),
-  );
-  expect((await fetch(String(links!.url))).status).toBe(200);
-  ran.interrupt();
-  const { ended, left } = await finished(ran);
-  expect({ ended, left }).toEqual({ ended: 0, left: [] });
 });
 
 test('a real model is used if one is named; each request is asked about, and its worker dies once', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Agent } from '../../src/agents/definitions.ts';
-import { type Browser, findChromium, openBrowser } from '../support/browser.ts';
+import { type Browser, findChromium, openSharedBrowser } from '../support/browser.ts';
 import { asksFor, byHeader } from '../support/chat-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FrontEndSite, openFrontEndSite } from '../support/front-end-site.ts';
@@ -32,7 +32,7 @@ withChromium('front ends that people have (needs Chromium)', () => {
     };
     world = await openGatewayWorld({ agentsIn }, { authenticator: byHeader() });
     site = await openFrontEndSite(world.gateway.url, { 'x-person': 'ann' });
-    browser = await openBrowser(chromium!);
+    browser = await openSharedBrowser(chromium!);
   }, 120_000);
   afterAll(async () => {
     await browser.close();

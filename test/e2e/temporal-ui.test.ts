@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { findChromium } from '../support/browser.ts';
+import { findChromium, openSharedBrowser } from '../support/browser.ts';
+import { makeOwnInbox } from '../support/own-inbox.ts';
+import { sharedAddress, sharedTemporalUi } from '../support/shared-server.ts';
 import { note, readWaitingRunPages } from '../support/waiting-run-pages.ts';
 import { testBundle } from '../support/world.ts';
 
@@ -11,10 +13,15 @@ const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
   test('a reader sees what waits, its deadline and how to answer, also without a worker, and answers there', async () => {
+    const browser = await openSharedBrowser(chromium!);
     const { requests, userMetadata, withoutWorker, afterSignal } = await readWaitingRunPages({
-      chromium: chromium!,
+      address: sharedAddress(),
+      uiUrl: sharedTemporalUi(),
+      namespace: await makeOwnInbox(),
+      context: browser.context,
       workflowBundle: { codePath: testBundle() },
     });
+    await browser.close();
     expect(userMetadata).toContain('2 approvals pending');
     for (const { requestId, digest, deadline } of requests) {
       expect(userMetadata).toContain(`request ${requestId}`);

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { BrowserContext } from 'playwright-core';
+import type { Browser as Chromium, BrowserContext } from 'playwright-core';
 import { chromium } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -15,30 +15,41 @@ export function findChromium(): string | undefined {
   return existsSync(own) ? own : undefined;
 }
 
+/** A profile in a headless Chromium, empty at first. */
 export interface Browser {
   context: BrowserContext;
   close(): Promise<void>;
 }
 
-/** Opens a headless Chromium with an empty profile and without background network access. */
+const look = { viewport: { width: 1_400, height: 1_100 }, timezoneId: 'UTC', locale: 'en-GB' };
+/** Without background network access. */
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** Beside other work, what a test waits for may take minutes. */
+const timeoutMs = 200_000;
+
+let shared: Promise<Chromium> | undefined;
+
+/** Opens a private profile in the Chromium that the test files of this process share. It ends with the process. */
+export async function openSharedBrowser(executablePath: string): Promise<Browser> {
+  shared ??= chromium.launch({ executablePath, headless: true, args });
+  const context = await (await shared).newContext(look);
+  context.setDefaultTimeout(timeoutMs);
+  return { context, close: () => context.close() };
+}
+
+/** Opens a Chromium of its own, with a profile that is not private. */
 export async function openBrowser(executablePath: string): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'countersign-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    headless: true,
-    viewport: { width: 1_400, height: 1_100 },
-    timezoneId: 'UTC',
-    locale: 'en-GB',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, ...look, args });
+  context.setDefaultTimeout(timeoutMs);
   return {
     context,
     close: async () => {

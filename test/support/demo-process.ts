@@ -7,6 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { isRunning } from './child-processes.ts';
 
 const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
+const storedBundle = new URL('demo-bundle.ts', import.meta.url).href;
+
+export interface DemoProcessOptions {
+  input?: string;
+  env?: NodeJS.ProcessEnv;
+  /** True: it bundles its workflows, as it does for people. */
+  bundles?: boolean;
+}
 
 export type DemoLine = { event: string } & Record<string, unknown>;
 
@@ -17,9 +25,10 @@ export class DemoProcess {
   stdout = '';
   stderr = '';
 
-  constructor(words: string[], options: { input?: string; env?: NodeJS.ProcessEnv } = {}) {
+  constructor(words: string[], options: DemoProcessOptions = {}) {
     const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, COUNTERSIGN_MODEL: _model, ...env } = process.env;
-    this.#child = spawn(process.execPath, [main, ...words], {
+    const preloaded = options.bundles === true ? [] : ['--import', storedBundle];
+    this.#child = spawn(process.execPath, [...preloaded, main, ...words], {
       env: { ...env, ...options.env, TMPDIR: this.#temporary, NO_COLOR: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -19,8 +19,9 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   process.env.COUNTERSIGN_KEYS = `k1:${randomBytes(32).toString('base64')}`;
   // Node strips and compiles the modules of child processes once, not in each of them.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
-  const server = await startDevServer({ uiPort: null, log: (line) => process.stderr.write(`${line}\n`) });
+  const server = await startDevServer({ log: (line) => process.stderr.write(`${line}\n`) });
   process.env.TEMPORAL_ADDRESS = server.address;
+  process.env.COUNTERSIGN_TEST_TEMPORAL_UI = server.uiUrl!;
   // Tests that start their own servers need not search for the binary again.
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
   process.env.COUNTERSIGN_TEST_BUNDLE = join(folder, 'workflows.js');

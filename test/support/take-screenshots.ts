@@ -5,7 +5,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { findChromium } from './browser.ts';
+import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { findChromium, openBrowser } from './browser.ts';
 import { takeReviewPicture } from './review-picture.ts';
 import { takeInboxPictures } from './take-inbox-pictures.ts';
 import { takeCardPictures } from './take-card-pictures.ts';
@@ -23,7 +24,16 @@ if (chromium === undefined) {
   if (asked('inbox')) await takeInboxPictures({ chromium, pictures });
   if (asked('others')) {
     await takeReviewPicture({ chromium, pictures });
-    await readWaitingRunPages({ chromium, pictures });
+    await takeTemporalPictures(chromium, pictures);
   }
   process.stdout.write(`The pictures are in ${pictures}\n`);
+}
+
+async function takeTemporalPictures(chromium: string, pictures: string): Promise<void> {
+  const server = await startDevServer();
+  const browser = await openBrowser(chromium);
+  const { address, namespace } = server;
+  await readWaitingRunPages({ address, namespace, uiUrl: server.uiUrl!, context: browser.context, pictures });
+  await browser.close();
+  await server.stop();
 }

@@ -8,9 +8,10 @@ import { promptScripted } from './prompt-scripted.ts';
 
 /**
  * An agent whose script is its first user message: a JSON list of turns. Each tool execution writes one line into
- * `FOLDER/ran.log`, so that tests can count them.
+ * `FOLDER/ran.log`, so that tests can count them. A process that is busy for longer than the heartbeat time-out loses the
+ * calls of `hold`: at 1.5 seconds, a test of a lost worker is short; where none is lost, a longer one is safe.
  */
-export function testAgent(folder: string, policy?: object) {
+export function testAgent(folder: string, policy?: object, { heartbeatTimeoutMs = 1_500 } = {}) {
   const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
   const waitFor = (file: string, signal: AbortSignal): Promise<void> =>
     holds(() => existsSync(join(folder, file)), signal);
@@ -86,7 +87,7 @@ export function testAgent(folder: string, policy?: object) {
       name: 'hold',
       description: 'Runs until it is released.',
       input: hold,
-      heartbeat: { timeoutMs: 1_500 },
+      heartbeat: { timeoutMs: heartbeatTimeoutMs },
       execute: ({ name }, { signal }) => held(name, signal),
     }),
     defineTool({
@@ -94,7 +95,7 @@ export function testAgent(folder: string, policy?: object) {
       description: 'Runs until it is released; may be repeated.',
       input: hold,
       idempotent: true,
-      heartbeat: { timeoutMs: 1_500 },
+      heartbeat: { timeoutMs: heartbeatTimeoutMs },
       execute: ({ name }, { signal }) => held(name, signal),
     }),
   ];

@@ -1,17 +1,15 @@
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';
 import { decideName } from '../../src/contract.ts';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import type { ScriptedTurn } from '../../src/models/read-script.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import type { WorkerOptions } from '../../src/worker.ts';
 import { createWorker } from '../../src/worker.ts';
-import { openBrowser } from './browser.ts';
 import { eventually } from './eventually.ts';
 
 export interface WaitingRunPages {
@@ -25,8 +23,11 @@ export interface WaitingRunPages {
 }
 
 export interface WaitingRunOptions {
-  /** Path of Chromium. */
-  chromium: string;
+  /** Of Temporal: a server, its UI, and a namespace that is set up. */
+  address: string;
+  uiUrl: string;
+  namespace: string;
+  context: BrowserContext;
   /** The folder for pictures; without it, none are taken. */
   pictures?: string;
   workflowBundle?: WorkerOptions['workflowBundle'];
@@ -64,14 +65,11 @@ function tidyAgent() {
   });
 }
 
-/** Starts everything, lets a run wait for two approvals, and reads Temporal's UI in a real browser. */
+/** Lets a run wait for two approvals, and reads Temporal's UI in a real browser. */
 export async function readWaitingRunPages(options: WaitingRunOptions): Promise<WaitingRunPages> {
-  const { chromium, pictures, workflowBundle } = options;
-  const server = await startDevServer();
-  const { address } = server;
+  const { address, uiUrl, namespace, context, pictures, workflowBundle } = options;
   let worker = await startWorker();
-  const client = await createClient({ address });
-  const browser = await openBrowser(chromium);
+  const client = await createClient({ address, namespace });
   try {
     await client.start('tidy', 'Please tidy my downloads.', { workflowId });
     const handle = client.session.client.workflow.getHandle(workflowId);
@@ -80,11 +78,14 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
       return open.length === 2 && open;
     });
     const { runId } = await handle.describe();
-    const page = await browser.context.newPage();
+    const page = await context.newPage();
     const visit = (tab: string) =>
-      page.goto(`${server.uiUrl}/namespaces/default/workflows/${workflowId}/${runId}/${tab}`);
+      page.goto(`${uiUrl}/namespaces/${namespace}/workflows/${workflowId}/${runId}/${tab}`);
     const photograph = async (name: string): Promise<void> => {
-      if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) });
+      if (pictures === undefined) return;
+      // The timeline draws the dark ground of a label only when it refreshes.
+      await page.waitForTimeout(5_000);
+      await page.screenshot({ path: join(pictures, `${name}.png`) });
     };
     const textOfPage = async (awaited: Locator): Promise<string> => {
       await awaited.waitFor();
@@ -96,7 +97,6 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
     await worker.stop();
     await visit('timeline');
     const timeline = await textOfPage(timerLabel(page));
-    await laidOut(page);
     await photograph('temporal-ui-timeline');
     await visit('history');
     const history = await textOfPage(timerLabel(page));
@@ -114,15 +114,14 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
     const afterSignal = await currentDetails(page, '1 approval pending');
     return { requests, userMetadata, afterSignal, withoutWorker: { timeline, history, memo } };
   } finally {
-    await browser.close();
     await worker.stop();
     await client.close();
-    await server.stop();
   }
 
   async function startWorker(): Promise<{ stop: () => Promise<void> }> {
     const started = await createWorker({
       address,
+      namespace,
       agents: [tidyAgent()],
       shutdownGraceTime: 500,
       logLevel: 'ERROR',
@@ -143,11 +142,6 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
 /** The deadline timer, on the timeline and in the history. */
 function timerLabel(page: Page): Locator {
   return page.getByText('countersign approvals').first();
-}
-
-/** The timeline draws the dark ground of a label only when it refreshes. */
-async function laidOut(page: Page): Promise<void> {
-  await page.waitForTimeout(5_000);
 }
 
 /** The run's current details, which the page shows in a frame. */

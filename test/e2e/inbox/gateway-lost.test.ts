@@ -5,8 +5,9 @@ import type { Page } from 'playwright-core';
 import type { RunEvents } from '../../../src/gateway.ts';
 import { freePort } from '../../../src/dev-server/free-port.ts';
 import { type RunningCli, startCli } from '../../adapters/cli/support.ts';
-import { type Browser, findChromium, openBrowser } from '../../support/browser.ts';
+import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
+import { testAgent } from '../../support/test-agent.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
 /** The gateway is killed and started again on its port while pages of the inbox are open. */
@@ -26,10 +27,12 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
   let port: number;
   let gateway: RunningCli;
   beforeAll(async () => {
-    world = await openWorld({ policy: { rules: [{ pattern: 'hold', action: 'allow' }] } });
+    world = await openWorld({
+      policy: { rules: [{ pattern: 'hold', action: 'allow' }] },
+      agentsIn: (folder) => [testAgent(folder, undefined, { heartbeatTimeoutMs: 60_000 })],
+    });
     port = await freePort();
-    browser = await openBrowser(chromium!);
-    browser.context.setDefaultTimeout(60_000);
+    browser = await openSharedBrowser(chromium!);
     await startGateway();
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
+import { eventually } from '../../support/eventually.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
 
@@ -64,57 +65,57 @@ withChromium('hostile arguments (needs Chromium)', () => {
     expect(await page.evaluate(`'hacked' in window`)).toBe(false);
   });
 
-  test.each([380, 1_400])(
-    'at %d pixels, row, dialog, palette, title and page of the run show text only',
-    async (width) => {
-      const { page, world } = inbox;
-      await page.setViewportSize({ width, height: 800 });
-      const asked = [
-        await inbox.ask('echo', { scripts, name: 'invoice\u202Efdp.exe', 'x"><u>y</u>': '<u>z</u>' }),
-        await inbox.ask('echo', nested(60)),
-        await inbox.ask('echo', many),
-      ];
-      const isInert = async (): Promise<void> => {
-        expect(await page.locator(markup).count()).toBe(0);
-        expect(await page.evaluate(`'hacked' in window`)).toBe(false);
-        expect(await page.locator('body').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
-        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  test('on a phone and on a desk, row, dialog, palette, title and page of the run show text only', async () => {
+    const { page, world } = inbox;
+    const asked = [
+      await inbox.ask('echo', { scripts, name: 'invoice\u202Efdp.exe', 'x"><u>y</u>': '<u>z</u>' }),
+      await inbox.ask('echo', nested(60)),
+      await inbox.ask('echo', many),
+    ];
+    const isInert = async (): Promise<void> => {
+      expect(await page.locator(markup).count()).toBe(0);
+      expect(await page.evaluate(`'hacked' in window`)).toBe(false);
+      expect(await page.locator('body').textContent()).not.toMatch(/[\u202E\u200B\uFEFF]/);
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      for (const width of [380, 1_400]) {
+        await page.setViewportSize({ width, height: 800 });
         expect(await page.evaluate<number>(overflow)).toBeLessThanOrEqual(0);
-      };
-      await page.goto(world.gateway.url);
-      const rows = asked.map(({ requestId }) =>
-        page.locator('.requests li', { has: page.locator(`a[href*="${requestId}"]`) }),
-      );
-      for (const row of rows) {
-        await row.getByText('waits for anyone').waitFor();
-        await row.getByRole('checkbox').check();
       }
-      expect(await rows[0]!.textContent()).toContain('<script>window.hacked = 1</script>');
-      expect(await rows[2]!.textContent()).toContain('and 197 more');
+    };
+    await page.goto(world.gateway.url);
+    const rows = asked.map(({ requestId }) =>
+      page.locator('.requests li', { has: page.locator(`a[href*="${requestId}"]`) }),
+    );
+    for (const row of rows) {
+      await row.getByText('waits for anyone').waitFor();
+      await row.getByRole('checkbox').check();
+    }
+    expect(await rows[0]!.textContent()).toContain('<script>window.hacked = 1</script>');
+    expect(await rows[2]!.textContent()).toContain('and 197 more');
+    await isInert();
+    await page.getByRole('button', { name: 'Approve …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('left out').waitFor();
+    expect(await dialog.textContent()).toContain('not all of it fits here');
+    await isInert();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Find a page' }).fill('hacked');
+    await page
+      .getByRole('option', { name: /window.hacked/ })
+      .first()
+      .waitFor();
+    await isInert();
+    await page.keyboard.press('Escape');
+    for (const { workflowId } of asked) {
+      await page.goto(`${world.gateway.url}/inbox/runs/${workflowId}`);
+      await page.getByText('Approval requested').waitFor();
       await isInert();
-      await page.getByRole('button', { name: 'Approve …' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByText('left out').waitFor();
-      expect(await dialog.textContent()).toContain('not all of it fits here');
-      await isInert();
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Find a page' }).fill('hacked');
-      await page
-        .getByRole('option', { name: /window.hacked/ })
-        .first()
-        .waitFor();
-      await isInert();
-      await page.keyboard.press('Escape');
-      for (const { workflowId } of asked) {
-        await page.goto(`${world.gateway.url}/inbox/runs/${workflowId}`);
-        await page.getByText('Approval requested').waitFor();
-        await isInert();
-      }
-      expect(await page.title()).toMatch(/^\(\d+\) Run · Countersign$/);
-      for (const { workflowId } of asked) await world.client.cancel(workflowId);
-    },
-  );
+    }
+    // The number is there when the list of open requests is.
+    await eventually('the title counts', async () => /^\(\d+\) Run · Countersign$/.test(await page.title()));
+    for (const { workflowId } of asked) await world.client.cancel(workflowId);
+  });
 
   test('200 fields can all be read and edited', async () => {
     const { page } = inbox;
@@ -159,7 +160,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     await page.getByText('Not all is on this card').waitFor();
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
-    const blocked = longestTask(inbox);
+    const computed = await computing(inbox);
     await page.getByRole('button', { name: 'Show everything' }).click();
     await page
       .getByRole('button', { name: /^Show all/ })
@@ -167,7 +168,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
       .waitFor();
     await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
     await page.getByText('The raw call').click();
-    expect(await blocked()).toBeLessThan(1_000);
+    expect(await computed()).toBeLessThan(500);
     await page
       .getByRole('button', { name: /^Show all/ })
       .first()
@@ -187,16 +188,14 @@ withChromium('hostile arguments (needs Chromium)', () => {
   });
 });
 
-/** Measures how long the page stood still at most, in milliseconds. */
-function longestTask({ page }: InboxPage): () => Promise<number> {
-  const started = page.evaluate(`
-    window.longest = 0;
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
-    }).observe({ entryTypes: ['longtask'] });
-  `);
-  return async () => {
-    await started;
-    return page.evaluate<number>('window.longest');
+/** Measures for how many milliseconds the page's main thread computes. Other work on the machine does not count. */
+async function computing({ page }: InboxPage): Promise<() => Promise<number>> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const busyMs = async (): Promise<number> => {
+    const { metrics } = await devTools.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
   };
+  const before = await busyMs();
+  return async () => (await busyMs()) - before;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { type Browser, openBrowser } from '../../support/browser.ts';
+import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
 
@@ -26,8 +26,7 @@ withChromium('several people (needs Chromium)', () => {
     const identity = identityOf({ tokens: [rita.entry, sam.entry, zoe.entry] });
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { identity });
     await inbox.page.setExtraHTTPHeaders(rita.bearer);
-    other = await openBrowser(chromium!);
-    other.context.setDefaultTimeout(60_000);
+    other = await openSharedBrowser(chromium!);
     otherPage = await other.context.newPage();
   }, 300_000);
   afterAll(async () => {

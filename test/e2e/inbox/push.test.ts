@@ -9,6 +9,7 @@ import { pushAppOf, webPushChannel } from '../../../src/adapters/web-push/web-pu
 import { type Subscriptions, subscriptionsOf } from '../../../src/adapters/web-push/subscriptions.ts';
 import { recordsOf } from '../../../src/client/records.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
+import { openBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
@@ -55,7 +56,8 @@ browserTests('a gateway with web push', () => {
   let subscriptions: Subscriptions;
   beforeAll(async () => {
     service = await openPushService();
-    inbox = await openInboxPage({}, { identity, push: app });
+    // A private profile has no push service at all.
+    inbox = await openInboxPage({}, { identity, push: app }, openBrowser);
     ({ page } = inbox);
     subscriptions = subscriptionsOf({ ...keys, origin }, recordsOf(inbox.world.client.session));
     await inbox.browser.context.grantPermissions(['notifications'], { origin: inbox.world.gateway.url });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DevServer, startDevServer } from '../../../src/dev-server/start-dev-server.ts';
 import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { makeOwnInbox } from '../../support/own-inbox.ts';
+import { sharedTemporalUi } from '../../support/shared-server.ts';
 import { signalByForm } from '../../support/waiting-run-pages.ts';
 
 /** The inbox and Temporal's own UI beside each other in one browser. */
@@ -11,16 +12,13 @@ if (chromium === undefined) {
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {
-  let server: DevServer;
+  let namespace: string;
   let inbox: InboxPage;
   beforeAll(async () => {
-    server = await startDevServer();
-    inbox = await openInboxPage({ address: server.address }, { temporalUi: server.uiUrl! });
+    namespace = await makeOwnInbox();
+    inbox = await openInboxPage({ namespace }, { temporalUi: sharedTemporalUi() });
   });
-  afterAll(async () => {
-    await inbox?.close();
-    await server?.stop();
-  });
+  afterAll(() => inbox?.close());
 
   test("a link leads to the run in Temporal's UI; what is approved there, the inbox shows as decided elsewhere", async () => {
     const { page, world, browser } = inbox;
@@ -35,7 +33,7 @@ withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {
     await page.getByRole('link', { name: "See it in Temporal's UI" }).click();
     const temporal = await opening;
     await temporal.getByRole('heading', { name: asked.workflowId }).waitFor();
-    expect(temporal.url()).toContain(`${server.uiUrl!}/namespaces/default/workflows/${asked.workflowId}`);
+    expect(temporal.url()).toContain(`${sharedTemporalUi()}/namespaces/${namespace}/workflows/${asked.workflowId}`);
 
     await signalByForm(temporal, JSON.stringify({ requestId: asked.requestId, approved: true }), async () => undefined);
     await page.getByText('Settled elsewhere: approved').waitFor();

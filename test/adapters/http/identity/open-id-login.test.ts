@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import { freePort } from '../../../../src/dev-server/free-port.ts';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';
-import { findChromium, openBrowser } from '../../../support/browser.ts';
+import { findChromium, openSharedBrowser } from '../../../support/browser.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../../support/identity.ts';
 import {
@@ -268,7 +268,7 @@ const chromium = findChromium();
 const withChromium = chromium === undefined ? describe.skip : describe;
 withChromium('in Chromium', () => {
   test('a person signs in, and no script sees the session', async () => {
-    const browser = await openBrowser(chromium!);
+    const browser = await openSharedBrowser(chromium!);
     try {
       const page = await browser.context.newPage();
       await page.goto(`${url}/login?to=/me`);
