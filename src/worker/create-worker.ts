@@ -21,6 +21,7 @@ import type { ServerOptions } from '../connection/connection-settings.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
+import { bundleKind, packageBundle } from './package-bundle.ts';
 import { CountersignPlugin } from './plugin.ts';
 import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
@@ -89,7 +90,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     await requireAttributes(connection, namespace, attributeNamesOf(options.attributes));
     const worker = await Worker.create({
       shutdownGraceTime: '10s',
-      ...(options.workflowBundle === undefined && { workflowsPath: modulePath('workflows/index') }),
+      ...workflowCode(options),
       ...passedOn(options),
       connection,
       namespace,
@@ -110,6 +111,13 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     await connection.close();
     throw error;
   }
+}
+
+/** A bundle of the package, or what Temporal's worker bundles unless the options name something else. */
+function workflowCode(options: WorkerOptions): PassedOn {
+  const codePath = packageBundle(bundleKind(options), (sentence) => Runtime.instance().logger.warn(sentence));
+  if (codePath !== undefined) return { workflowBundle: { codePath } };
+  return options.workflowBundle === undefined ? { workflowsPath: modulePath('workflows/index') } : {};
 }
 
 /** Everything but what is ours and what `createWorker` makes itself. */

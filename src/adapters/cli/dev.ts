@@ -90,7 +90,7 @@ async function develop(
   throw new Error('The worker is not followed any more.');
 }
 
-/** The Temporal server and the workflow code, which takes seconds to bundle. */
+/** The Temporal server, and the workflow code unless the package has it bundled. */
 async function startServer(
   home: string,
   options: DevOptions,
@@ -100,7 +100,7 @@ async function startServer(
   const { attributeNamesOf } = await import('../../connection/attribute-names.ts');
   const { hideOtherServers } = await import('../../dev-server/hide-other-servers.ts');
   const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
-  const { bundleWorkflows } = await import('../../worker.ts');
+  const { packageBundle } = await import('../../worker/package-bundle.ts');
   const { port, uiPort, gatewayPort, db: dbFile, namespace } = options;
   await requireFreePort(gatewayPort, '--gateway-port');
   await requireFreePort(port, '--port');
@@ -110,14 +110,22 @@ async function startServer(
   if (output.forPeople) output.note('Starting the Temporal server and a worker …');
   const starting = startDevServer({ port, uiPort, dbFile, namespace, attributes, log: (line) => output.note(line) });
   cleanUp.add(async () => (await starting).stop());
-  const [server, { code }] = await Promise.all([starting, bundleWorkflows()]);
-  const bundle = join(home, 'workflows.js');
-  await writeFile(bundle, code);
+  const isBundled = packageBundle('plain', (sentence) => output.note(sentence)) !== undefined;
+  const [server, bundle] = await Promise.all([starting, isBundled ? undefined : writeBundle(home)]);
   const ended = server.ended.then((): never => {
     throw new Error('The Temporal server ended by itself.');
   });
   ended.catch(() => undefined); // it ends at the end, too
   return { ...server, bundle, ended };
+}
+
+/** Bundled once, so that a worker that starts again does not wait for it. */
+async function writeBundle(home: string): Promise<string> {
+  const { bundleWorkflows } = await import('../../worker.ts');
+  const { code } = await bundleWorkflows();
+  const path = join(home, 'workflows.js');
+  await writeFile(path, code);
+  return path;
 }
 
 async function startInbox(

@@ -13,7 +13,10 @@ export function addWorker(program: Command): void {
   withCommonOptions(program.command('worker [module]'))
     .description('run the agents and tools of a module (default: countersign.config.ts or .js)')
     .option('--task-queue <name>', 'where to listen for runs (default: that of the module, else countersign)')
-    .option('--bundle <file>', 'the workflow code that bundleWorkflows made (default: bundled at each start)')
+    .option(
+      '--bundle <file>',
+      'the workflow code that bundleWorkflows made (default: that of the package, or of the module)',
+    )
     .action(async (path: string | undefined, options: CommonOptions & { taskQueue?: string; bundle?: string }) => {
       requireAddress(options);
       const output = processOutput(options);

@@ -3,6 +3,7 @@ import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type WorkerOptions, createWorker } from '../../../worker.ts';
+import { bundleKind } from '../../../worker/package-bundle.ts';
 import { configFile, loadConfig } from '../load-config.ts';
 import { processOutput } from '../output.ts';
 import { WorkerLog } from '../worker-log.ts';
@@ -55,7 +56,7 @@ try {
     address,
     namespace,
     ...(taskQueue === undefined ? {} : { taskQueue }),
-    ...(hasOwnBundle(config) ? {} : { workflowBundle: { codePath: bundle } }),
+    ...(bundle !== undefined && bundleKind(config) === 'plain' ? { workflowBundle: { codePath: bundle } } : {}),
   });
   await tell({ ready: { agents: (config.agents ?? []).map(({ name }) => name) } });
   await asked;
@@ -71,11 +72,4 @@ function filesNamedIn({ policy, workflowsPath }: WorkerOptions): string[] {
   const folder = dirname(configFile(module)!);
   const isFile = typeof policy === 'string' && !policy.includes('\n');
   return [...(isFile ? [resolve(folder, policy)] : []), ...(workflowsPath === undefined ? [] : [workflowsPath])];
-}
-
-/** True: the workflow code depends on the module, so that it is bundled at each start. */
-function hasOwnBundle({ workflowBundle, workflowsPath, plugins, dataConverter }: WorkerOptions): boolean {
-  return [workflowBundle, workflowsPath, plugins, dataConverter?.failureConverterPath].some(
-    (each) => each !== undefined,
-  );
 }

@@ -16,8 +16,8 @@ export interface WorkerArguments {
   address: string;
   namespace: string;
   taskQueue?: string;
-  /** The file with the workflow code of a module that has no workflows of its own. */
-  bundle: string;
+  /** The file with the workflow code for modules without workflows of their own. Undefined: that of the package. */
+  bundle?: string;
   /** True: requests that wait are shown for people on standard error. */
   forPeople: boolean;
 }
