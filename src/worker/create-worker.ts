@@ -129,8 +129,9 @@ function passedOn(options: WorkerOptions): PassedOn {
 }
 
 /**
- * Bundles `agentRun`, or the workflows that the module at `workflowsPath` exports, for the option `workflowBundle` of a
- * worker: so a worker starts without a bundler. `plugins` are those besides ours that change the bundle; `dataConverter`
+ * Bundles the workflows that the module at `workflowsPath` exports, for the option `workflowBundle` of a worker: so a
+ * worker with workflows of its own starts without a bundler. By default it bundles `agentRun`, which the package also
+ * brings bundled. `plugins` are those besides ours that change the bundle; `dataConverter`
  * is that of the worker, whose failure converter becomes part of the bundle. Rejects if the module cannot be bundled.
  *
  * @example

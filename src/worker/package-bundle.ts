@@ -1,6 +1,6 @@
 /** The workflow code that comes with the package. `npm run build` bundles it (`write-package-bundles.ts`). */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundleOptions, WorkerOptions as TemporalWorkerOptions, WorkerPlugin } from '@temporalio/worker';
@@ -8,7 +8,7 @@ import workerPackage from '@temporalio/worker/package.json' with { type: 'json' 
 import { modulePath } from '../connection/module-path.ts';
 
 /** The options of a worker that say what its workflow code is. */
-interface BundleInputs extends Pick<
+export interface BundleInputs extends Pick<
   TemporalWorkerOptions,
   'bundlerOptions' | 'dataConverter' | 'interceptors' | 'workflowBundle' | 'workflowsPath'
 > {
@@ -16,7 +16,7 @@ interface BundleInputs extends Pick<
   leanBundle?: boolean;
 }
 
-/** What a bundle was made of. It is the first line of its file, as a comment. */
+/** What a bundle was made of. Its file begins with it, as a comment. */
 interface BundleOrigin {
   /** The version of Temporal's SDK in it. A worker of another version may not understand it. */
   sdk: string;
@@ -106,11 +106,7 @@ export function originComment(origin: BundleOrigin): string {
 }
 
 function readOrigin(path: string): BundleOrigin {
-  const start = Buffer.alloc(300);
-  const file = openSync(path, 'r');
-  const length = readSync(file, start, 0, start.length, 0);
-  closeSync(file);
-  const [, json] = /^\/\* (\{.*?\}) \*\/ /.exec(start.toString('utf8', 0, length)) ?? [];
+  const [, json] = /^\/\* (\{.*?\}) \*\/ /.exec(readFileSync(path, 'utf8')) ?? [];
   if (json === undefined) throw new Error(`${path} does not begin with what it was made of.`);
   return JSON.parse(json) as BundleOrigin;
 }

@@ -1,14 +1,17 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import workerPackage from '@temporalio/worker/package.json' with { type: 'json' };
 import { createClient } from '../../src/client/client.ts';
+import { encrypted } from '../../src/codec.ts';
 import { makeNamespace } from '../support/make-namespace.ts';
 import { type Tarball, makeOutsideProject, pack } from '../support/outside-project.ts';
+import { eventually } from '../support/eventually.ts';
 import { killAll, spawnReady } from '../support/ready-process.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
@@ -18,12 +21,16 @@ import { sharedAddress } from '../support/shared-server.ts';
  */
 
 const typescript = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+/** The version of the SDK in the bundles of the package, and the one in the project. */
+const bundledSdk = workerPackage.version;
+const projectSdk = process.env.COUNTERSIGN_TEST_SDK ?? bundledSdk;
 const folder = mkdtempSync(join(tmpdir(), 'countersign-packed-'));
 let tarball: Tarball;
 let project: string;
 let env: NodeJS.ProcessEnv;
 
-const cli = (): string => join(project, 'node_modules', 'countersign', 'dist', 'adapters', 'cli', 'main.js');
+const inDist = (...path: string[]): string => join(project, 'node_modules', 'countersign', 'dist', ...path);
+const cli = (): string => inDist('adapters', 'cli', 'main.js');
 
 beforeAll(async () => {
   tarball = pack(folder);
@@ -45,7 +52,8 @@ test('the tarball has the compiled code, the pages and the examples, without sou
   const { files, size } = tarball;
   expect(files.filter((file) => /^(src|test|docs\/images|dist\/demo)\/|\.map$/.test(file))).toEqual([]);
   expect(files.length).toBeLessThan(1_900);
-  expect(size).toBeLessThan(1_400_000);
+  // 690,000 of them are the two workflow bundles.
+  expect(size).toBeLessThan(2_100_000);
 });
 
 test('every link of its README leads to a file in it; pictures are in the repository only', () => {
@@ -106,4 +114,93 @@ test('a call of a workflow and one of an agent wait, a reviewer approves them on
     await promisify(execFile)(process.execPath, [cli(), 'approve', requestId], { cwd: project, env });
     expect((await lines.next()).value).toBe(result);
   }
+});
+
+test.runIf(projectSdk === bundledSdk)(
+  'the bundles of the package have the code of those that the project makes',
+  () => {
+    const code = `
+    import { encrypted } from 'countersign/codec';
+    import { bundleWorkflows } from 'countersign/worker';
+    const plain = await bundleWorkflows();
+    const other = await bundleWorkflows(undefined, [], encrypted());
+    process.stdout.write(JSON.stringify([plain.code, other.code]));
+  `;
+    const options = { cwd: project, env, encoding: 'utf8', maxBuffer: 20_000_000 } as const;
+    const made = JSON.parse(
+      execFileSync(process.execPath, ['--input-type=module', '--eval', code], options),
+    ) as string[];
+    const packaged = ['workflow-bundle.js', 'workflow-bundle-encrypted.js'].map((file) =>
+      readFileSync(inDist(file), 'utf8'),
+    );
+    expect(packaged.map(modulesOf)).toEqual(made.map(modulesOf));
+  },
+);
+
+/** The text of each module of a bundle, and of what starts them. In another folder, modules have other paths and another order. */
+function modulesOf(code: string): string[] {
+  const [withoutMap] = code.replace(/^\/\* .*? \*\/ /, '').split('//# sourceMappingURL=');
+  const atHome = withoutMap!
+    .replaceAll(/"[^"\s]*\/(node_modules\/(?!countersign\/)[^"]+)"/g, '"$1"')
+    .replaceAll(/"[^"\s]*\/(dist\/[^"]+)"/g, '"$1"')
+    .replaceAll(/"\?[0-9a-f]+"/g, '"ignored"');
+  const modules = atHome.split(/^(?=\/\*\*\*\/ ")/m);
+  expect(modules.length).toBeGreaterThan(300);
+  return modules.toSorted();
+}
+
+test('a worker without workflows of its own runs the bundle of the package, if it is for the SDK of the project', async () => {
+  const taskQueue = `bundled-${randomUUID()}`;
+  const worker = spawn(process.execPath, [cli(), 'worker', '--task-queue', taskQueue], { cwd: project, env });
+  let log = '';
+  worker.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const client = await createClient({
+    address: sharedAddress(),
+    namespace: env.TEMPORAL_NAMESPACE,
+    taskQueue,
+    dataConverter: encrypted(),
+  });
+  try {
+    const { workflowId } = await client.start('clerk', 'Pay o-18 back.');
+    await eventually('the run asks', async () => (await client.approvals.list({ workflowId })).approvals.length === 1);
+    const { events } = await client.session.client.workflow.getHandle(workflowId).fetchHistory();
+    const [buildId] = events!.flatMap(
+      (each) => each.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? [],
+    );
+    const digest = createHash('sha256')
+      .update(readFileSync(inDist('workflow-bundle-encrypted.js')))
+      .digest('hex');
+    const packaged = `@temporalio/worker@${projectSdk}+${digest}`;
+    const refusal = `The workflow bundle of this package is not used: it is for Temporal's SDK ${bundledSdk}, and ${projectSdk} is installed. The worker bundles its own.`;
+    expect(buildId === packaged).toBe(projectSdk === bundledSdk);
+    expect(log.includes(refusal)).toBe(projectSdk !== bundledSdk);
+  } finally {
+    worker.kill('SIGKILL');
+    await client.close();
+  }
+});
+
+/** What the project's copy of the package answers for a worker without workflows of its own. */
+function packageBundle(): string[] {
+  const code = `
+    import { packageBundle } from ${JSON.stringify(inDist('worker', 'package-bundle.js'))};
+    const said = [];
+    const path = packageBundle('plain', (sentence) => said.push(sentence));
+    console.log(JSON.stringify([...said, ...(path === undefined ? [] : [path])]));
+  `;
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8' });
+  return JSON.parse(output) as string[];
+}
+
+test.runIf(projectSdk === bundledSdk)('a bundle of other modules or of another SDK is refused', () => {
+  const bundle = inDist('workflow-bundle.js');
+  expect(packageBundle()).toEqual([bundle]);
+  appendFileSync(inDist('core', 'policy', 'ruling.js'), '\n');
+  expect(packageBundle()).toEqual([
+    'The workflow bundle of this package is not used: modules of the package have changed since it was made. The worker bundles its own.',
+  ]);
+  writeFileSync(bundle, readFileSync(bundle, 'utf8').replace(`"sdk":"${bundledSdk}"`, '"sdk":"1.0.0"'));
+  expect(packageBundle()).toEqual([
+    `The workflow bundle of this package is not used: it is for Temporal's SDK 1.0.0, and ${bundledSdk} is installed. The worker bundles its own.`,
+  ]);
 });
