@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { emailChannel, type EmailOptions } from '../../src/adapters/email/email-channel.ts';
 import { slackChannel } from '../../src/adapters/slack/slack-channel.ts';
@@ -47,13 +47,17 @@ export async function makeChannel(spec: ChannelSpec): Promise<Channel> {
   }
 }
 
-/** The same channel, but its worker is lost after a message is sent, before anybody hears of it: it writes to `file`. */
-export function lostAfterSending(channel: Channel, file: string): Channel {
+/**
+ * The same channel, but a message about a call with the argument `to: lost` is sent and its call never returns: it writes
+ * the id of the request to `file`.
+ */
+export function hangsAfterSending(channel: Channel, file: string): Channel {
   return {
     ...channel,
     notify: async (request, context) => {
-      await channel.notify?.(request, context);
-      appendFileSync(file, `${context.key}\n`);
+      const sent = await channel.notify?.(request, context);
+      if ((request.arguments as { to?: unknown }).to !== 'lost') return sent;
+      appendFileSync(file, `${request.requestId}\n`);
       return new Promise(() => undefined);
     },
   };
@@ -66,7 +70,11 @@ function desk(folder: string): Channel {
     notify: ({ requestId }) => note('notified', requestId),
     settled: ({ requestId }) => note('settled', requestId),
     resolve: async ({ requestId }, signal) => {
-      if (existsSync(join(folder, 'failing'))) throw new TypeError('the desk is closed');
+      const failing = join(folder, 'failing');
+      if (existsSync(failing)) {
+        rmSync(failing);
+        throw new TypeError('the desk is closed');
+      }
       const file = join(folder, `answer-${requestId}`);
       await holds(() => existsSync(file), signal);
       return JSON.parse(readFileSync(file, 'utf8')) as ChannelAnswer;

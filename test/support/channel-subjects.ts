@@ -1,23 +1,26 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAnswer } from '../../src/channels/channel.ts';
 import { approvalQueue } from '../../src/channels/approval-queue.ts';
 import type { ApprovalDetails, Decision } from '../../src/contract.ts';
+import { armingMs } from '../../src/core/messages/console-line.ts';
 import { type ChannelSpec, makeChannel } from './channel-spec.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import { eventually } from './eventually.ts';
 import { openGatewayWorld } from './gateway-world.ts';
 import { identityOf, makeToken } from './identity.ts';
-import { openMailServer } from './mail-server.ts';
+import { openMailServer, type ReceivedMail } from './mail-server.ts';
 import { type HttpServiceInTest, openHttpService } from './http-service.ts';
 import { openPushWorld, publicUrl as pushUrl } from './push-world.ts';
 import { TypedTerminal } from './typed-terminal.ts';
+import type { SlackMessageInTest } from './slack-server.ts';
 import { openSlackWorld, publicUrl } from './slack-world.ts';
 import { openReceiver } from './webhook-receiver.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
-/** A channel with the people behind it, as the conformance suite uses it. */
+/** A channel with the people behind it, for many runs. */
 export interface ChannelSubject {
   world: World;
   /** The channel, for a worker in another process. Absent: it has none. */
@@ -28,12 +31,12 @@ export interface ChannelSubject {
   answer(request: ApprovalDetails, answer: ChannelAnswer): Promise<unknown>;
   /** Answers with something that is no answer. */
   misanswer(request: ApprovalDetails): Promise<unknown>;
-  /** The next call of what carries the channel fails. */
+  /** The next call that asks about a request fails. */
   fail(): void;
   /** How often the channel has asked about the request, and said how it was settled. */
   counts(request: ApprovalDetails): { asked: number; settled: number };
-  /** What tells people, or their service, that two messages are one. Absent: nothing is sent. */
-  marks?(): unknown[];
+  /** For each message about the request, what tells people, or their service, that two of them are one. Absent: nothing is sent. */
+  marks?(request: ApprovalDetails): unknown[];
   close(): Promise<void>;
 }
 
@@ -55,13 +58,12 @@ export interface SubjectKind {
   refusesBad?: boolean;
 }
 
-/** Starts the worker again, with this channel, as every worker that the test starts later. */
-async function withChannel(world: World, spec: ChannelSpec): Promise<void> {
-  await world.stopWorker();
+/** Makes a channel that needs the world part of every worker of it, and starts one unless the options say otherwise. */
+async function addChannel(world: World, spec: ChannelSpec, { worker = true }: WorldOptions): Promise<void> {
   const before = { ...world };
   const channels = { subject: await makeChannel(spec) };
   world.startWorker = (more) => before.startWorker({ channels, ...more });
-  await world.startWorker();
+  if (worker) await world.startWorker();
 }
 
 const openFunction = (options: WorldOptions): Promise<ChannelSubject> =>
@@ -92,7 +94,7 @@ async function openDesk(options: WorldOptions, specOf: (folder: string) => Chann
     misanswer: (request) => write(request, { approved: 'yes' }),
     fail: () => writeFileSync(join(folder, 'failing'), ''),
     counts: (request) => ({ asked: linesOf('notified', request), settled: linesOf('settled', request) }),
-    marks: () => readFileSync(join(folder, 'notified'), 'utf8').trim().split('\n'),
+    marks: (request) => Array.from({ length: linesOf('notified', request) }, () => request.requestId),
     close: async () => {
       await world.close();
       rmSync(folder, { recursive: true });
@@ -121,9 +123,10 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
   const answers = new Map<string, unknown>();
   let failures = 0;
   const receiver = await openReceiver(({ method, path }) => {
-    failures -= 1;
-    if (failures >= 0) return { status: 500 };
-    if (method === 'POST') return undefined;
+    if (method === 'POST') {
+      failures -= 1;
+      return failures >= 0 ? { status: 500 } : undefined;
+    }
     const answer = answers.get(path.split('/').at(-1)!);
     return answer === undefined ? { status: 202 } : { status: 200, body: answer };
   });
@@ -137,11 +140,11 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
     },
   };
   const world = await openWorld({ ...options, channels: { subject: await makeChannel(spec) } });
-  const posts = ({ requestId }: ApprovalDetails): { event: string }[] =>
-    receiver
-      .got('POST')
-      .map(({ body }) => JSON.parse(body) as { requestId: string; delivery: { event: string } })
-      .flatMap((each) => (each.requestId === requestId ? [each.delivery] : []));
+  const posts = (about: ApprovalDetails): { id: unknown; event: string }[] =>
+    receiver.got('POST').flatMap(({ headers, body }) => {
+      const { requestId, delivery } = JSON.parse(body) as { requestId: string; delivery: { event: string } };
+      return requestId === about.requestId ? [{ id: headers['webhook-id'], event: delivery.event }] : [];
+    });
   return {
     world,
     spec,
@@ -153,7 +156,7 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
       asked: posts(request).filter(({ event }) => event === 'asked').length,
       settled: posts(request).filter(({ event }) => event === 'settled').length,
     }),
-    marks: () => receiver.got('POST').map(({ headers }) => headers['webhook-id']),
+    marks: (request) => posts(request).map(({ id }) => id),
     close: async () => {
       await world.close();
       await receiver.close();
@@ -162,35 +165,41 @@ async function openWebhook(options: WorldOptions): Promise<ChannelSubject> {
 }
 
 async function openSlack(options: WorldOptions): Promise<ChannelSubject> {
-  const world = await openSlackWorld({ ann: ['reviewer'] }, options);
+  const world = await openSlackWorld({ ann: ['reviewer'] }, { ...options, worker: false });
   const spec: ChannelSpec = { kind: 'slack', settings: world.settings };
-  await withChannel(world, spec);
+  await addChannel(world, spec, options);
   const ann = await world.linked('ann');
-  const post = () => world.slack.posts.at(-1)!;
-  const isOpen = (): boolean => JSON.stringify(post().blocks).includes('"approve"');
-  let settled = 0;
+  const posts = ({ requestId }: ApprovalDetails) =>
+    world.slack.posts.filter(({ metadata }) => JSON.stringify(metadata ?? null).includes(requestId));
+  const isOpen = ({ blocks }: SlackMessageInTest): boolean => JSON.stringify(blocks).includes('"approve"');
+  // The posts as they asked, for clicks that come late.
+  const asking = new Map<string, SlackMessageInTest>();
   return {
     world,
     spec,
-    reached: () => eventually('it is posted', () => world.slack.posts.length > 0),
-    answer: async (_request, { approved, always, reason = null, modifiedArguments }) => {
-      const shown = structuredClone(post());
-      const click = (action: string) => world.deliver(world.slack.click(ann, shown, action));
+    reached: async (request) => {
+      const post = await eventually('it is posted', () => posts(request).find(isOpen));
+      asking.set(request.requestId, structuredClone(post));
+    },
+    answer: async ({ requestId }, { approved, always, reason = null, modifiedArguments }) => {
+      const click = (action: string) => world.deliver(world.slack.click(ann, asking.get(requestId)!, action));
+      const told = world.slack.ephemerals.length;
       if (approved && modifiedArguments === undefined) {
         await click(always === undefined ? 'approve' : 'always');
-        return world.toldTo(ann);
+        return eventually('Slack answers the click', () => world.slack.ephemerals.length > told);
       }
+      const views = world.slack.views.length;
       await click(approved ? 'edit' : 'deny');
-      const view = await eventually('the modal', () => world.slack.views.at(-1));
+      const view = await eventually('the modal', () => world.slack.views[views]);
       return world.deliver(world.slack.submit(ann, view, approved ? JSON.stringify(modifiedArguments) : reason));
     },
     misanswer: () => world.deliver(world.slack.sign({ type: 'block_actions', actions: [{ action_id: 'approve' }] })),
     fail: () => world.slack.fail('chat.postMessage', 'down'),
-    counts: () => {
-      if (settled === 0 && !isOpen()) settled = 1;
-      return { asked: world.slack.posts.length, settled };
+    counts: (request) => {
+      const all = posts(request);
+      return { asked: all.length, settled: all.filter((each) => !isOpen(each)).length };
     },
-    marks: () => world.slack.posts.map(({ ts }) => ts),
+    marks: (request) => posts(request).map(({ ts }) => ts),
     close: () => world.close(),
   };
 }
@@ -210,16 +219,8 @@ async function openEmail(options: WorldOptions): Promise<ChannelSubject> {
     keys,
   );
   const server = await openMailServer();
-  const world = await openGatewayWorld(
-    {
-      ...options,
-      policy: {
-        ...(options.policy as object),
-        rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }],
-      },
-    },
-    { identity },
-  );
+  const policy = { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }] };
+  const world = await openGatewayWorld({ ...options, policy, worker: false }, { identity });
   const spec: ChannelSpec = {
     kind: 'email',
     options: {
@@ -231,27 +232,31 @@ async function openEmail(options: WorldOptions): Promise<ChannelSubject> {
       people: { ann: 'ann@example.com' },
     },
   };
-  await withChannel(world, spec);
-  const texts = (): string[] => server.mails.map(({ parts }) => parts.get('text/plain') ?? '');
-  const post = (fields: Record<string, string>): Promise<Response> => {
-    const [url = ''] = /https:\S+\/links\/\S+/.exec(asking()[0]!) ?? [];
+  await addChannel(world, spec, options);
+  const mails = ({ requestId }: ApprovalDetails, isAsking: boolean): ReceivedMail[] =>
+    server.mails.filter(({ parts }) => {
+      const text = parts.get('text/plain') ?? '';
+      return text.includes(requestId) && text.includes('/links/') === isAsking;
+    });
+  const post = (request: ApprovalDetails, fields: Record<string, string>): Promise<Response> => {
+    const [asking] = mails(request, true);
+    const [url = ''] = /https:\S+\/links\/\S+/.exec(asking!.parts.get('text/plain')!) ?? [];
     const body = new URLSearchParams(fields);
     return fetch(new URL(new URL(url).pathname, world.gateway.url), { method: 'POST', body });
   };
-  const asking = (): string[] => texts().filter((text) => text.includes('/links/'));
   return {
     world,
     spec,
-    reached: () => eventually('the mail is there', () => asking().length > 0),
-    answer: (_request, { approved, reason }) =>
-      post({ answer: approved ? 'approve' : 'deny', ...(reason && { reason }) }),
-    misanswer: () => post({ answer: 'perhaps' }),
+    reached: (request) => eventually('the mail is there', () => mails(request, true).length > 0),
+    answer: (request, { approved, reason }) =>
+      post(request, { answer: approved ? 'approve' : 'deny', ...(reason && { reason }) }),
+    misanswer: (request) => post(request, { answer: 'perhaps' }),
     fail: () => {
       server.refusals.set('ann@example.com', '451 later');
-      setTimeout(() => server.refusals.clear(), 500);
+      void eventually('one refusal', () => server.refused.length > 0).then(() => server.refusals.clear());
     },
-    counts: () => ({ asked: asking().length, settled: server.mails.length - asking().length }),
-    marks: () => server.mails.map(({ headers }) => headers.get('message-id')),
+    counts: (request) => ({ asked: mails(request, true).length, settled: mails(request, false).length }),
+    marks: (request) => mails(request, true).map(({ headers }) => headers.get('message-id')),
     close: async () => {
       await world.close();
       await server.stop();
@@ -270,17 +275,24 @@ async function openConsole(options: WorldOptions): Promise<ChannelSubject> {
     const end = shown.endsWith('[s]kip: ') ? shown.length : 0;
     return end > answeredTo ? end : undefined;
   };
+  // Types once the question has stood for long enough: one that is asked again starts anew. Without one, types at once.
   const type = async (line: string): Promise<void> => {
-    const end = await eventually('a question', question, 3_000).catch(() => undefined);
-    if (end === undefined) return terminal.typeNow(`${line}\n`);
-    answeredTo = end;
-    await terminal.answers(line);
+    for (let end = question(); end !== undefined; end = question()) {
+      await sleep(armingMs + 20);
+      if (question() !== end) continue;
+      answeredTo = end;
+      break;
+    }
+    terminal.typeNow(`${line}\n`);
   };
   return {
     world,
     reached: () => eventually('the question', question),
     answer: (_request, { approved, always }) => type(approved ? (always === undefined ? 'a' : 'A') : 'd'),
-    misanswer: () => type('perhaps'),
+    misanswer: async () => {
+      await type('perhaps');
+      await eventually('the question again', question);
+    },
     // It calls nothing.
     fail: () => undefined,
     // Nothing is sent: the question goes when the request is settled.
@@ -307,17 +319,14 @@ async function openPagerDuty(options: WorldOptions): Promise<ChannelSubject> {
     kind: 'pager_duty',
     options: { routingKey, url: service.url, allowAddresses: ['127.0.0.1'] },
   };
-  const events = (): { event_action: string; dedup_key: string }[] =>
-    service.requests.map(({ body }) => JSON.parse(body));
+  const keys = (action: string, { requestId }: ApprovalDetails): string[] =>
+    service.requests
+      .map(({ body }) => JSON.parse(body) as { event_action: string; dedup_key: string })
+      .filter((each) => each.event_action === action && each.dedup_key.includes(requestId))
+      .map((each) => each.dedup_key);
   return openTelling(options, spec, service, {
-    asked: () =>
-      events()
-        .filter((each) => each.event_action === 'trigger')
-        .map((each) => each.dedup_key),
-    settled: () =>
-      events()
-        .filter((each) => each.event_action === 'resolve')
-        .map((each) => each.dedup_key),
+    asked: (request) => keys('trigger', request),
+    settled: (request) => keys('resolve', request),
   });
 }
 
@@ -332,33 +341,40 @@ async function openHttpTemplate(options: WorldOptions): Promise<ChannelSubject> 
       allowAddresses: ['127.0.0.1'],
     },
   };
-  const keys = (path: string): string[] =>
-    service.requests.filter((each) => each.path === path).map((each) => (JSON.parse(each.body) as { key: string }).key);
-  return openTelling(options, spec, service, { asked: () => keys('/asked'), settled: () => keys('/settled') });
+  const keys = (path: string, { requestId }: ApprovalDetails): string[] =>
+    service.requests
+      .filter((each) => each.path === path)
+      .map((each) => JSON.parse(each.body) as { request: string; key: string })
+      .filter((each) => each.request === requestId)
+      .map(({ key }) => key);
+  return openTelling(options, spec, service, {
+    asked: (request) => keys('/asked', request),
+    settled: (request) => keys('/settled', request),
+  });
 }
 
-/** A channel that tells a service on this machine. */
+/** A channel that tells a service on this machine. `asked` and `settled` are the keys of what it was told of a request. */
 async function openTelling(
   options: WorldOptions,
   spec: ChannelSpec,
   service: HttpServiceInTest,
-  { asked, settled }: { asked: () => unknown[]; settled: () => unknown[] },
+  { asked, settled }: Record<'asked' | 'settled', (request: ApprovalDetails) => string[]>,
 ): Promise<ChannelSubject> {
   const world = await openWorld({ ...options, channels: { subject: await makeChannel(spec) } });
-  let refused = 0;
   return {
     world,
     spec,
     ...inInbox(world),
-    reached: () => eventually('the service hears of it', () => asked().length > refused),
+    reached: (request) => eventually('the service hears of it', () => asked(request).length > 0),
     fail: () => {
+      const before = service.requests.length;
       service.answer = { status: 503, body: '{}' };
-      void eventually('one refusal', () => service.requests.length > 0).then(() => {
-        refused = service.requests.length;
+      void eventually('one refusal', () => service.requests.length > before).then(() => {
+        service.requests.splice(before);
         service.answer = { status: 202, body: '{}' };
       });
     },
-    counts: () => ({ asked: asked().length - refused, settled: settled().length }),
+    counts: (request) => ({ asked: asked(request).length, settled: settled(request).length }),
     marks: asked,
     close: async () => {
       await world.close();
@@ -368,11 +384,8 @@ async function openTelling(
 }
 
 async function openWebPush(options: WorldOptions): Promise<ChannelSubject> {
-  const policy = {
-    ...(options.policy as object),
-    rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }],
-  };
-  const world = await openPushWorld({ ...options, policy });
+  const policy = { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] } }] };
+  const world = await openPushWorld({ ...options, policy, worker: false });
   await world.subscribed('ann');
   const spec: ChannelSpec = {
     kind: 'web_push',
@@ -384,24 +397,26 @@ async function openWebPush(options: WorldOptions): Promise<ChannelSubject> {
       ca: world.service.ca,
     },
   };
-  await withChannel(world, spec);
-  let failed = 0;
-  const pushed = (kind: 'asked' | 'settled') =>
-    world.service.pushed.slice(failed).filter(({ message }) => (message.silent === true) === (kind === 'settled'));
+  await addChannel(world, spec, options);
+  const pushed = (kind: 'asked' | 'settled', { requestId }: ApprovalDetails) =>
+    world.service.pushed.filter(
+      ({ message }) => message.url.includes(requestId) && (message.silent === true) === (kind === 'settled'),
+    );
   return {
     world,
     spec,
     ...inInbox(world),
-    reached: () => eventually('the browser hears of it', () => pushed('asked').length > 0),
+    reached: (request) => eventually('the browser hears of it', () => pushed('asked', request).length > 0),
     fail: () => {
+      const before = world.service.pushed.length;
       world.service.answers.set('ann', 503);
-      void eventually('one refusal', () => world.service.pushed.length > 0).then(() => {
-        failed = world.service.pushed.length;
+      void eventually('one refusal', () => world.service.pushed.length > before).then(() => {
+        world.service.pushed.splice(before);
         world.service.answers.clear();
       });
     },
-    counts: () => ({ asked: pushed('asked').length, settled: pushed('settled').length }),
-    marks: () => pushed('asked').map(({ headers }) => headers['topic']),
+    counts: (request) => ({ asked: pushed('asked', request).length, settled: pushed('settled', request).length }),
+    marks: (request) => pushed('asked', request).map(({ headers }) => headers['topic']),
     close: () => world.close(),
   };
 }

@@ -19,6 +19,8 @@ export interface MailServerInTest {
   mails: ReceivedMail[];
   /** The answer to `RCPT TO` by address, such as `550 no such user`. */
   refusals: Map<string, string>;
+  /** The addresses that were refused, in order. */
+  refused: string[];
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -29,6 +31,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
     port: 0,
     mails: [],
     refusals: new Map(),
+    refused: [],
     stop: async () => {
       const stopping = server;
       server = undefined;
@@ -42,6 +45,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
         onRcptTo: ({ address }, _session, done) => {
           const refusal = inTest.refusals.get(address);
           if (refusal === undefined) return done();
+          inTest.refused.push(address);
           const [code, ...words] = refusal.split(' ');
           done(Object.assign(new Error(words.join(' ')), { responseCode: Number(code) }));
         },

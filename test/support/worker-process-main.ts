@@ -1,28 +1,26 @@
-import { createWorker } from '../../src/worker.ts';
-import { lostAfterSending, makeChannel } from './channel-spec.ts';
+import { type CountersignWorker, createWorker } from '../../src/worker.ts';
+import { hangsAfterSending, makeChannel } from './channel-spec.ts';
 import { team } from './team.ts';
 import { testAgent } from './test-agent.ts';
 import type { WorkerProcessOptions } from './worker-process.ts';
 
-const options = JSON.parse(process.argv[2]!) as WorkerProcessOptions & { bundle: string };
-const {
-  address,
-  taskQueue,
-  folder,
-  bundle,
-  maxConcurrentActivityTaskExecutions,
-  channel,
-  lostAfterSending: lostFile,
-} = options;
-const made = channel && (await makeChannel(channel));
-const subject = made && lostFile !== undefined ? lostAfterSending(made, lostFile) : made;
-const worker = await createWorker({
-  address,
-  taskQueue,
-  agents: options.team === true ? team(folder) : [testAgent(folder)],
-  workflowBundle: { codePath: bundle },
-  ...(subject !== undefined && { channels: { subject } }),
-  ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
-});
+const [bundle, ...given] = process.argv.slice(2);
+
+async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWorker> {
+  const { address, taskQueue, folder, maxConcurrentActivityTaskExecutions, channel: spec } = options;
+  const channel = spec && (await makeChannel(spec));
+  const { hangsAfterSending: file } = options;
+  const subject = channel && file !== undefined ? hangsAfterSending(channel, file) : channel;
+  return createWorker({
+    address,
+    taskQueue,
+    agents: options.team === true ? team(folder) : [testAgent(folder)],
+    workflowBundle: { codePath: bundle! },
+    ...(subject !== undefined && { channels: { subject } }),
+    ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
+  });
+}
+
+const workers = await Promise.all(given.map((each) => makeWorker(JSON.parse(each) as WorkerProcessOptions)));
 process.stdout.write('ready\n');
-await worker.run();
+await Promise.all(workers.map((each) => each.run()));

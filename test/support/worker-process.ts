@@ -1,4 +1,4 @@
-/** A worker with the test agents in its own process, so that tests can kill it with SIGKILL. */
+/** Workers with the test agents in a process of their own, so that tests can kill them with SIGKILL. */
 import { fileURLToPath } from 'node:url';
 import type { ChannelSpec } from './channel-spec.ts';
 import { type ReadyProcess, spawnReady } from './ready-process.ts';
@@ -12,13 +12,14 @@ export interface WorkerProcessOptions {
   /** Uses the agents of `team` instead of `testAgent`. */
   team?: true;
   channel?: ChannelSpec;
-  /** The worker hangs after its channel has sent a message, and writes a line to this file. */
-  lostAfterSending?: string;
+  /** Its channel is that of `hangsAfterSending`, with this file. */
+  hangsAfterSending?: string;
 }
 
-/** Starts a worker process and waits until it polls. */
-export function spawnWorker(options: WorkerProcessOptions): Promise<ReadyProcess> {
+/** Starts a process with these workers and waits until they poll. */
+export function spawnWorker(...workers: WorkerProcessOptions[]): Promise<ReadyProcess> {
   const script = fileURLToPath(new URL('./worker-process-main.ts', import.meta.url));
-  const argument = JSON.stringify({ ...options, bundle: testBundle() });
-  return spawnReady('the worker process', script, { args: [argument] });
+  return spawnReady('the worker process', script, {
+    args: [testBundle(), ...workers.map((each) => JSON.stringify(each))],
+  });
 }
