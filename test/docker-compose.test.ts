@@ -185,7 +185,9 @@ describe('Dockerfile', () => {
 
   test('copies what the build reads, and the health checks that services name', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
-    expect(scripts.build).toMatch(/^tsc -p tsconfig\.build\.json && vite build\b/);
+    expect(scripts.build).toMatch(
+      /^tsc -p tsconfig\.build\.json && node dist\/worker\/write-package-bundles\.js && vite build\b/,
+    );
     for (const name of ['tsconfig.json', 'tsconfig.build.json', 'vite.config.ts', 'src']) {
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^COPY (?!--from).*\\b${name}\\b`)));
     }

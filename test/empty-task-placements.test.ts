@@ -61,7 +61,7 @@ const unchanged: TaskChange = { inserted: 0, isEarly: false, isDropped: false };
 const placedAt = (at: number, change: Partial<TaskChange>, events = recorded): HistoryEvent[] =>
   placeEmptyTasks(events, (_task, index) => (index === at ? { ...unchanged, ...change } : unchanged))!;
 const short = (events: HistoryEvent[]): string[] =>
-  events.map(({ eventType }) => Object.entries(kinds).find(([, type]) => eventType.endsWith(type))![0]);
+  events.map(({ eventType }) => Object.entries(kinds).find(([, type]) => eventType.endsWith(type))?.[0] ?? eventType);
 const named = (events: HistoryEvent[], kind: Kind): HistoryEvent[] =>
   events.filter(({ eventType }) => eventType === `EVENT_TYPE_${kinds[kind]}`);
 

@@ -25,13 +25,11 @@ export function legacySignature(
 }
 
 /** The members that receivers of this signature verify and name the request by. */
-export function legacyMembers({ requestId, toolName }: { requestId: string; toolName: string }): LegacyMembers {
-  return { request_id: requestId, tool_name: toolName };
-}
-
-export interface LegacyMembers {
+export function legacyMembers({ requestId, toolName }: { requestId: string; toolName: string }): {
   request_id: string;
   tool_name: string;
+} {
+  return { request_id: requestId, tool_name: toolName };
 }
 
 /** A text as Python's `json.dumps` writes it: everything outside of printable ASCII is escaped. */

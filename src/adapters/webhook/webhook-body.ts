@@ -1,5 +1,4 @@
 import type { ApprovalDetails } from '../../contract.ts';
-import type { LegacyMembers } from './legacy-signature.ts';
 
 /** Why a request is posted. */
 export interface WebhookDelivery {
@@ -15,4 +14,4 @@ export interface WebhookDelivery {
  * The body of each POST: the request as reviewers may see it, and why it is posted. With a legacy signature it has the
  * members that it covers, too.
  */
-export type WebhookBody = ApprovalDetails & Partial<LegacyMembers> & { delivery: WebhookDelivery };
+export type WebhookBody = ApprovalDetails & { request_id?: string; tool_name?: string; delivery: WebhookDelivery };
