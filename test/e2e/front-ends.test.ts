@@ -40,17 +40,16 @@ withChromium('front ends that people have (needs Chromium)', () => {
     await world.close();
   });
 
-  /** Opens a page with nothing in it from before, and says a script. */
+  /** Opens a page, and says a script. */
   async function open(address: string, turns: Turns): Promise<void> {
     page = await browser.context.newPage();
     page.on('pageerror', ({ message }) => errors.push(message));
     await page.goto(`${site.url}/${address}`);
-    await page.evaluate('localStorage.clear()');
-    await page.reload();
     await page.getByLabel('Message').fill(JSON.stringify(turns));
     await page.getByRole('button', { name: 'Send', exact: true }).click();
   }
   afterEach(async () => {
+    await page.evaluate('localStorage.clear()');
     await page.close();
     const thrown = errors.splice(0);
     if (thrown.length > 0) throw new Error(`the page threw: ${thrown.join('; ')}`);

@@ -21,7 +21,9 @@ const kinds: Record<string, string> = {
 
 export async function openFrontEndSite(gatewayUrl: string, headers: Record<string, string>): Promise<FrontEndSite> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-front-ends-'));
-  execFileSync(process.execPath, [join(import.meta.dirname, 'build-front-ends.ts'), folder]);
+  // As people get it: React for development takes several times the work.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  execFileSync(process.execPath, [join(import.meta.dirname, 'build-front-ends.ts'), folder], { env });
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     if (request.method === 'POST') {

@@ -8,7 +8,7 @@ export interface Cost {
   wall: number;
   /** Processor time of the process that ran it, workers inside included. */
   own: number;
-  /** Processor time of its child processes that have ended, with theirs. Linux only. */
+  /** Processor time of its child processes, with theirs. Linux only. */
   children: number;
   /** How long it was idle, and for what. */
   waited: Waited;
@@ -57,7 +57,7 @@ const serverNames = new Set(['temporal', 'sh']);
 
 function startMeter(): () => Cost {
   const ownAtStart = process.cpuUsage();
-  const childrenAtStart = childrenSeconds();
+  const childrenAtStart = secondsBelow(process.pid);
   const startedAt = performance.now();
   const waited: Waited = { browser: 0, processes: 0, timers: 0, server: 0 };
   let last = performance.eventLoopUtilization();
@@ -76,7 +76,7 @@ function startMeter(): () => Cost {
     return {
       wall: (performance.now() - startedAt) / 1_000,
       own: (user + system) / 1_000_000,
-      children: childrenSeconds() - childrenAtStart,
+      children: secondsBelow(process.pid) - childrenAtStart,
       waited,
     };
   };
@@ -91,15 +91,25 @@ function waitsFor(): WaitsFor {
 }
 
 function childNames(): string[] {
-  const ids = readOnLinux(`/proc/self/task/${process.pid}/children`).split(' ').filter(Boolean);
-  return ids.map((id) => readOnLinux(`/proc/${id}/comm`).trim()).filter(Boolean);
+  return childrenOf(process.pid)
+    .map((id) => readOnLinux(`/proc/${id}/comm`).trim())
+    .filter(Boolean);
 }
 
-/** Processor seconds of all children that have ended, with theirs. */
-function childrenSeconds(): number {
+function childrenOf(id: number): number[] {
+  return readOnLinux(`/proc/${id}/task/${id}/children`).split(' ').filter(Boolean).map(Number);
+}
+
+/** Processor seconds of all processes that this one has started and those have started, whether they run or have ended. */
+function secondsBelow(id: number): number {
+  const running = childrenOf(id).map((child) => secondsOf(child, [11, 12]) + secondsBelow(child));
+  return running.reduce((so, seconds) => so + seconds, secondsOf(id, [13, 14]));
+}
+
+function secondsOf(id: number, columns: readonly number[]): number {
   // The name in the second field may hold spaces and brackets.
-  const fields = readOnLinux('/proc/self/stat').split(') ').at(-1)!.split(' ');
-  return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / ticksPerSecond;
+  const fields = readOnLinux(`/proc/${id}/stat`).split(') ').at(-1)!.split(' ');
+  return columns.reduce((so, column) => so + Number(fields[column] ?? 0), 0) / ticksPerSecond;
 }
 
 function readOnLinux(path: string): string {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
+import { runs } from '../../support/thorough.ts';
 
 /** The command `schemathesis`, if it is installed here. */
 const command = process.env.COUNTERSIGN_TEST_SCHEMATHESIS;
@@ -43,7 +44,7 @@ withSchemathesis('schemathesis', () => {
       new URL('/openapi.json', world.gateway.url).href,
       '--checks=not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,negative_data_rejection,unsupported_method',
       '--phases=examples,coverage,fuzzing',
-      '--max-examples=25',
+      `--max-examples=${runs(8)}`,
       // Threads break its generator on some versions of Python.
       '--workers=1',
       '--request-timeout=20',
@@ -61,7 +62,7 @@ withSchemathesis('schemathesis', () => {
     expect([code, code === 0 ? '' : output]).toEqual([0, '']);
     expect(readFileSync(report, 'utf8')).toContain('/approve/{requestId}');
     expect(failures).toEqual([]);
-  }, 300_000);
+  });
 });
 
 function isOwnFault(output: string): boolean {

@@ -37,7 +37,8 @@ async function openTunnel() {
   };
 }
 
-test('ready while the server answers, and alive also when it does not', async () => {
+// Each waits for a time-out of its own.
+test.concurrent('ready while the server answers, and alive also when it does not', async () => {
   const tunnel = await openTunnel();
   const client = await createClient({ address: tunnel.address, connectTimeoutMs: 30_000 });
   const gateway = await startGateway({ client, port: 0, log: () => undefined });
@@ -62,7 +63,7 @@ test('ready while the server answers, and alive also when it does not', async ()
   }
 });
 
-test('a gateway that stops answers what it has taken, ends its streams, and takes no more', async () => {
+test.concurrent('a gateway that stops answers what it has taken, ends its streams, and takes no more', async () => {
   const world = await openGatewayWorld({ agentPolicy: rule('pay', 'ask') });
   try {
     const run = await world.start(once(pay('shop')));
@@ -90,7 +91,7 @@ test('a gateway that stops answers what it has taken, ends its streams, and take
   }
 });
 
-test('a request that never ends does not keep a gateway that stops', async () => {
+test.concurrent('a request that never ends does not keep a gateway that stops', async () => {
   const world = await openGatewayWorld({ worker: false }, { stopTimeoutMs: 300 });
   const { port } = new URL(world.gateway.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -104,7 +105,7 @@ test('a request that never ends does not keep a gateway that stops', async () =>
   await closed;
 });
 
-test('without a worker, a list comes from the index, and a request cannot be shown', async () => {
+test.concurrent('without a worker, a list comes from the index, and a request cannot be shown', async () => {
   const world = await openGatewayWorld({ agentPolicy: rule('pay', 'ask') });
   try {
     const run = await world.start(once(pay('shop')));
