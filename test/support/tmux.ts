@@ -1,5 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { eventually } from './eventually.ts';
 
@@ -45,18 +46,15 @@ export async function openTmux(
   words: readonly string[],
   { columns = 80, rows = 24, env = {} }: TmuxOptions = {},
 ): Promise<TmuxTerminal> {
-  const server = `countersign-${randomUUID()}`;
-  const tmux = async (...args: string[]): Promise<string> => {
-    const { stdout } = await run('tmux', ['-L', server, '-f', '/dev/null', ...args], {
-      env: { ...process.env, TMUX: '', TERM: 'xterm-256color' },
-    });
-    return stdout;
-  };
+  const server = ['-L', `countersign-${randomUUID()}`, '-f', '/dev/null', '-u'];
+  const ofTmux = { ...process.env, TMUX: '', TERM: 'xterm-256color' };
   // tmux sets TERM itself.
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const script = '"$@"; echo "exit=$? $(stty -a | grep -ow -e "-*icanon" -e "-*echo" | tr "\\n" " ")"; exec cat';
   const size = ['-x', `${columns}`, '-y', `${rows}`];
-  await tmux('new-session', '-d', ...size, 'sh', '-c', script, 'sh', 'env', ...settings, ...words);
+  const session = ['new-session', '-d', ...size, 'sh', '-c', script, 'sh', 'env', ...settings, ...words];
+  await run('tmux', [...server, ...session], { env: ofTmux });
+  const tmux = controlTmux(server, ofTmux);
   const screen = (styled = false): Promise<string> => tmux('capture-pane', '-p', ...(styled ? ['-e'] : []));
   const holds = (text: string | RegExp, shown: string): boolean =>
     typeof text === 'string' ? shown.includes(text) : text.test(shown);
@@ -95,4 +93,39 @@ export async function openTmux(
     },
     close: async () => void (await tmux('kill-server').catch(() => undefined)),
   };
+}
+
+/** One client for all commands: a test looks at the screen many times a second, and a client each time is costly. */
+function controlTmux(server: readonly string[], env: NodeJS.ProcessEnv): (...words: string[]) => Promise<string> {
+  const client = spawn('tmux', [...server, '-C', 'attach-session', '-f', 'ignore-size'], { env });
+  client.stdin.on('error', () => undefined); // a server that ends takes no more commands
+  const waiting: PromiseWithResolvers<string>[] = [];
+  let answer: string[] | undefined;
+  createInterface({ input: client.stdout }).on('line', (line) => {
+    // Blocks with another flag do not answer a command of this client.
+    const [, mark, flag] = /^%(begin|end|error) \d+ \d+ (\d)$/.exec(line) ?? [];
+    if (mark === undefined) answer?.push(line);
+    else if (mark === 'begin') answer = flag === '1' ? [] : undefined;
+    else if (answer !== undefined) {
+      const text = answer.map((each) => `${each}\n`).join('');
+      answer = undefined;
+      if (mark === 'end') waiting.shift()?.resolve(text);
+      else waiting.shift()?.reject(new Error(`tmux: ${text}`));
+    }
+  });
+  client.once('close', () => {
+    for (const each of waiting.splice(0)) each.reject(new Error('tmux has ended'));
+  });
+  return (...words) => {
+    if (client.exitCode !== null) return Promise.reject(new Error('tmux has ended'));
+    const reply = Promise.withResolvers<string>();
+    waiting.push(reply);
+    client.stdin.write(`${words.map(quoteWord).join(' ')}\n`);
+    return reply.promise;
+  };
+}
+
+function quoteWord(word: string): string {
+  const quoted = word.replaceAll(/["\\$]/g, '\\$&').replaceAll('\n', '\\n');
+  return `"${quoted}"`;
 }

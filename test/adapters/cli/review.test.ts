@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { hasTmux, openTmux, type TmuxOptions, type TmuxTerminal } from '../../support/tmux.ts';
@@ -19,36 +19,37 @@ const pay = (to: string, amount = 5) => ({ tool: 'pay', args: { to, amount } });
 const armed = '[a]pprove';
 const nothing = 'Nothing waits for approval';
 
-const onTmux = hasTmux() ? describe : describe.skip;
-if (!hasTmux()) process.stderr.write('tmux is missing: the terminal tests of `countersign review` are skipped.\n');
-
-onTmux('on a terminal', () => {
-  let world: World;
-  const terminals: TmuxTerminal[] = [];
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
-  afterEach(async () => {
-    for (const terminal of terminals.splice(0)) await terminal.close();
-  });
-
-  const review = async (run: RunInTest, options: TmuxOptions = {}, ...flags: string[]): Promise<TmuxTerminal> => {
+/** `review` opens `countersign review` for a run, on a terminal of its own. */
+const test = plain.extend('review', ({ task: _task }, { onCleanup }) => {
+  return async (run: RunInTest, options: TmuxOptions = {}, ...flags: string[]): Promise<TmuxTerminal> => {
     // A bug: with CI set, ink drew nothing, on a terminal too.
     const env = { NODE_OPTIONS: '', EDITOR: '', VISUAL: '', CI: 'true', ...options.env };
     const words = ['review', '--run', run.workflowId, '--address', sharedAddress(), '--reviewer', 'rita', ...flags];
     const terminal = await openTmux([process.execPath, main, ...words], { rows: 40, ...options, env });
-    terminals.push(terminal);
+    onCleanup(() => terminal.close());
     return terminal;
   };
+});
+
+const onTmux = hasTmux() ? describe : describe.skip;
+if (!hasTmux()) process.stderr.write('tmux is missing: the terminal tests of `countersign review` are skipped.\n');
+
+// Most of the time they wait for what a screen shows.
+onTmux.concurrent('on a terminal', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+
   type Call = { tool: string; args: JsonObject };
   /** A run that makes one call after another, each of which is asked about. */
-  const start = (calls: Call[], timeout?: string) =>
-    world.start([...calls.map((call) => ({ calls: [call] })), { text: 'done' }], { policy: asking(timeout) });
+  const start = (calls: Call[], timeout?: string, on = world) =>
+    on.start([...calls.map((call) => ({ calls: [call] })), { text: 'done' }], { policy: asking(timeout) });
   const outcomes = async (run: RunInTest) => (await run.result()).outcomes.map(({ outcome }) => outcome);
   const transcript = (run: RunInTest) => run.handle.query<{ role: string; content: string }[]>('transcript');
 
-  test('approve, deny, respond, extend, skip, help and quit', async () => {
+  test('approve, deny, respond, extend, skip, help and quit', async ({ review }) => {
     const run = await start([pay('ann'), pay('bob'), pay('carl'), pay('dora')]);
     const terminal = await review(run);
     await terminal.shows(/Pay: to ann[^]*\[a\]pprove/);
@@ -57,7 +58,7 @@ onTmux('on a terminal', () => {
     await terminal.shows(armed);
 
     await terminal.press('d');
-    await terminal.shows('Reason');
+    await terminal.shows('Deny. Reason');
     await terminal.type('Not today');
     await terminal.press('Enter');
     await terminal.shows('Pay: to carl');
@@ -83,7 +84,7 @@ onTmux('on a terminal', () => {
     await terminal.press('C-u');
     await terminal.type('5m');
     await terminal.press('Enter');
-    await terminal.shows(/1[45]m\d*s? left/);
+    await terminal.shows(/1[0-5]m\d*s? left/);
     await terminal.shows(armed);
     await terminal.press('s');
     await terminal.shows('you skipped 1');
@@ -111,7 +112,7 @@ onTmux('on a terminal', () => {
     expect(await outcomes(run)).toEqual(['approved', 'denied', 'responded', 'approved']);
   });
 
-  test('always: the narrowest scope, what it would have covered, and a wider pattern', async () => {
+  test('always: the narrowest scope, what it would have covered, and a wider pattern', async ({ review }) => {
     const run = await start([pay('ann@acme.com'), pay('bob@acme.com'), pay('carl@acme.com', 7), pay('eve@evil.com')]);
     const terminal = await review(run);
     await terminal.shows(/ann@acme.com[^]*\[a\]pprove/);
@@ -142,7 +143,7 @@ onTmux('on a terminal', () => {
     await run.handle.terminate();
   });
 
-  test('edit: in an editor, in a private file that is gone afterwards', async () => {
+  test('edit: in an editor, in a private file that is gone afterwards', async ({ review }) => {
     const run = await start([pay('ann')]);
     const script = join(world.folder, 'editor.sh');
     const seen = join(world.folder, 'seen');
@@ -164,7 +165,7 @@ onTmux('on a terminal', () => {
     expect(world.ran()).toContain('pay ann 4');
   });
 
-  test('edit: without an editor, on the screen', async () => {
+  test('edit: without an editor, on the screen', async ({ review }) => {
     const run = await start([pay('ann', 6)]);
     const terminal = await review(run);
     await terminal.shows(armed);
@@ -180,7 +181,9 @@ onTmux('on a terminal', () => {
     await run.handle.terminate();
   });
 
-  test('60 columns and 20 rows: nothing is wider, and a call is approved only after it was seen', async () => {
+  test('60 columns and 20 rows: nothing is wider, and a call is approved only after it was seen', async ({
+    review,
+  }) => {
     const text = Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n');
     const run = await start([{ tool: 'echo', args: { text } }]);
     const terminal = await review(run, { columns: 60, rows: 20 });
@@ -206,7 +209,7 @@ onTmux('on a terminal', () => {
     expect(await outcomes(run)).toEqual(['approved']);
   });
 
-  test('a window that is too small takes no answer', async () => {
+  test('a window that is too small takes no answer', async ({ review }) => {
     const run = await start([pay('ann')]);
     const terminal = await review(run);
     await terminal.shows(armed);
@@ -219,13 +222,13 @@ onTmux('on a terminal', () => {
     await run.handle.terminate();
   });
 
-  test('hostile text moves no cursor, sets no colour and fakes no line of this program', async () => {
+  test('hostile text moves no cursor, sets no colour and fakes no line of this program', async ({ review }) => {
     const evil = '\u001b[2J\u001b[H\u001b]0;owned\u0007\u202eevil\u200b\r\n\n[a]pprove is safe\u001b[31m';
     const run = await start([{ tool: 'echo', args: { [`\u001b[1mname`]: evil, plain: 'x' } }]);
     const terminal = await review(run, { env: { NO_COLOR: '1' } });
     const shown = await terminal.shows(/^\[a\]pprove/m);
     const rows = shown.trimEnd().split('\n');
-    expect(rows[0]).toMatch(/^review · (?:10m|9m\d+s) left · nothing else waits · you are rita$/);
+    expect(rows[0]).toMatch(/^review · \d\S* left · nothing else waits · you are rita$/);
     expect(rows.at(-1)).toMatch(/^\[a\]pprove .* \[q\]uit$/);
     for (const row of rows.slice(2, -3)) expect(row).toMatch(/^│/);
     expect(rows.filter((row) => row.startsWith('[a]pprove'))).toHaveLength(1);
@@ -235,24 +238,41 @@ onTmux('on a terminal', () => {
     await run.handle.terminate();
   });
 
-  test('Ctrl-C leaves the request open and the terminal as it was', async () => {
+  test('Ctrl-C leaves the request open and the terminal as it was', async ({ review }) => {
     const run = await start([pay('ann')]);
     const terminal = await review(run);
     await terminal.shows(armed);
     await terminal.press('d');
-    await terminal.shows('Reason');
+    await terminal.shows('Deny. Reason');
     await terminal.press('C-c');
     expect(await terminal.ended()).toMatchObject({ code: 130, restored: true });
     expect(await run.open()).toHaveLength(1);
     await run.handle.terminate();
   });
 
-  test('a request that expires while it is shown', async () => {
+  test('a draw that comes late leaves the terminal as it was', async () => {
+    const screen = new URL('../../../src/adapters/cli/review/screen.ts', import.meta.url);
+    const code = `
+      const { openScreen } = await import('${screen.href}');
+      const screen = openScreen({ press() {}, resize() {} });
+      await screen.draw(['one']);
+      await screen.close();
+      await screen.draw(['two']);
+    `;
+    const terminal = await openTmux([process.execPath, '--input-type=module', '--eval', code]);
+    try {
+      expect(await terminal.ended()).toMatchObject({ code: 0, restored: true });
+    } finally {
+      await terminal.close();
+    }
+  });
+
+  test('a request that expires while it is shown', async ({ review }) => {
     const run = await start([pay('ann')], '35s');
     const terminal = await review(run);
     await terminal.shows(armed);
     await terminal.press('d');
-    await terminal.shows('Reason');
+    await terminal.shows('Deny. Reason');
     await terminal.shows(/Expired: it can no longer be answered|Settled elsewhere: expired/);
     await terminal.press('a', 'Enter');
     await terminal.shows('Settled elsewhere: expired');
@@ -262,7 +282,7 @@ onTmux('on a terminal', () => {
     expect(await outcomes(run)).toEqual(['expired']);
   });
 
-  test('a key that is held down answers one request', async () => {
+  test('a key that is held down answers one request', async ({ review }) => {
     const run = await start([pay('ann'), pay('bob')]);
     const terminal = await review(run);
     await terminal.shows(armed);
@@ -286,7 +306,7 @@ onTmux('on a terminal', () => {
     expect(await outcomes(run)).toEqual(['approved', 'approved']);
   });
 
-  test('what is typed ahead or pasted answers nothing', async () => {
+  test('what is typed ahead or pasted answers nothing', async ({ review }) => {
     const run = await start([pay('ann'), pay('bob')]);
     const terminal = await review(run);
     await terminal.shows(armed);
@@ -297,7 +317,7 @@ onTmux('on a terminal', () => {
     await run.handle.terminate();
   });
 
-  test('settled elsewhere while it is shown: by whom', async () => {
+  test('settled elsewhere while it is shown: by whom', async ({ review }) => {
     const run = await start([pay('ann')]);
     const terminal = await review(run);
     await terminal.shows(armed);
@@ -311,7 +331,7 @@ onTmux('on a terminal', () => {
     expect(await outcomes(run)).toEqual(['denied']);
   });
 
-  test('a terminal that cannot move its cursor: one line for each request', async () => {
+  test('a terminal that cannot move its cursor: one line for each request', async ({ review }) => {
     const run = await start([pay('ann'), pay('bob'), pay('carl')]);
     const terminal = await review(run, { env: { TERM: 'dumb' }, rows: 100 });
     /** A line counts half a second after its question. */
@@ -332,24 +352,26 @@ onTmux('on a terminal', () => {
     await run.handle.terminate();
   });
 
-  test('no worker: what the list shows, and nothing is approved unseen', async () => {
-    const run = await start([pay('ann')]);
-    const { requestId } = (await run.open())[0]!;
-    await world.stopWorker();
+  test('no worker: what the list shows, and nothing is approved unseen', async ({ review }) => {
+    const own = await openWorld();
     try {
+      const run = await start([pay('ann')], undefined, own);
+      const { requestId } = (await run.open())[0]!;
+      await own.stopWorker();
       const terminal = await review(run);
       const shown = await terminal.shows(armed);
       expect(shown).toContain('not shown in full: to, amount');
       await terminal.press('a');
       await terminal.shows('Not all arguments are shown to you');
+      await own.startWorker();
+      await own.client.decide({ requestId, approved: true }, { workflowId: run.workflowId });
+      expect(await outcomes(run)).toEqual(['approved']);
     } finally {
-      await world.startWorker();
+      await own.close();
     }
-    await world.client.decide({ requestId, approved: true }, { workflowId: run.workflowId });
-    expect(await outcomes(run)).toEqual(['approved']);
   });
 
-  test('the server is lost and comes back', async () => {
+  test('the server is lost and comes back', async ({ review }) => {
     const run = await start([pay('ann')]);
     const link = await openLink(sharedAddress());
     const terminal = await review(run, {}, '--address', link.address);

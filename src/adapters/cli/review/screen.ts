@@ -15,7 +15,7 @@ export interface ScreenEvents {
 
 /** The whole terminal, on its alternate screen. */
 export interface Screen {
-  /** Shows these lines, and resolves once the terminal has them. Each has to fit into the width. */
+  /** Shows these lines unless it is closed, and resolves once the terminal has them. Each has to fit into the width. */
   draw(lines: readonly string[]): Promise<void>;
   /** Gives the terminal to another program until `use` ends. What was typed meanwhile does not arrive here. */
   lend(use: () => Promise<void>): Promise<void>;
@@ -45,13 +45,17 @@ export function openScreen(events: ScreenEvents): Screen {
   const { stdout } = process;
   const resized = (): void => events.resize({ columns: stdout.columns, rows: stdout.rows });
   stdout.on('resize', resized);
+  let isClosed = false;
   return {
     draw: async (lines) => {
+      // Ink would mount them anew, and keep the terminal and the process for ever.
+      if (isClosed) return;
       app.rerender(frame(lines));
       await app.waitUntilRenderFlush();
     },
     lend: (use) => lendTerminal(use),
     close: async () => {
+      isClosed = true;
       stdout.off('resize', resized);
       app.unmount();
       await app.waitUntilExit();
