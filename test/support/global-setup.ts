@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 
@@ -19,6 +20,9 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   process.env.COUNTERSIGN_KEYS = `k1:${randomBytes(32).toString('base64')}`;
   // Node strips and compiles the modules of child processes once, not in each of them.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
+  process.env.COUNTERSIGN_TEST_BUNDLES = mkdtempSync(join(folder, 'bundles-'));
+  const preload = `--import=${fileURLToPath(new URL('./stored-bundles.ts', import.meta.url))}`;
+  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', preload].join(' ').trim();
   const server = await startDevServer({ log: (line) => process.stderr.write(`${line}\n`) });
   process.env.TEMPORAL_ADDRESS = server.address;
   process.env.COUNTERSIGN_TEST_TEMPORAL_UI = server.uiUrl!;
