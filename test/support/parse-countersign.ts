@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../src/adapters/cli/program.ts';
+import { asCommandLine } from './in-process.ts';
 
 const silent = { writeOut: () => {}, writeErr: () => {} };
 
@@ -11,7 +12,8 @@ export async function countersignProblem(words: readonly string[], isWhole: bool
   const program = await createProgram(words);
   doNothing(program);
   try {
-    await program.parseAsync(words, { from: 'user' });
+    // Some flags set a variable of the environment.
+    await asCommandLine(() => program.parseAsync(words, { from: 'user' }));
     return undefined;
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string };

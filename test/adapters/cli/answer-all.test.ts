@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines, parseCli } from './support.ts';
+import { cli, jsonLines } from './support.ts';
 
 const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
 /** Of these tests alone: an inbox that no other test writes to. */
@@ -163,6 +163,6 @@ test.each([
   [['approve', '4f0c9a1e', '--yes'], '--tool, --agent, --limit and --yes choose among all requests'],
   [['deny', '4f0c9a1e', '--tool', 'pay'], '--tool, --agent, --limit and --yes choose among all requests'],
 ])('%j is a mistake', async (words, sentence) => {
-  const { code, stderr } = await parseCli(words);
+  const { code, stderr } = await cli(words);
   expect([code, stderr]).toEqual([2, expect.stringContaining(`error: ${sentence}`)]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines, parseCli, startCli } from './support.ts';
+import { cli, jsonLines, startCli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-audit-'));
 const linesIn = (stdout: string) => jsonLines({ code: 0, stdout, stderr: '' });
@@ -21,7 +21,7 @@ beforeAll(async () => {
     await world.client.decide({ requestId: request!.requestId, approved, reviewerId: 'rita', reason: 'I checked it' });
   }
   await run.result();
-  const made = await parseCli(['reviewer-key', '--out', file('operator.pem')]);
+  const made = await cli(['reviewer-key', '--out', file('operator.pem')]);
   ({ publicKey } = jsonLines(made)[0] as { publicKey: string });
 });
 afterAll(async () => {
@@ -38,9 +38,8 @@ async function exportTo(name: string, ...words: string[]): Promise<string[]> {
 
 test('export, verify, tamper, verify', async () => {
   const lines = await exportTo('signed.jsonl', '--sign', file('operator.pem'));
-  const ok = await parseCli(['audit', 'verify', file('signed.jsonl'), '--key', publicKey]);
-  expect(ok.code).toBeNull();
-  expect(process.exitCode ?? 0).toBe(0);
+  const ok = await cli(['audit', 'verify', file('signed.jsonl'), '--key', publicKey]);
+  expect(ok.code).toBe(0);
   expect(jsonLines(ok)).toMatchObject([{ ok: true, runs: 1, entries: 5, signedBy: publicKey, findings: [] }]);
 
   const index = lines.findIndex((line) => line.includes('"outcome":"denied"'));
@@ -64,26 +63,26 @@ test('--live compares with the server, --since with an older export', async () =
 test('--redact and --withhold', async () => {
   const lines = await exportTo('redacted.jsonl', '--redact', '--withhold', 'agent');
   expect(lines.join()).not.toMatch(/rita|I checked it|Money|tester/);
-  const { stdout } = await parseCli(['audit', 'verify', file('redacted.jsonl')]);
+  const { stdout } = await cli(['audit', 'verify', file('redacted.jsonl')]);
   expect(linesIn(stdout)).toMatchObject([{ ok: true, entries: 5 }]);
 });
 
 test('a proof of one entry, and of a continued head', async () => {
   await exportTo('whole.jsonl');
-  const { stdout } = await parseCli(['audit', 'prove', file('whole.jsonl'), '--entry', '2']);
+  const { stdout } = await cli(['audit', 'prove', file('whole.jsonl'), '--entry', '2']);
   const [proof] = linesIn(stdout) as [{ entry: object; head: object }];
   expect(proof).toMatchObject({ line: 'entry proof', entry: { seq: 2, kind: 'settled' }, head: { size: 5 } });
   writeFileSync(file('proof.json'), stdout);
-  const right = await parseCli(['audit', 'check', file('proof.json')]);
+  const right = await cli(['audit', 'check', file('proof.json')]);
   expect(linesIn(right.stdout)).toEqual([{ ok: true, head: proof.head }]);
   writeFileSync(file('forged.json'), JSON.stringify({ ...proof, entry: { ...proof.entry, outcome: 'denied' } }));
   const wrong = await cli(['audit', 'check', file('forged.json')]);
   expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('the head does not cover this entry') });
-  const head = await parseCli(['audit', 'prove', file('whole.jsonl'), '--since', '3']);
+  const head = await cli(['audit', 'prove', file('whole.jsonl'), '--since', '3']);
   writeFileSync(file('head.json'), head.stdout);
-  const continued = await parseCli(['audit', 'check', file('head.json')]);
+  const continued = await cli(['audit', 'check', file('head.json')]);
   expect(linesIn(continued.stdout)).toEqual([{ ok: true, head: proof.head }]);
-  const none = await parseCli(['audit', 'prove', file('whole.jsonl'), '--entry', '6']);
+  const none = await cli(['audit', 'prove', file('whole.jsonl'), '--entry', '6']);
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('The run has 5 entries in this export.') });
 });
 
@@ -105,7 +104,7 @@ test('--follow ends with Ctrl-C, and what it wrote verifies', async () => {
   following.child.kill('SIGINT');
   const { code, stdout } = await following.ended;
   writeFileSync(file('followed.jsonl'), stdout);
-  const verdict = await parseCli(['audit', 'verify', file('followed.jsonl')]);
+  const verdict = await cli(['audit', 'verify', file('followed.jsonl')]);
   expect({ code, verdict: jsonLines(verdict)[0] }).toMatchObject({ code: 0, verdict: { ok: true, entries: 1 } });
 });
 
@@ -129,7 +128,7 @@ test.each([
   [['audit', 'verify', 'none.jsonl'], 'none.jsonl cannot be read: there is no such file.'],
   [['audit', 'verify', 'none.jsonl', '--key', 'abc'], 'It must be the 32 bytes of an Ed25519 public key in base64.'],
 ])('%j is a usage error', async (words, sentence) => {
-  const { code, stderr } = await parseCli(words);
+  const { code, stderr } = await cli(words);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
 });

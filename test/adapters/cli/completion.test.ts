@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Shell, shells } from '../../../src/adapters/cli/completion-scripts.ts';
-import { parseCli } from './support.ts';
+import { cli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-completion-'));
 beforeAll(async () => {
-  for (const shell of shells) writeFileSync(join(folder, shell), (await parseCli(['completion', shell])).stdout);
+  for (const shell of shells) writeFileSync(join(folder, shell), (await cli(['completion', shell])).stdout);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -85,14 +85,14 @@ for (const shell of shells) {
   });
 
   test(`${shell}: the script has what help shows`, async () => {
-    const { stdout } = await parseCli(['completion', shell]);
+    const { stdout } = await cli(['completion', shell]);
     const words = ['reviewer-key', 'older-than', 'clean', 'bypassPermissions', 'message', 'session'];
     for (const word of words) expect(stdout).toContain(word);
   });
 }
 
 test('an unknown shell: exit 2', async () => {
-  expect(await parseCli(['completion', 'csh'])).toEqual({
+  expect(await cli(['completion', 'csh'])).toEqual({
     code: 2,
     stdout: '',
     stderr:
@@ -101,6 +101,6 @@ test('an unknown shell: exit 2', async () => {
 });
 
 test('--json: the script as a JSON value', async () => {
-  const { stdout } = await parseCli(['completion', 'bash', '--json']);
-  expect(JSON.parse(stdout)).toEqual({ shell: 'bash', script: (await parseCli(['completion', 'bash'])).stdout });
+  const { stdout } = await cli(['completion', 'bash', '--json']);
+  expect(JSON.parse(stdout)).toEqual({ shell: 'bash', script: (await cli(['completion', 'bash'])).stdout });
 });

@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nextCommand } from '../../../src/adapters/cli/command-line.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
-import { agentsModule, cli, parseCli, startCli } from './support.ts';
+import { agentsModule, cli, startCli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'));
 const file = (name: string): string => join(folder, name);
@@ -110,7 +110,7 @@ test('--api-key is sent, over TLS, and never printed', async () => {
 test.each(['--config-file', '--tls-cert-path', '--tls-key-path', '--tls-ca-path'])(
   '%s: the file must exist',
   async (flag) => {
-    expect(await parseCli(['setup', flag, file('none')])).toEqual({
+    expect(await cli(['setup', flag, file('none')])).toEqual({
       code: 2,
       stdout: '',
       stderr: `error: ${flag}: there is no file ${file('none')}.\n`,

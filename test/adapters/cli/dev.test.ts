@@ -125,8 +125,10 @@ test('starts everything, follows the files of the module, keeps a worker that wo
   expect(await run('fifth')).toMatchObject([{ outcome: 'denied_by_policy', ran: 'no' }]);
 
   // A worker that dies
-  write('agent.ts', `${agentModule}setTimeout(() => process.exit(3), 2_000);\n`);
+  const dies = `setInterval(() => existsSync('${folder}/dies') && process.exit(3), 50);`;
+  write('agent.ts', `import { existsSync } from 'node:fs';\n${agentModule}${dies}\n`);
   await comes('worker', 5);
+  write('dies', '');
   expect((await comes('ended')).message).toMatch(/^The worker ended by itself: /);
   write('agent.ts', agentModule);
   await comes('worker', 6);

@@ -15,7 +15,7 @@ import { makeNamespace } from '../../support/make-namespace.ts';
 import { copySdk } from '../../support/second-sdk-copy.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { type World, openWorld } from '../../support/world.ts';
-import { type CliOptions, cli, jsonLines } from './support.ts';
+import { cli, jsonLines, startCli } from './support.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-doctor-')));
 const namespace = `doctor-${randomUUID()}`;
@@ -39,10 +39,15 @@ interface Line {
   command?: string;
 }
 
-async function doctor(words: string[] = [], options: CliOptions = {}): Promise<{ code: number | null; lines: Line[] }> {
+/** With `env` in a process of its own. */
+async function doctor(
+  words: string[] = [],
+  env?: Record<string, string>,
+): Promise<{ code: number | null; lines: Line[] }> {
   const queue = words.includes('--task-queue') ? [] : ['--task-queue', world.taskQueue];
   const where = words.includes('--namespace') ? [] : ['--namespace', namespace];
-  const result = await cli(['doctor', ...where, ...queue, ...words], { cwd: folder, ...options });
+  const all = ['doctor', ...where, ...queue, ...words];
+  const result = await (env === undefined ? cli(all, { cwd: folder }) : startCli(all, { cwd: folder, env }).ended);
   expect(result.stderr).toBe('');
   return { code: result.code, lines: jsonLines(result) as unknown as Line[] };
 }
@@ -51,7 +56,7 @@ async function doctor(words: string[] = [], options: CliOptions = {}): Promise<{
 const wrongIn = (lines: Line[]): Line[] => lines.filter(({ ok }) => !ok);
 
 test('nothing is wrong: every check says so, exit 0', async () => {
-  const { code, lines } = await doctor();
+  const { code, lines } = await doctor([], {});
   expect(wrongIn(lines)).toEqual([]);
   expect(code).toBe(0);
   const names = ['sdk', 'server', 'namespace', 'clock', 'attributes', 'retention', 'worker', 'engine', 'codec'];
@@ -196,10 +201,8 @@ describe('the engine of the workers', () => {
 });
 
 /** Shifts the clock of the process before anything else runs. */
-const shift = (ms: number): CliOptions => ({
-  env: {
-    NODE_OPTIONS: `--import ${JSON.stringify(`data:text/javascript,const real = Date.now; const Real = Date; globalThis.Date = class extends Real { constructor(...a) { a.length === 0 ? super(real() + ${ms}) : super(...a); } static now() { return real() + ${ms}; } };`.replaceAll(' ', '%20'))}`,
-  },
+const shift = (ms: number): Record<string, string> => ({
+  NODE_OPTIONS: `--import ${JSON.stringify(`data:text/javascript,const real = Date.now; const Real = Date; globalThis.Date = class extends Real { constructor(...a) { a.length === 0 ? super(real() + ${ms}) : super(...a); } static now() { return real() + ${ms}; } };`.replaceAll(' ', '%20'))}`,
 });
 
 test.each([
@@ -222,7 +225,7 @@ test("two copies of Temporal's SDK are named", async () => {
   // A module of the user's that takes the other copy along.
   writeFileSync(join(folder, 'countersign.config.js'), `import '@temporalio/client'; export default { agents: [] };`);
   try {
-    const { code, lines } = await doctor();
+    const { code, lines } = await doctor([], {});
     expect([code, wrongIn(lines)]).toEqual([
       1,
       [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { exitCodeMeanings, exitCodeOf } from '../../../src/adapters/cli/exit-code.ts';
 import { type ProblemCode, problemCodes } from '../../../src/core/base/problem.ts';
-import { parseCli } from './support.ts';
+import { cli } from './support.ts';
 
 const meanings = Object.entries(exitCodeMeanings);
 
@@ -13,7 +13,7 @@ test('docs/cli.md has the same exit codes with the same meanings', () => {
 });
 
 test('countersign --help lists them', async () => {
-  const { code, stdout } = await parseCli(['--help']);
+  const { code, stdout } = await cli(['--help']);
   expect(code).toBe(0);
   expect(stdout).toContain(
     `\nExit codes:\n${meanings.map(([exit, meaning]) => `  ${exit.padEnd(3)}  ${meaning}\n`).join('')}`,

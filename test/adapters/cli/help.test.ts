@@ -6,7 +6,7 @@ import { listedCommands } from '../../../src/adapters/cli/commands.ts';
 import { createProgram } from '../../../src/adapters/cli/program.ts';
 import { simpleCommands } from '../../support/page-commands.ts';
 import { countersignProblem } from '../../support/parse-countersign.ts';
-import { parseCli } from './support.ts';
+import { cli } from './support.ts';
 
 const program = await createProgram();
 
@@ -70,7 +70,7 @@ describe.each(paths.map((path): [string, string[]] => [['countersign', ...path].
   '%s',
   (name, path) => {
     test('--help shows its usage, its flags and examples that the program accepts', async () => {
-      const { code, stdout, stderr } = await parseCli([...path, '--help']);
+      const { code, stdout, stderr } = await cli([...path, '--help']);
       expect([code, stderr, stdout.split('\n')[0]]).toEqual([0, '', expect.stringContaining(`Usage: ${name} `)]);
       if (!isGroup(path) && path.length > 0)
         for (const flag of ['--json', '--namespace', '--debug']) expect(stdout).toContain(flag);

@@ -1,7 +1,7 @@
 import { expect, vi, test } from 'vitest';
 import { jsonFields } from '../../../src/adapters/cli/json-fields.ts';
 import { processOutput } from '../../../src/adapters/cli/output.ts';
-import { parseCli } from './support.ts';
+import { cli } from './support.ts';
 
 const fields = jsonFields.grant.join(', ');
 
@@ -14,20 +14,20 @@ test.each<[string, string[], string]>([
     `no field 'bogus' here: choose from ${fields}.`,
   ],
 ])('%s: one sentence that lists the fields, as JSON', async (_name, args, sentence) => {
-  const { code, stdout, stderr } = await parseCli([...args, '--address', '127.0.0.1:1']);
+  const { code, stdout, stderr } = await cli([...args, '--address', '127.0.0.1:1']);
   expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { code: 'usage', message: `--json has ${sentence}` }]);
 });
 
 test.each(['show', 'approve', 'deny', 'audit', 'watch'])(
   '%s: the word after --json may be the argument',
   async (name) => {
-    const { stderr } = await parseCli([name, '--json', 'ticket-8', '--address', '127.0.0.1:1']);
+    const { stderr } = await cli([name, '--json', 'ticket-8', '--address', '127.0.0.1:1']);
     expect(JSON.parse(stderr)).toMatchObject({ code: 'server_unreachable' });
   },
 );
 
 test('each command that has fields lists them in its help', async () => {
-  const { stdout } = await parseCli(['grants', 'list', '--help']);
+  const { stdout } = await cli(['grants', 'list', '--help']);
   expect(stdout.replaceAll(/\n */g, ' ')).toContain(`JSON fields: ${fields} `);
 });
 

@@ -1,4 +1,4 @@
-/** A person's session with the command line: every step in its own process, on a real server and worker. */
+/** A person's session with the command line, on a real server and with the worker of the command line. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -140,8 +140,14 @@ describe('approvals, approve, deny, show', () => {
 
   test('a second answer: exit 4, naming the first', async () => {
     const { requestId } = await startWaiting('bob');
-    expect((await cli(['approve', requestId, '--reviewer', 'ann'])).code).toBe(0);
-    expect(await cli(['deny', requestId])).toEqual({
+    const approved = await startCli(['approve', requestId, '--reviewer', 'ann']).ended;
+    expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('"outcome":"approved"') });
+    // A worker that is too busy to answer leaves only that the run has ended.
+    const denied = await eventually('an answer of the worker', async () => {
+      const result = await startCli(['deny', requestId]).ended;
+      return !result.stderr.includes('is closed') && result;
+    });
+    expect(denied).toEqual({
       code: 4,
       stdout: '',
       stderr: `error: request ${requestId} was already settled by ann: approved\n`,
@@ -157,7 +163,11 @@ describe('approvals, approve, deny, show', () => {
     const outcome = result?.outcomes[0];
     expect(outcome).toMatchObject({ outcome: 'expired', ran: 'no' });
     const requestId = outcome?.requestId ?? '';
-    expect(await cli(['approve', requestId])).toEqual({
+    const approved = await eventually('an answer of the worker', async () => {
+      const result = await cli(['approve', requestId]);
+      return !result.stderr.includes('is closed') && result;
+    });
+    expect(approved).toEqual({
       code: 4,
       stdout: '',
       stderr: `error: request ${requestId} was already settled: expired\n`,

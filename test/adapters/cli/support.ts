@@ -1,27 +1,18 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
 import type { Output } from '../../../src/adapters/cli/output.ts';
-import { runCommandLine } from '../../../src/adapters/cli/run-command-line.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type CliOptions, type CliResult, environment } from '../../support/in-process.ts';
+
+export { type CliResult, cli } from '../../support/in-process.ts';
 
 const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
 export const agentsModule = fileURLToPath(new URL('../../fixtures/cli-agents.ts', import.meta.url));
 
-export interface CliOptions {
-  /** Merged into this process's environment; undefined removes a variable. */
-  env?: Record<string, string | undefined>;
-  input?: string;
+interface ProcessOptions extends CliOptions {
   /** The test itself writes to standard input and ends it. */
   keepInputOpen?: boolean;
-  cwd?: string;
-}
-
-export interface CliResult {
-  code: number | null;
-  stdout: string;
-  stderr: string;
 }
 
 /** A running `countersign` process. */
@@ -32,27 +23,6 @@ export interface RunningCli {
   ended: Promise<CliResult>;
   /** Waits until standard output, or standard error, contains the text. */
   shows(text: string, stream?: 'stdout' | 'stderr'): Promise<void>;
-}
-
-/** Runs the command line in its own process until it ends. */
-export function cli(args: string[], options: CliOptions = {}): Promise<CliResult> {
-  return startCli(args, options).ended;
-}
-
-/** Runs the command line in this process, for words that reach no server. `code` is null if it reports no error. */
-export async function parseCli(args: string[]): Promise<CliResult> {
-  const texts = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      texts[name] += String(text);
-      return true;
-    }),
-  );
-  try {
-    return { code: (await runCommandLine(args)) ?? null, ...texts };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
 }
 
 /** A terminal of so many columns, without colours. */
@@ -77,9 +47,13 @@ export function jsonLines(result: CliResult): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-export function startCli(args: string[], { env = {}, input, keepInputOpen = false, cwd }: CliOptions = {}): RunningCli {
+/** Starts the command line in its own process. */
+export function startCli(
+  args: string[],
+  { env = {}, input, keepInputOpen = false, cwd }: ProcessOptions = {},
+): RunningCli {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    env: environment(env),
     ...(cwd === undefined ? {} : { cwd }),
   });
   const texts = { stdout: '', stderr: '' };

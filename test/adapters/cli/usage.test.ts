@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { agentsModule, cli, parseCli } from './support.ts';
+import { agentsModule, cli, startCli } from './support.ts';
 
-/** All tests here run concurrently: each starts its own process, and some wait seconds for a server. */
+/** The tests that wait seconds for a server run concurrently. */
 const nowhere = ['--address', '127.0.0.1:1'];
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'));
@@ -19,17 +19,20 @@ writeFileSync(join(folder, 'empty.ts'), 'export default { tools: [] };\n');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('help', () => {
-  test.concurrent('in a process of its own', async () => {
-    expect(await cli(['--help'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: countersign /) });
+  test('in a process of its own', async () => {
+    expect(await startCli(['--help']).ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Usage: countersign /),
+    });
   });
 
   test('without a command: help, and exit 2', async () => {
-    const { code, stderr } = await parseCli([]);
+    const { code, stderr } = await cli([]);
     expect([code, stderr.split('\n')[0]]).toEqual([2, 'Usage: countersign [options] [command]']);
   });
 
   test('--version', async () => {
-    expect(await parseCli(['--version'])).toMatchObject({
+    expect(await cli(['--version'])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     });
@@ -122,10 +125,10 @@ describe('wrong use: one sentence, exit 2', () => {
       'error: The policy none.yaml cannot be read: there is no such file.',
     ],
   ])('%j', async (args, sentence) => {
-    expect(await parseCli(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+    expect(await cli(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
     // As JSON, wherever --json stands.
     const message = sentence.replace('error: ', '').replace('\\u{001B}', '\u001b');
-    const { code, stdout, stderr } = await parseCli([...args, '--json']);
+    const { code, stdout, stderr } = await cli([...args, '--json']);
     expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { code: 'usage', message }]);
   });
 
@@ -152,6 +155,26 @@ describe('wrong use: one sentence, exit 2', () => {
     const result = await cli(args, { cwd: folder });
     expect(result).toEqual({ code: 2, stdout: '', stderr: `${sentence.replace('FOLDER', folder)}\n` });
   });
+});
+
+describe('in a process of its own, an error', () => {
+  test.concurrent.each([
+    ['of the command line', ['aprove', 'x'], 2, "error: unknown command 'aprove' (Did you mean approve?)\n"],
+    ['of the command line, as JSON', ['aprove', '--json'], 2, /^\{"code":"usage","message":"unknown command 'aprove'/],
+    ['of the server', ['show', 'x', ...nowhere], 6, /^error: No Temporal server answers at 127\.0\.0\.1:1: .+\n$/],
+  ])('%s is its exit code', async (_of, args, code, sentence) => {
+    expect(await startCli(args).ended).toEqual({
+      code,
+      stdout: '',
+      stderr: typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),
+    });
+  });
+});
+
+test.concurrent('what a command finds wrong is an exit code, too', async () => {
+  const { code, stdout, stderr } = await startCli(['policy', 'check', 'bad.yaml'], { cwd: folder }).ended;
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^bad\.yaml:3:\d+ .+\n$/)]);
+  expect(stderr).toBe('');
 });
 
 describe('nothing reachable: one sentence, exit 6', () => {

@@ -7,7 +7,7 @@ import type { RawResponseEvent, RecordedEvent, RunEvent, RunItem } from '../../.
 import { eventually } from '../../support/eventually.ts';
 import { temporal } from '../../support/temporal-cli.ts';
 import { type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines, parseCli, startCli, terminal } from './support.ts';
+import { cli, jsonLines, startCli, terminal } from './support.ts';
 
 /** `countersign watch`, `countersign runs` and `countersign show --events`. */
 
@@ -173,7 +173,7 @@ test.each<[string[], RegExp]>([
   [['runs', '--status', 'nonsense'], /Allowed choices/],
   [['runs', '--limit', '0'], /whole number from 1/],
 ])('refuses %j', async (words, message) => {
-  const { code, stderr } = await parseCli(words);
+  const { code, stderr } = await cli(words);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
 });
@@ -187,7 +187,7 @@ test('an id that is no id of the run, and a file that is no history, are refused
   const file = join(mkdtempSync(join(tmpdir(), 'countersign-test-')), 'history.json');
   for (const text of ['', '[]', '{"events":[{}]}', '{"events":5}', 'null']) {
     writeFileSync(file, text);
-    const { code, stderr } = await parseCli(['show', '--events', '--file', file]);
+    const { code, stderr } = await cli(['show', '--events', '--file', file]);
     expect([text, code]).toEqual([text, 1]);
     expect(stderr).toContain('This is no history of a workflow');
   }

@@ -5,7 +5,7 @@ import type { ApprovalList, UnreadRun } from '../../../src/client/list-approvals
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines, listedRow, parseCli, startCli, terminal } from './support.ts';
+import { cli, jsonLines, listedRow, startCli, terminal } from './support.ts';
 
 const row = (id: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary =>
   listedRow({ requestId: id.repeat(32), digest: id.repeat(64), ...more });
@@ -151,7 +151,7 @@ test.each<[string[], string]>([
     "option '--interval <duration>' argument '10ms' is invalid. It must be at least 1s.",
   ],
 ])('%j: exit 2', async (flags, sentence) => {
-  expect(await parseCli(['approvals', ...flags])).toEqual({ code: 2, stdout: '', stderr: `error: ${sentence}\n` });
+  expect(await cli(['approvals', ...flags])).toEqual({ code: 2, stdout: '', stderr: `error: ${sentence}\n` });
 });
 
 describe('in a process of its own', () => {
