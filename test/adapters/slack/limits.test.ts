@@ -37,7 +37,8 @@ const settled = {
 };
 
 test.each(cases)('%s', (_, more) => {
-  for (const count of [1, 2, 7, 10, 25]) {
+  // The last takes two messages.
+  for (const count of [1, 2, 7, 12]) {
     const requests = Array.from({ length: count }, (_, index) => {
       return { ...base, digest: 'd'.repeat(64), workflowId: 'run-1', ...more, requestId: `${index}`.padStart(32, '0') };
     });

@@ -6,7 +6,7 @@ import { startGateway } from '../../../src/gateway.ts';
 import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import type { SlackUser } from '../../support/slack-server.ts';
+import type { SlackMessageInTest, SlackUser } from '../../support/slack-server.ts';
 import {
   openSlackWorld,
   publicUrl,
@@ -16,10 +16,12 @@ import {
   transports,
 } from '../../support/slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
+import type { RunInTest } from '../../support/world.ts';
 
 let world: SlackWorld;
 async function open(transport: Transport): Promise<void> {
   const policy = rule('pay', 'ask', { ask: { reviewers: ['ann', 'bob'] } });
+  waiting = undefined;
   world = await openSlackWorld({ ann: ['reviewer'], bob: ['reviewer'], vic: ['viewer'] }, { policy, transport });
 }
 beforeEach(() => {
@@ -39,17 +41,23 @@ const post = (path: string, form: Record<string, string>, headers: Record<string
   });
 const recordOf = ({ id }: SlackUser) => ({ kind: 'slack-user', owner: `T0001:${id}` });
 const stateOf = async (user: SlackUser): Promise<string> => (await world.invitation(user)).searchParams.get('state')!;
-/** What a click of this user comes to, on a request of ann's. */
-async function clickOf(user: SlackUser): Promise<{ told: string; settled: ApprovalDetails['settled'] }> {
+/** A request of ann's that waits, and its message. */
+let waiting: { run: RunInTest; requestId: string; message: SlackMessageInTest } | undefined;
+async function ask(): Promise<NonNullable<typeof waiting>> {
   const run = await world.start(once(pay('carl')));
   const [{ requestId }] = (await run.open()) as [ApprovalDetails];
   world.slack.messages.splice(0);
-  world.slack.ephemerals.splice(0);
   await world.notify([await world.details(run, requestId)]);
-  await world.deliver(world.slack.click(user, world.slack.posts[0]!, 'approve'));
+  return { run, requestId, message: world.slack.posts[0]! };
+}
+/** What a click of this user comes to. Until a click settles it, all clicks are on one request. */
+async function clickOf(user: SlackUser): Promise<{ told: string; settled: ApprovalDetails['settled'] }> {
+  const { run, requestId, message } = (waiting ??= await ask());
+  world.slack.ephemerals.splice(0);
+  await world.deliver(world.slack.click(user, message, 'approve'));
   const [told] = await world.toldTo(user);
   const { settled } = await world.details(run, requestId);
-  if (settled === undefined) await run.handle.terminate();
+  if (settled !== undefined) waiting = undefined;
   return { told: told!, settled };
 }
 
@@ -91,6 +99,9 @@ describe.each(transports)('over %s', (transport) => {
     });
     expect(JSON.stringify(await getRecord(world.client.session, recordOf(user)))).not.toContain('ann');
   });
+
+  // What a link is, and who has one, is the same over both.
+  if (transport === 'socket') return;
 
   describe('nothing is linked', () => {
     const user = { id: 'UVICTIM' };

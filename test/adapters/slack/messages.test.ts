@@ -4,7 +4,7 @@ import type { ApprovalDetails } from '../../../src/contract.ts';
 import type { SlackMessageInTest } from '../../support/slack-server.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
-import type { Calls, RunInTest } from '../../support/world.ts';
+import type { Calls } from '../../support/world.ts';
 
 let world: SlackWorld;
 beforeAll(async () => {
@@ -18,13 +18,23 @@ beforeEach(() => {
   for (const list of [world.slack.ephemerals, world.slack.messages, world.slack.calls]) list.splice(0);
 });
 
-async function ask(
-  ...calls: Calls
-): Promise<{ run: RunInTest; requests: ApprovalDetails[]; read: () => Promise<ApprovalDetails[]> }> {
+interface Asked {
+  requests: ApprovalDetails[];
+  read: () => Promise<ApprovalDetails[]>;
+}
+/** The requests of a run with these calls: of the same one for all tests, because the channel changes no run. */
+const asked = new Map<string, Promise<Asked>>();
+function ask(...calls: Calls): Promise<Asked> {
+  const key = JSON.stringify(calls);
+  const requests = asked.get(key) ?? askAnew(calls);
+  asked.set(key, requests);
+  return requests;
+}
+async function askAnew(calls: Calls): Promise<Asked> {
   const run = await world.start(once(...calls));
   const open = await run.open(calls.length);
   const read = () => Promise.all(open.map(({ requestId }) => world.details(run, requestId)));
-  return { run, requests: await read(), read };
+  return { requests: await read(), read };
 }
 const textOf = ({ blocks }: SlackMessageInTest): string => JSON.stringify(blocks);
 const openIn = ({ blocks }: SlackMessageInTest): string[] =>
@@ -38,7 +48,7 @@ describe('ten asks of one turn in one message', () => {
   test('three are answered: their buttons go, the others keep theirs, and every button is for its own request', async () => {
     const [ann, bob] = [await world.linked('ann'), await world.linked('bob')];
     const names = Array.from({ length: 10 }, (_, index) => `payee-${index}`);
-    const { run, requests, read } = await ask(...names.map((name, index) => pay(name, index)));
+    const { requests, read } = await ask(...names.map((name, index) => pay(name, index)));
     const sent = await world.notify(requests);
     expect(world.slack.messages).toHaveLength(1);
     const [message] = world.slack.posts as [SlackMessageInTest];
@@ -81,12 +91,11 @@ describe('ten asks of one turn in one message', () => {
     const late = { ...settled[1]!.settled!, reviewerId: 'eve', outcome: 'denied' as const };
     await world.settle({ ...settled[1]!, settled: late }, sent, requests);
     expect(textOf(message)).toBe(before);
-    await run.handle.terminate();
   });
 
   test('what does not fit beside the others is in the thread', async () => {
     const long = 'x'.repeat(2_500);
-    const { run, requests } = await ask(pay('bob'), { tool: 'echo', args: { text: long } }, pay('carl'));
+    const { requests } = await ask(pay('bob'), { tool: 'echo', args: { text: long } }, pay('carl'));
     await world.notify(requests);
     const [message, ...thread] = world.slack.messages as [SlackMessageInTest, ...SlackMessageInTest[]];
     expect(openIn(message)).toHaveLength(3);
@@ -94,11 +103,10 @@ describe('ten asks of one turn in one message', () => {
     expect(thread.length).toBeGreaterThan(0);
     expect(thread.every(({ thread_ts: ts }) => ts === message.ts)).toBe(true);
     expect(thread.map(textOf).join('')).toContain('x'.repeat(1_000));
-    await run.handle.terminate();
   });
 
   test('more than ten take more messages', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const many = Array.from({ length: 13 }, (_, index) => {
       return { ...requests[0]!, requestId: `${index}`.padStart(8, '0').padEnd(32, 'a') };
     });
@@ -108,12 +116,11 @@ describe('ten asks of one turn in one message', () => {
     await world.settle({ ...many[11]!, settled }, sent, many);
     expect(settledIn(world.slack.posts[0]!)).toEqual([]);
     expect(settledIn(world.slack.posts[1]!)).toEqual([many[11]!.requestId]);
-    await run.handle.terminate();
   });
 });
 
 test('texts of a run are no markup of Slack', async () => {
-  const { run, requests } = await ask(pay('<!channel> <@U1> *bold* <https://evil.example|bank> \u202E'));
+  const { requests } = await ask(pay('<!channel> <@U1> *bold* <https://evil.example|bank> \u202E'));
   await world.notify(requests);
   const [{ text, blocks }] = world.slack.posts as [SlackMessageInTest];
   expect(text).toBe('Approval of pay, asked by tester');
@@ -125,12 +132,11 @@ test('texts of a run are no markup of Slack', async () => {
   expect(plain).toBe(true);
   expect(JSON.stringify(blocks)).toContain('\\\\u{202E}');
   expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
-  await run.handle.terminate();
 });
 
 describe('Slack that fails', () => {
   test.each(['down', 'after'] as const)('%s: a second attempt leaves one message', async (kind) => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const key = randomUUID();
     world.slack.fail('chat.postMessage', kind);
     await expect(world.notify(requests, { key })).rejects.toThrow(
@@ -145,42 +151,38 @@ describe('Slack that fails', () => {
     expect(replies).toBeGreaterThan(0);
     await world.notify(requests, { key, attempt: 3 });
     expect(world.slack.messages).toHaveLength(1 + replies);
-    await run.handle.terminate();
   });
 
   test('a thread that was begun is completed', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const key = randomUUID();
     await world.notify(requests, { key });
     const complete = world.slack.messages.splice(1);
     await world.notify(requests, { key, attempt: 2 });
     expect(world.slack.messages.slice(1).map(textOf)).toEqual(complete.map(textOf));
-    await run.handle.terminate();
   });
 
   test('a message of another app with the same key does not keep ours from being sent', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const key = randomUUID();
     const metadata = { event_type: 'countersign_request', event_payload: { key: `${key}.0` } };
     const ts = `${Math.floor(Date.now() / 1_000)}.000001`;
     world.slack.messages.push({ ts, channel: 'C0001', text: 'x', blocks: [], bot_id: 'B9999', metadata });
     await world.notify(requests, { key, attempt: 2 });
     expect(world.slack.posts.map(({ bot_id: id }) => id)).toEqual(['B9999', 'B0001']);
-    await run.handle.terminate();
   });
 
   test('a call that is refused for its rate is made again when Slack says so', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     world.slack.fail('chat.postMessage', 'rate-limited');
     const startedMs = Date.now();
     await world.notify(requests);
     expect(Date.now() - startedMs).toBeGreaterThan(950);
     expect(world.slack.posts).toHaveLength(1);
-    await run.handle.terminate();
   });
 
   test('says what to do', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const { slackChannel } = await import('../../../src/adapters/slack/slack-channel.ts');
     const elsewhere = slackChannel({ ...world.settings, channel: 'C9999' });
     const context = {
@@ -197,13 +199,12 @@ describe('Slack that fails', () => {
     const refusal = await Promise.resolve(unknown.notify!(requests[0]!, context)).catch((error: unknown) => error);
     expect(String(refusal)).toMatch(/invalid_auth; check the token\.$/);
     expect(JSON.stringify(refusal)).not.toContain('another-token');
-    await run.handle.terminate();
   });
 });
 
 describe('a request that still waits', () => {
   test('is named in the thread of its message and in the channel, once', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const sent = (await world.notify(requests))!;
     const before = world.slack.messages.length;
     const key = randomUUID();
@@ -213,14 +214,12 @@ describe('a request that still waits', () => {
     const { thread_ts: thread, ...reminder } = world.slack.messages.at(-1)!;
     expect(thread).toBe(world.slack.posts[0]!.ts);
     expect(JSON.stringify(reminder.blocks)).toContain('Escalated to bob, group:finance.');
-    await run.handle.terminate();
   });
 
   test('is shown in full where it was not shown before', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     await world.notify(requests, { step: { kind: 'escalated', to: ['bob'] } });
     expect(openIn(world.slack.posts[0]!)).toEqual([requests[0]!.requestId]);
-    await run.handle.terminate();
   });
 });
 
@@ -228,8 +227,8 @@ const settled = { outcome: 'expired' as const, runs: false, settledAt: '2030-01-
 const callsOf = (method: string): number => world.slack.calls.filter((each) => each === method).length;
 
 describe('a message whose thread could not be completed, in any attempt', () => {
-  async function failing(): Promise<{ run: RunInTest; requests: ApprovalDetails[] }> {
-    const { run, requests } = await ask(pay('bob'));
+  async function failing(): Promise<{ requests: ApprovalDetails[] }> {
+    const { requests } = await ask(pay('bob'));
     const key = randomUUID();
     world.slack.failReplies = true;
     for (const attempt of [1, 2, 3, 4, 5]) {
@@ -238,29 +237,27 @@ describe('a message whose thread could not be completed, in any attempt', () => 
     }
     world.slack.failReplies = false;
     expect(world.slack.messages).toHaveLength(1);
-    return { run, requests };
+    return { requests };
   }
 
   test('loses its buttons once the request is settled', async () => {
-    const { run, requests } = await failing();
+    const { requests } = await failing();
     await world.settle({ ...requests[0]!, settled }, undefined);
     const [message] = world.slack.posts as [SlackMessageInTest];
     expect([openIn(message), settledIn(message)]).toEqual([[], [requests[0]!.requestId]]);
-    await run.handle.terminate();
   });
 
   test('is not posted once more by a reminder', async () => {
-    const { run, requests } = await failing();
+    const { requests } = await failing();
     await world.notify(requests, { step: { kind: 'reminded' } });
     expect(world.slack.posts).toHaveLength(1);
     expect(world.slack.messages[1]).toMatchObject({ thread_ts: world.slack.posts[0]!.ts });
-    await run.handle.terminate();
   });
 });
 
 describe('calls of the API', () => {
   test('ten requests that are settled together take two, however many workers write', async () => {
-    const { run, requests } = await ask(...Array.from({ length: 10 }, (_, index) => pay(`payee-${index}`)));
+    const { requests } = await ask(...Array.from({ length: 10 }, (_, index) => pay(`payee-${index}`)));
     const sent = await world.notify(requests);
     const all = requests.map((each) => ({ ...each, settled }));
     world.slack.calls.splice(0);
@@ -273,11 +270,10 @@ describe('calls of the API', () => {
     const context = { key: 'k', attempt: 1, requests: all, signal: AbortSignal.timeout(9_000) };
     for (const each of all) await other.settled!(each, settled, { ...context, ...(sent !== undefined && { sent }) });
     expect([callsOf('conversations.history'), callsOf('chat.update')]).toEqual([2, 1]);
-    await run.handle.terminate();
   });
 
   test('a message is found on a later page of the history', async () => {
-    const { run, requests } = await ask(pay('bob'));
+    const { requests } = await ask(pay('bob'));
     const key = randomUUID();
     await world.notify(requests, { key });
     for (const to of ['carl', 'dora'])
@@ -287,12 +283,11 @@ describe('calls of the API', () => {
     await world.notify(requests, { key, attempt: 2 });
     world.slack.largestPage = 1_000;
     expect(world.slack.messages).toHaveLength(before);
-    await run.handle.terminate();
   });
 });
 
 test('texts with entities are written back as they were, and each message has a title of its own', async () => {
-  const { run, requests } = await ask(pay('Smith & <Sons>'), pay('Q&amp;A'));
+  const { requests } = await ask(pay('Smith & <Sons>'), pay('Q&amp;A'));
   const sent = await world.notify(requests);
   const [first, second] = requests.map((each) => ({ ...each, settled: { ...settled, reason: 'x < y & z' } }));
   await world.settle(first!, sent, [first!, requests[1]!]);
@@ -303,11 +298,10 @@ test('texts with entities are written back as they were, and each message has a 
   expect(textOf(message)).toContain('x < y & z');
   expect(textOf(message)).not.toMatch(/&amp;(?:amp|lt|gt);|&lt;|&gt;/);
   expect(message.text).toBe('2 approvals of pay, asked by tester');
-  await run.handle.terminate();
 });
 
 test('more requests than a message holds: an update leaves each message its own title', async () => {
-  const { run, requests } = await ask(pay('bob'));
+  const { requests } = await ask(pay('bob'));
   const many = Array.from({ length: 11 }, (_, index) => {
     return { ...requests[0]!, requestId: `${index}`.padStart(8, '0').padEnd(32, 'b') };
   });
@@ -317,19 +311,17 @@ test('more requests than a message holds: an update leaves each message its own 
     '10 approvals of pay, asked by tester',
     'Approval of pay, asked by tester',
   ]);
-  await run.handle.terminate();
 });
 
 test.each([
   ['without replies', false],
   ['with replies, of which Slack keeps a tombstone', true],
 ])('a message that somebody deleted is left alone: %s', async (_, hasReplies) => {
-  const { run, requests } = await ask(pay('bob'));
+  const { requests } = await ask(pay('bob'));
   const sent = await world.notify(requests);
   if (!hasReplies) world.slack.messages.splice(1);
   world.slack.remove(world.slack.posts[0]!);
   world.slack.calls.splice(0);
   await world.settle({ ...requests[0]!, settled }, sent);
   expect(world.slack.calls).toEqual(['conversations.history']);
-  await run.handle.terminate();
 });

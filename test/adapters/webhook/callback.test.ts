@@ -19,7 +19,7 @@ const policy = {
     { pattern: 'pay', action: 'ask' },
     { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] }, when: 'args.to == "ann"' },
     { pattern: 'pay', action: 'ask', ask: { verified: true }, when: 'args.to == "vera"' },
-    { pattern: 'pay', action: 'ask', ask: { timeout: '1s' }, when: 'args.to == "soon"' },
+    { pattern: 'pay', action: 'ask', ask: { timeout: '10s' }, when: 'args.to == "soon"' },
   ],
 };
 
@@ -27,6 +27,10 @@ let world: GatewayWorld;
 let local: GatewayWorld;
 let receiver: Receiver;
 let desk: Channel;
+/** Its deadline passes while the other tests run. */
+let expiring: Asked;
+/** A request that nothing settles. */
+let waiting: Asked;
 beforeAll(async () => {
   receiver = await openReceiver(() => undefined);
   const options = { url: receiver.url, allowAddresses: ['127.0.0.1'], callbackUrl: 'https://approvals.example.com' };
@@ -37,6 +41,7 @@ beforeAll(async () => {
   const identity = identityOf({ tokens: [makeToken('ann', ['reviewer']).entry] });
   world = await openGatewayWorld({ policy }, { channels, identity });
   local = await openGatewayWorld({ worker: false }, { channels });
+  [expiring, waiting] = await Promise.all([ask('soon'), ask()]);
 });
 afterAll(async () => {
   await world.close();
@@ -128,16 +133,6 @@ test('the same answer posted again gives the same receipt, and another under its
   expect((await details(asked)).settled).toMatchObject({ outcome: 'approved' });
 });
 
-test('an answer after the deadline is refused: the run was denied at its deadline', async () => {
-  const asked = await ask('soon');
-  await expect(asked.run.result()).resolves.toMatchObject({ output: expect.stringMatching(/^Denied/) });
-  expect(world.ran().filter((line) => line.includes('soon'))).toEqual([]);
-  const response = await send(asked, answerTo(asked));
-  expect(await codeOf(response)).toEqual([410, expect.stringMatching(/^(?:expired|run_closed)$/)]);
-  expect((await details(asked)).settled).toMatchObject({ outcome: 'expired', runs: false });
-  expect(world.ran().filter((line) => line.includes('soon'))).toEqual([]);
-});
-
 test('an answer after somebody else has answered is refused', async () => {
   const asked = await ask();
   await world.client.decide({ requestId: asked.requestId, approved: false }, { workflowId: asked.run.workflowId });
@@ -170,7 +165,7 @@ describe('what nobody with the secret has sent', () => {
       'webhook-signature': signingKeys([secret])[0]!.sign('ans_old', at, JSON.stringify(answer)),
     };
   };
-  const cases: [string, (asked: Asked, other: Asked) => [answer: object, change: Sent]][] = [
+  const cases: [string, (asked: Asked) => [answer: object, change: Sent]][] = [
     ['no signature', (asked) => [answerTo(asked), { headers: { 'webhook-signature': '' } }]],
     ['another secret', (asked) => [answerTo(asked), { secrets: ['a secret that nobody here has'] }]],
     ['the secret of another channel', (asked) => [answerTo(asked), { secrets: ['the secret of another channel'] }]],
@@ -187,41 +182,34 @@ describe('what nobody with the secret has sent', () => {
     ['a channel that takes no answers', (asked) => [answerTo(asked), { channel: 'silent' }]],
   ];
   test.each(cases)('%s', async (_, make) => {
-    const [asked, other] = [await ask(), await ask()];
-    const [answer, change] = make(asked, other);
-    expect(await codeOf(await send(asked, answer, change))).toEqual([403, 'forbidden']);
-    for (const each of [asked, other]) {
-      expect((await details(each)).settled).toBeUndefined();
-      await each.run.handle.terminate();
-    }
+    const [answer, change] = make(waiting);
+    expect(await codeOf(await send(waiting, answer, change))).toEqual([403, 'forbidden']);
+    expect((await details(waiting)).settled).toBeUndefined();
   });
 
   test('the answer to another request, which was genuine', async () => {
-    const [old, asked] = [await ask(), await ask()];
+    const [old, asked] = [await ask(), waiting];
     expect((await send(old, answerTo(old), { id: 'ans_old' })).status).toBe(200);
     const path = `/channels/desk/answers/${asked.requestId}?workflowId=${asked.run.workflowId}`;
     expect((await codeOf(await send(old, answerTo(old), { id: 'ans_old', path })))[0]).toBe(422);
     expect((await details(asked)).settled).toBeUndefined();
-    await asked.run.handle.terminate();
   });
 
   test('the answer to another call', async () => {
-    const asked = await ask();
+    const asked = waiting;
     const answer = answerTo(asked, { digest: '0'.repeat(64) });
     expect(await codeOf(await send(asked, answer))).toEqual([409, 'digest_mismatch']);
     expect((await details(asked)).settled).toBeUndefined();
-    await asked.run.handle.terminate();
   });
 
   test('the POST of the channel itself, sent back', async () => {
-    const asked = await ask();
+    const asked = waiting;
     await desk.notify!(await details(asked), notifyContext());
     const { body, headers } = receiver.hits.at(-1)!;
     const own = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name] as string]);
     const response = await send(asked, {}, { text: body, headers: Object.fromEntries(own) as Record<string, string> });
     expect((await codeOf(response))[0]).toBe(422);
     expect((await details(asked)).settled).toBeUndefined();
-    await asked.run.handle.terminate();
   });
 });
 
@@ -233,7 +221,7 @@ test.each<[string, (asked: Asked) => string]>([
   ['no request', (asked) => JSON.stringify(answerTo(asked, { requestId: undefined }))],
   ['no approved', (asked) => JSON.stringify(answerTo(asked, { approved: undefined }))],
 ])('a signed answer with %s is no decision', async (_, make) => {
-  const asked = await ask();
+  const asked = waiting;
   const text = make(asked);
   const headers = { ...sign(signingKeys([secret]), { id: 'ans_1', body: text }) };
   expect((await codeOf(await send(asked, {}, { text, headers })))[0]).toBe(422);
@@ -241,7 +229,6 @@ test.each<[string, (asked: Asked) => string]>([
   const posted = { channel: 'desk', requestId: asked.requestId, headers, body: text };
   expect(() => desk.receive!(posted)).toThrow(/does not count/);
   expect((await details(asked)).settled).toBeUndefined();
-  await asked.run.handle.terminate();
 });
 
 test('the address may name no workflow, and only one with a gate', async () => {
@@ -250,4 +237,14 @@ test('the address may name no workflow, and only one with a gate', async () => {
   expect(await codeOf(await send(asked, answerTo(asked), { path: elsewhere }))).toEqual([404, 'run_not_found']);
   const path = `/channels/desk/answers/${asked.requestId}`;
   expect((await send(asked, answerTo(asked), { path })).status).toBe(200);
+});
+
+test('an answer after the deadline is refused: the run was denied at its deadline', async () => {
+  const asked = expiring;
+  await expect(asked.run.result()).resolves.toMatchObject({ output: expect.stringMatching(/^Denied/) });
+  expect(world.ran().filter((line) => line.includes('soon'))).toEqual([]);
+  const response = await send(asked, answerTo(asked));
+  expect(await codeOf(response)).toEqual([410, expect.stringMatching(/^(?:expired|run_closed)$/)]);
+  expect((await details(asked)).settled).toMatchObject({ outcome: 'expired', runs: false });
+  expect(world.ran().filter((line) => line.includes('soon'))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { answerDigest } from '../../../src/channels/answer-digest.ts';
 import type { ChannelAnswer } from '../../../src/channels/channel.ts';
 import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';
@@ -23,7 +23,7 @@ const request = sampleRequest();
 const { requestId, digest } = request;
 const never = new AbortController().signal;
 const opened: Receiver[] = [];
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close()));
 });
 
@@ -48,7 +48,7 @@ const answerOf = async (reply: () => Reply, more: Partial<WebhookOptions> = {}, 
   return channel.resolve!(request, AbortSignal.timeout(60_000), { attempt: 1, ...context });
 };
 
-describe('what is posted', () => {
+describe.concurrent('what is posted', () => {
   test('the request, signed, with its id in a header', async () => {
     const receiver = await open(() => undefined);
     const channel = await channelAt(receiver, { headers: { authorization: 'Bearer x' } });
@@ -134,7 +134,7 @@ describe('what is posted', () => {
   });
 });
 
-describe('a receiver that fails', () => {
+describe.concurrent('a receiver that fails', () => {
   test('it was down, and comes back', async () => {
     const gone = await openReceiver(() => undefined);
     await gone.close();
@@ -213,7 +213,7 @@ describe('a receiver that fails', () => {
   });
 });
 
-describe('what is asked for', () => {
+describe.concurrent('what is asked for', () => {
   test('pending, then a decision', async () => {
     const receiver = await open(
       replies({ status: 202 }, { status: 202 }, { status: 200, body: { approved: true, reason: 'fine' } }),
@@ -296,7 +296,7 @@ test('a receiver is told why its answer does not count, and may answer again at 
 
 const other = { requestId: 'b'.repeat(32), digest: 'e'.repeat(64) };
 
-describe('an answer that is no decision is an error', () => {
+describe.concurrent('an answer that is no decision is an error', () => {
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['no JSON', 'approved'],
@@ -355,7 +355,7 @@ describe('an answer that is no decision is an error', () => {
   });
 });
 
-describe('signed answers', () => {
+describe.concurrent('signed answers', () => {
   const reply = (answer: object, { secrets = [secret], text = JSON.stringify(answer) } = {}) => {
     const headers = { ...sign(signingKeys(secrets), { id: 'ans_1', body: text }) };
     return (): Reply => ({ status: 200, headers, body: text });
@@ -404,7 +404,7 @@ describe('signed answers', () => {
   });
 });
 
-describe('it does not start', () => {
+describe.concurrent('it does not start', () => {
   test.each<[string, Partial<WebhookOptions>]>([
     ['without a secret', { secret: undefined }],
     ['with an empty secret', { secret: '' }],

@@ -1,46 +1,46 @@
 /** The examples in which nobody is asked: each on a real server, with a real run. */
-import { afterEach, beforeAll, afterAll, describe, expect, test } from 'vitest';
+import { beforeAll, afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import ci from '../../../examples/channels/ci.ts';
 import callbackExample, { noDeletions } from '../../../examples/channels/function.ts';
 import modes, { runIn } from '../../../examples/channels/modes.ts';
 import readOnly from '../../../examples/channels/read-only.ts';
 import rehearsal from '../../../examples/channels/rehearsal.ts';
-import { openShop, outcomesOf, runShop, type ShopRun } from '../../support/shop-world.ts';
+import { openShop, outcomesOf, runShop, type ShopExample, type ShopRun } from '../../support/shop-world.ts';
 import type { World } from '../../support/world.ts';
 
-let shop: ShopRun | undefined;
-afterEach(async () => {
-  await shop?.close();
-  shop = undefined;
-});
+async function play(example: ShopExample): Promise<ShopRun> {
+  const shop = await runShop(example);
+  onTestFinished(() => shop.close());
+  return shop;
+}
 
 const both = (outcome: string): string[] => [`replace_item: ${outcome}`, `delete_account: ${outcome}`];
 test('rehearsal: everything is approved, and the journal says by what', async () => {
-  const world = (shop = await runShop(rehearsal));
-  expect(await world.outcomes()).toEqual(both('approved'));
-  expect(await world.told()).toContain('lamp of o-17 sent again');
+  const shop = await play(rehearsal);
+  expect(await shop.outcomes()).toEqual(both('approved'));
+  expect(await shop.told()).toContain('lamp of o-17 sent again');
 });
 
 test('read-only: everything is denied, and the model reads why', async () => {
-  shop = await runShop(readOnly);
+  const shop = await play(readOnly);
   expect(await shop.outcomes()).toEqual(both('denied'));
   expect(await shop.told()).toContain('Denied: This agent only reads, so not delete_account.');
 });
 
 test('ci: everything of medium severity or more is denied', async () => {
-  shop = await runShop(ci);
+  const shop = await play(ci);
   expect(await shop.outcomes()).toEqual(both('denied'));
   expect(await shop.told()).toContain('Denied: Nothing risky in the pipeline.');
 });
 
 test('function: its boolean decides, and its reason says why', async () => {
-  shop = await runShop(callbackExample);
+  const shop = await play(callbackExample);
   expect(await shop.outcomes()).toEqual(['replace_item: approved', 'delete_account: denied']);
   expect(await shop.told()).toContain('Denied: delete_account is not for a function to approve.');
 });
 
 test('function: a function itself is a channel', async () => {
-  shop = await runShop({ ...callbackExample, channels: { 'no-deletions': noDeletions } });
+  const shop = await play({ ...callbackExample, channels: { 'no-deletions': noDeletions } });
   expect(await shop.outcomes()).toEqual(['replace_item: approved', 'delete_account: denied']);
 });
 
@@ -48,7 +48,7 @@ test('function: one that throws denies, with the type of its error', async () =>
   const fails = (): never => {
     throw new RangeError('the database is full of secrets');
   };
-  shop = await runShop({ ...callbackExample, channels: { fails } });
+  const shop = await play({ ...callbackExample, channels: { fails } });
   expect(await shop.outcomes()).toEqual(both('denied'));
   expect((await shop.told()).slice(1)).toEqual([
     'Denied: Approval handler error: RangeError.',

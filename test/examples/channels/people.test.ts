@@ -1,5 +1,5 @@
 /** The examples in which a person answers: each on a real server, with a real run. */
-import { afterEach, describe, expect, vi, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi, test } from 'vitest';
 import development from '../../../examples/channels/development.ts';
 import ownScreen, { screenChannel, type Waiting } from '../../../examples/channels/own-screen.ts';
 import { desk } from '../../../examples/channels/queue-desk.ts';
@@ -8,11 +8,12 @@ import { closeShop, handOver, tighten } from '../../../examples/channels/switchi
 import terminalExample from '../../../examples/channels/terminal.ts';
 import { followRun } from '../../../examples/channels/web-page.ts';
 import { approvalQueue, conditional, consoleChannel } from '../../../src/channels.ts';
+import { startGateway } from '../../../src/gateway.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { recordedChannel } from '../../support/recorded-channel.ts';
 import { openShop, outcomesOf, runShop } from '../../support/shop-world.ts';
 import { TypedTerminal } from '../../support/typed-terminal.ts';
+import type { World } from '../../support/world.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -24,6 +25,17 @@ function closed<Opened extends { close(): Promise<unknown> }>(opened: Opened): O
 }
 
 const plain = { agents: [shopAgent], policy };
+/** A worker with the shop and no channel. Each test has runs of its own. */
+let world: World;
+beforeAll(async () => {
+  world = await openShop(plain);
+});
+afterAll(() => world.close());
+async function startShop(): Promise<string> {
+  const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+  return workflowId;
+}
+
 const approvedAndDenied = ['replace_item: approved', 'delete_account: denied'];
 
 describe('terminal', () => {
@@ -91,11 +103,12 @@ describe('own screen', () => {
 
 describe('queue', () => {
   const printed: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
+  beforeEach(() => {
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
+  });
 
   test('a desk answers one after the other, edits included', async () => {
-    const world = closed(await openShop(plain));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const workflowId = await startShop();
     const said = ['maybe', 'edit', '{ "orderId": "o-17", "item": "shade" }'];
     const ask = async (): Promise<string> => (printed.at(-1)!.startsWith('delete_account') ? 'no' : said.shift()!);
     const stop = new AbortController();
@@ -114,8 +127,7 @@ describe('queue', () => {
   });
 
   test('approve all: what was shown', async () => {
-    const world = closed(await openShop(plain));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const workflowId = await startShop();
     const queue = approvalQueue(world.client, { workflowId });
     await eventually('two requests', async () => (await queue.pending()).length === 2);
     expect((await queue.approveAll('Looked through.')).map(({ outcome }) => outcome)).toEqual(['approved', 'approved']);
@@ -126,8 +138,7 @@ describe('queue', () => {
   });
 
   test('deny all: whatever waits', async () => {
-    const world = closed(await openShop(plain));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const workflowId = await startShop();
     await world.run(workflowId).open(2);
     const receipts = await approvalQueue(world.client, { workflowId }).denyAll('The shop is closed.');
     expect(receipts.map(({ outcome }) => outcome)).toEqual(['denied', 'denied']);
@@ -135,14 +146,15 @@ describe('queue', () => {
 });
 
 test('web page: it sees the requests of the run, and answers them', async () => {
-  const world = closed(await openGatewayWorld({ agentsIn: () => [shopAgent], policy }));
-  const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+  const gateway = await startGateway({ client: world.client, port: 0, log: () => undefined });
+  closing.push(() => gateway.stop());
+  const workflowId = await startShop();
   const lines: string[] = [];
   const ask = async ({ toolName }: { toolName: string }) => ({
     approved: toolName !== 'delete_account',
     reason: 'Why not',
   });
-  await followRun({ gateway: world.gateway.url, ask, show: (line) => lines.push(line) }, workflowId);
+  await followRun({ gateway: gateway.url, ask, show: (line) => lines.push(line) }, workflowId);
   expect(lines.toSorted()).toEqual([
     'Done, as far as I was allowed to.',
     'delete_account: denied',
@@ -152,8 +164,7 @@ test('web page: it sees the requests of the run, and answers them', async () => 
 
 describe('switching', () => {
   test('the shop closes: what is open is denied', async () => {
-    const world = closed(await openShop(plain));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const workflowId = await startShop();
     await world.run(workflowId).open(2);
     const { settled = [] } = await closeShop(world.client, workflowId);
     expect(settled.map(({ outcome }) => outcome)).toEqual(['superseded', 'superseded']);
@@ -162,8 +173,7 @@ describe('switching', () => {
   });
 
   test('a stricter mode leaves what is open to people', async () => {
-    const world = closed(await openShop(plain));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const workflowId = await startShop();
     await world.run(workflowId).open(2);
     expect(await tighten(world.client, workflowId)).toMatchObject({ accepted: true });
     const queue = approvalQueue(world.client, { workflowId });
@@ -176,21 +186,17 @@ describe('switching', () => {
       recordedChannel(),
       recordedChannel({ resolve: () => ({ approved: false, reason: 'At night' }) }),
     ];
-    const world = closed(await openShop({ ...plain, channels: { day, night }, routes: { default: ['day'] } }));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const two = closed(await openShop({ ...plain, channels: { day, night }, routes: { default: ['day'] } }));
+    const { workflowId } = await two.client.start('shop', 'My lamp came broken');
     await eventually('the first channel thinks about both', () => day.asked.length === 2);
-    expect(await handOver(world.client, workflowId, 'night')).toMatchObject({ accepted: true });
-    expect(outcomesOf(await world.run(workflowId).result())).toEqual([
-      'replace_item: denied',
-      'delete_account: denied',
-    ]);
+    expect(await handOver(two.client, workflowId, 'night')).toMatchObject({ accepted: true });
+    expect(outcomesOf(await two.run(workflowId).result())).toEqual(['replace_item: denied', 'delete_account: denied']);
     await eventually('the first channel is stopped', () => day.asked.every(({ signal }) => signal.aborted));
     expect(night.notified).toHaveLength(2);
   });
 
   test('a channel that the worker does not have takes nothing over', async () => {
-    const world = closed(await openShop(plain));
-    const { workflowId } = await world.client.start('shop', 'My lamp came broken');
+    const workflowId = await startShop();
     await world.run(workflowId).open(2);
     await expect(handOver(world.client, workflowId, 'fax')).rejects.toMatchObject({ code: 'policy_invalid' });
     await closeShop(world.client, workflowId);
