@@ -10,8 +10,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     experimental: { viteModuleRunner: false },
-    // With more, two cores are full, and tests that wait for an answer in time fail.
-    maxWorkers: 3,
+    // More than the two cores that CI has: many files wait for timers and for the server.
+    maxWorkers: 4,
     runner: './test/support/measured-runner.ts',
     reporters: [
       'default',

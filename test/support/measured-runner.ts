@@ -21,12 +21,14 @@ type HookOf<Name extends 'onCollectStart' | 'onAfterRunSuite'> = Parameters<Test
 
 /**
  * Runs test files as Vitest does, and leaves in `meta.cost` of each what it cost. A test that runs out of time says what it
- * waited for.
+ * waited for. Each file begins with the environment variables of the first: files of one process share them.
  */
 export default class MeasuredRunner extends TestRunner {
   readonly #meters = new Map<string, () => Cost>();
+  readonly #environment = { ...process.env };
 
   override onCollectStart(file: HookOf<'onCollectStart'>): void {
+    restoreEnvironment(this.#environment);
     this.#meters.set(file.filepath, startMeter());
     super.onCollectStart(file);
   }
@@ -46,6 +48,11 @@ export default class MeasuredRunner extends TestRunner {
       error.message += `\nIt waited for ${waits.length === 0 ? 'no condition' : waits.join(', ')}.`;
     }
   }
+}
+
+function restoreEnvironment(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(environment, name)) delete process.env[name];
+  Object.assign(process.env, environment);
 }
 
 const sampleMs = 100;

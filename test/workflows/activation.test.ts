@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { interceptors } from '../../src/workflows/interceptors.ts';
 import { activation } from '../../src/workflows/sandbox/activation.ts';
 
@@ -16,6 +16,8 @@ const begun: Job = { initializeWorkflow: { workflowType: 'agentRun' } };
 
 // As within a run, which has its own state.
 Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: { info: { workflowType: 'agentRun' } } });
+// The next files of this process run workers.
+afterAll(() => Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: undefined }));
 const interceptor = interceptors().internals![0]!;
 
 /** The jobs that the SDK receives, and whether the gate waits meanwhile and continues afterwards. */

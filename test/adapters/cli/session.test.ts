@@ -116,8 +116,11 @@ describe('approvals, approve, deny, show', () => {
   test('a denial carries its reason, and the user of this system as the claimed reviewer', async () => {
     const { workflowId, requestId } = await startWaiting('bob');
     const listed = await cli(['approvals', '--run', workflowId, '--json', 'toolName,requestId']);
-    const told = worker.stderr().split('\n');
-    const appeared = told.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line) as object);
+    const appeared = await eventually('the worker tells of the request', () => {
+      const told = worker.stderr().split('\n').slice(0, -1);
+      const lines = told.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line) as object);
+      return lines.length > 0 && lines;
+    });
     expect(appeared).toMatchObject([
       { change: 'appeared', workflowId, toolName: 'pay', argumentNames: ['to', 'amount'] },
     ]);

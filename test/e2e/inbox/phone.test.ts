@@ -84,7 +84,10 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
     const row = page.locator('.requests li', { hasText: 'Wipe' });
     await row.waitFor();
     expect(await page.getByLabel('Tool').isVisible()).toBe(false);
-    expect((await page.locator('.requests li').first().boundingBox())!.y).toBeLessThan(220);
+    await eventually(
+      'the first row is in sight',
+      async () => (await page.locator('.requests li').first().boundingBox())!.y < 220,
+    );
     await button(page, 'Filters').click();
     await page.getByLabel('Tool').selectOption('wipe');
     await page.getByRole('button', { name: 'Filters 1 on' }).waitFor();
