@@ -22,7 +22,7 @@ describe('no other spelling of the same bytes opens', () => {
   const lastLetter = (letter: string): string => text.slice(0, -1) + letter;
 
   test('another last letter', async () => {
-    const same = [...letters].filter((letter) => {
+    const same = Array.from(letters).filter((letter) => {
       const [one, other] = [text, lastLetter(letter)].map((each) => Buffer.from(each.split('.')[4]!, 'base64url'));
       return letter !== text.at(-1) && one!.equals(other!);
     });

@@ -10,6 +10,7 @@ import { cleanPayloads } from '../../src/client/clean-payloads.ts';
 import { openPayloadFolder } from '../../src/payload-folder/open-folder.ts';
 import { keepFile, placeOf } from '../../src/payload-folder/payload-files.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
+import { makeOwnInbox } from '../support/own-inbox.ts';
 import { type World, openWorld } from '../support/world.ts';
 
 /** Payload files that no history references are removed; a waiting run keeps its files. */
@@ -25,10 +26,14 @@ const model = scriptedModel([{ calls: [{ tool: 'publish', args }] }, { text: '{{
 const agents = [defineAgent({ name: 'publisher', instructions: '', model, tools: [publish] })];
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-clean-'));
-const files = join(folder, 'default');
+let namespace: string;
+let files: string;
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ agents, largePayloads: { folder } });
+  // Cleaning reads all histories of a namespace.
+  namespace = await makeOwnInbox();
+  files = join(folder, namespace);
+  world = await openWorld({ namespace, agents, largePayloads: { folder } });
 });
 afterAll(async () => {
   await world.close();
@@ -50,7 +55,7 @@ test('old unreferenced files are removed; referenced, recent and foreign files s
   const [request] = await run.open();
   const named = all();
   expect(named.length).toBeGreaterThan(0);
-  const { path } = openPayloadFolder(folder, 'default');
+  const { path } = openPayloadFolder(folder, namespace);
   const [old, young] = await Promise.all(['old', 'young'].map((text) => keepFile(path, Buffer.from(text))));
   const unfinished = `${placeOf(path, old!)}.abc.unfinished`;
   writeFileSync(unfinished, 'half');

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 import type { Cost } from './measured-runner.ts';
@@ -46,13 +46,18 @@ function seconds(number: number): string {
 
 /** Processor seconds of the Temporal server that this process started; 0 where /proc is missing. */
 function serverSeconds(): number {
+  return (existsSync('/proc') ? readdirSync('/proc') : [])
+    .filter((name) => /^\d+$/u.test(name))
+    .map((id) => /^\d+ \(temporal\) (.*)/u.exec(statOf(id))?.[1]?.split(' '))
+    .filter((fields) => fields !== undefined && Number(fields[1]) === process.pid)
+    .reduce((so, fields) => so + (Number(fields![11]) + Number(fields![12])) / 100, 0);
+}
+
+/** Empty if the process has ended. */
+function statOf(id: string): string {
   try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/u.test(name))
-      .map((id) => /^\d+ \(temporal\) (.*)/u.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]?.split(' '))
-      .filter((fields) => fields !== undefined && Number(fields[1]) === process.pid)
-      .reduce((so, fields) => so + (Number(fields![11]) + Number(fields![12])) / 100, 0);
+    return readFileSync(`/proc/${id}/stat`, 'utf8');
   } catch {
-    return 0;
+    return '';
   }
 }

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Probes are calls of a server: while a wait is short they are frequent, later they spare the processor. */
+const intervalMs = (probes: number): number => (probes < 20 ? 25 : 100);
+
 const waits = new Map<symbol, { what: string; since: number }>();
 
 /**
@@ -15,11 +18,11 @@ export async function eventually<T>(
   const wait = Symbol(what);
   waits.set(wait, { what, since: Date.now() });
   try {
-    for (;;) {
+    for (let probes = 1; ; probes++) {
       const found = await probe();
       if (found !== undefined && found !== false) return found;
       if (Date.now() > until) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-      await sleep(25);
+      await sleep(intervalMs(probes));
     }
   } finally {
     waits.delete(wait);

@@ -9,6 +9,7 @@
  */
 import { Script, type Context, type RunningScriptOptions } from 'node:vm';
 
+// oxlint-disable-next-line typescript/unbound-method -- it is called with the script that it belongs to
 const { runInContext } = Script.prototype;
 
 Script.prototype.runInContext = function limited(this: Script, context: Context, options: RunningScriptOptions = {}) {

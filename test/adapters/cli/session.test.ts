@@ -132,7 +132,7 @@ describe('approvals, approve, deny, show', () => {
     ]);
     const shown = await eventually('the end', async () => {
       const [view] = jsonLines(await cli(['show', workflowId]));
-      return view?.['status'] === 'completed' && view;
+      return view?.['status'] === 'completed' && view['result'] !== undefined && view;
     });
     expect(shown).toMatchObject({ workflowId, result: { output: 'Denied: not today' }, open: [] });
     const [details] = jsonLines(await cli(['approvals', 'show', requestId]));

@@ -77,12 +77,7 @@ describe('a rule', () => {
       {},
       { severity: 'medium' },
     ],
-    [
-      'says why',
-      { pattern: '*', severity: 'high', reason: 'prod' },
-      {},
-      { reasons: ['prod', expect.any(String)] },
-    ],
+    ['says why', { pattern: '*', severity: 'high', reason: 'prod' }, {}, { reasons: ['prod', expect.any(String)] }],
     [
       'without a reason names itself',
       { pattern: '*', severity: 'high' },

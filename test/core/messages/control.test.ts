@@ -75,12 +75,7 @@ describe('invalid ones are refused in one sentence', () => {
     ['readRevoke', { grants: [7] }, noGrants],
     ['readRevoke', { grants: Array.from({ length: 101 }, String) }, noGrants],
     ['readSetPolicy', {}, "a change of policy needs 'policy', 'mode' or 'channels'", 'policy_invalid'],
-    [
-      'readSetPolicy',
-      { mode: 'lax' },
-      expect.stringMatching(/^'mode' must be one of default, /),
-      'policy_invalid',
-    ],
+    ['readSetPolicy', { mode: 'lax' }, expect.stringMatching(/^'mode' must be one of default, /), 'policy_invalid'],
     ['readSetPolicy', { policy: 'x' }, "'policy' must be an object, not a string", 'policy_invalid'],
     ...[{}, [''], [7], Array.from({ length: 21 }, String), ['x'.repeat(65)]].map(
       (channels): [keyof typeof readers, unknown, string, string] => [

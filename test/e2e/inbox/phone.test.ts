@@ -96,7 +96,10 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
     await page.locator('article.card').waitFor();
     await page.getByRole('link', { name: '← Inbox' }).click();
     await row.waitFor();
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Wipe');
+    await eventually(
+      'the row has the focus',
+      async () => (await page.evaluate('document.activeElement.textContent')) === 'Wipe',
+    );
     for (const { workflowId } of asked) await world.client.cancel(workflowId);
   });
 
