@@ -67,6 +67,7 @@ function startMeter(): () => Cost {
   const childrenAtStart = secondsBelow(process.pid);
   const startedAt = performance.now();
   const waited: Waited = { browser: 0, processes: 0, timers: 0, server: 0 };
+  const waitsFor = createWaitsFor();
   let last = performance.eventLoopUtilization();
   let lastAt = startedAt;
   const timer = setInterval(() => {
@@ -89,18 +90,24 @@ function startMeter(): () => Cost {
   };
 }
 
-/** What an idle test file waits for, as far as that can be seen from outside. */
-function waitsFor(): WaitsFor {
-  const children = childNames();
-  if (children.some((name) => name.startsWith('chrom'))) return 'browser';
-  if (children.some((name) => !serverNames.has(name))) return 'processes';
-  return process.getActiveResourcesInfo().includes('Timeout') ? 'timers' : 'server';
-}
-
-function childNames(): string[] {
-  return childrenOf(process.pid)
-    .map((id) => readOnLinux(`/proc/${id}/comm`).trim())
-    .filter(Boolean);
+/**
+ * What an idle test file waits for, as far as that can be seen from outside. Files share a browser: it counts while it
+ * works.
+ */
+function createWaitsFor(): () => WaitsFor {
+  let browserSeconds = 0;
+  return () => {
+    const children = childrenOf(process.pid).map((id) => ({ id, name: readOnLinux(`/proc/${id}/comm`).trim() }));
+    const [browsers, others] = [true, false].map((wanted) =>
+      children.filter(({ name }) => name.startsWith('chrom') === wanted),
+    ) as [typeof children, typeof children];
+    const seconds = browsers.reduce((so, { id }) => so + secondsOf(id, [11, 12]), 0);
+    const isBrowserAtWork = seconds > browserSeconds;
+    browserSeconds = seconds;
+    if (isBrowserAtWork) return 'browser';
+    if (others.some(({ name }) => name !== '' && !serverNames.has(name))) return 'processes';
+    return process.getActiveResourcesInfo().includes('Timeout') ? 'timers' : 'server';
+  };
 }
 
 function childrenOf(id: number): number[] {

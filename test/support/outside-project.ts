@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 const fixture = join(root, 'test', 'fixtures', 'outside-project');
@@ -14,25 +14,21 @@ export interface Tarball {
   size: number;
 }
 
-/** Builds the package and packs it into `folder`. */
+/** The packed package: that of COUNTERSIGN_TEST_TARBALL, or one that is built and packed into `folder`. */
 export function pack(folder: string): Tarball {
-  const output = execFileSync('npm', ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder], {
+  const path = process.env.COUNTERSIGN_TEST_TARBALL ?? packInto(folder);
+  const listed = execFileSync('tar', ['-tzf', path], { encoding: 'utf8' }).trim().split('\n');
+  return { path, files: listed.map((each) => each.replace(/^package\//, '')), size: statSync(path).size };
+}
+
+function packInto(folder: string): string {
+  const options = ['--silent', '--foreground-scripts=false', '--pack-destination', folder];
+  const printed = execFileSync('npm', ['pack', ...options], {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [packed] = Object.values(JSON.parse(output) as Record<string, Packed>);
-  return {
-    path: join(folder, basename(packed!.filename)),
-    files: packed!.files.map(({ path }) => path),
-    size: packed!.size,
-  };
-}
-
-interface Packed {
-  filename: string;
-  files: { path: string }[];
-  size: number;
+  return join(folder, printed.trim().split('\n').at(-1)!);
 }
 
 interface Manifest {
