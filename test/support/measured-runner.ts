@@ -25,10 +25,8 @@ type HookOf<Name extends 'onCollectStart' | 'onAfterRunSuite'> = Parameters<Test
  */
 export default class MeasuredRunner extends TestRunner {
   readonly #meters = new Map<string, () => Cost>();
-  readonly #environment = { ...process.env };
 
   override onCollectStart(file: HookOf<'onCollectStart'>): void {
-    restoreEnvironment(this.#environment);
     this.#meters.set(file.filepath, startMeter());
     super.onCollectStart(file);
   }
@@ -36,6 +34,7 @@ export default class MeasuredRunner extends TestRunner {
   override async onAfterRunSuite(suite: HookOf<'onAfterRunSuite'>): Promise<void> {
     await super.onAfterRunSuite(suite);
     if (!('filepath' in suite)) return;
+    restoreEnvironment();
     const cost = this.#meters.get(suite.filepath as string)?.();
     this.#meters.delete(suite.filepath as string);
     if (cost !== undefined) Object.assign(suite.meta, { cost });
@@ -50,7 +49,10 @@ export default class MeasuredRunner extends TestRunner {
   }
 }
 
-function restoreEnvironment(environment: NodeJS.ProcessEnv): void {
+/** Of this process, before its first test file. */
+const environment = { ...process.env };
+
+function restoreEnvironment(): void {
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(environment, name)) delete process.env[name];
   Object.assign(process.env, environment);
 }
