@@ -55,13 +55,22 @@ function thinker(): Channel & {
   };
 }
 
-/** Signals until the workflow has continued as new. Returns the id of its first execution. */
+/** The server suggests continue-as-new from 4,096 events on. */
+const longHistory = 4_500;
+
+/**
+ * Signals until history is long enough, and waits until the workflow has continued as new: it does so between two looks,
+ * and each signal makes it look. Returns the id of its first execution.
+ */
 async function floodUntilContinued(handle: WorkflowHandle): Promise<string> {
   const { runId } = await handle.describe();
-  for (let sent = 0; (await handle.describe()).runId === runId; sent += 20) {
+  for (let sent = 0; ; sent += 20) {
+    const { runId: current, historyLength } = await handle.describe();
+    if (current !== runId || historyLength > longHistory) break;
     const ids = Array.from({ length: 20 }, (_, index) => idOf(sent + index));
     await Promise.all(ids.map((id) => handle.signal(changedName, { requestIds: [id] })));
   }
+  await eventually('the workflow has continued as new', async () => (await handle.describe()).runId !== runId);
   return runId;
 }
 
