@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { escapeJson, escapeText } from '../core/base/escape-text.ts';
 import { createAskPerson } from './ask-person.ts';
 import { CleanUp } from '../dev-server/clean-up.ts';
+import { modelFromEnvironment } from '../models/openai-compatible.ts';
 import type { Tell } from './demo-event.ts';
 import { type DemoOptions, readDemoOptions, usage } from './options.ts';
 import { play } from './play.ts';
@@ -43,6 +44,8 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   let isOver = false;
   const show = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
+    // Refuses what the environment says of a model before anything starts.
+    const model = modelFromEnvironment(process.env);
     const stage = await startStage({
       cleanUp,
       signal: stop,
@@ -55,7 +58,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
       stop.throwIfAborted();
       tell(event);
     };
-    const { status } = await play({ stage, tell: tellUntilStopped, askPerson, keep });
+    const { status } = await play({ stage, tell: tellUntilStopped, askPerson, model, keep });
     isOver = true;
     if (keep) await interrupted;
     return status === 'completed' ? 0 : 1;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunResult } from '../contract.ts';
-import { modelFromEnvironment } from '../models/openai-compatible.ts';
+import type { modelFromEnvironment } from '../models/openai-compatible.ts';
 import type { AgentWorker } from './agent-worker.ts';
 import { Narrator } from './narrator.ts';
 import { type SettleOptions, command, settleRequest } from './settle-request.ts';
@@ -9,11 +9,16 @@ import { type SettleOptions, command, settleRequest } from './settle-request.ts'
 const wish = 'Please tidy up my folder: sort what belongs together, and delete copies and leftovers.';
 const lookEveryMs = 150;
 
+export interface PlayOptions extends SettleOptions {
+  /** Undefined: a script plays the model. */
+  model: ReturnType<typeof modelFromEnvironment>;
+  keep: boolean;
+}
+
 /** The demo: one run from start to end, whose worker is killed midway. */
-export async function play(options: SettleOptions & { keep: boolean }): Promise<RunResult> {
-  const { stage, tell, keep } = options;
+export async function play(options: PlayOptions): Promise<RunResult> {
+  const { stage, tell, model, keep } = options;
   const { client, address, uiUrl } = stage;
-  const model = modelFromEnvironment(process.env);
   tell({ event: 'server', address, uiUrl, pid: stage.pid });
   tell({
     event: 'folder',

@@ -33,7 +33,9 @@ withChromium('front ends that people have (needs Chromium)', () => {
     world = await openGatewayWorld({ agentsIn }, { authenticator: byHeader() });
     site = await openFrontEndSite(world.gateway.url, { 'x-person': 'ann' });
     browser = await openSharedBrowser(chromium!);
-  }, 120_000);
+    page = await browser.context.newPage();
+    page.on('pageerror', ({ message }) => errors.push(message));
+  });
   afterAll(async () => {
     await browser.close();
     await site.close();
@@ -42,15 +44,12 @@ withChromium('front ends that people have (needs Chromium)', () => {
 
   /** Opens a page, and says a script. */
   async function open(address: string, turns: Turns): Promise<void> {
-    page = await browser.context.newPage();
-    page.on('pageerror', ({ message }) => errors.push(message));
     await page.goto(`${site.url}/${address}`);
     await page.getByLabel('Message').fill(JSON.stringify(turns));
     await page.getByRole('button', { name: 'Send', exact: true }).click();
   }
   afterEach(async () => {
     await page.evaluate('localStorage.clear()');
-    await page.close();
     const thrown = errors.splice(0);
     if (thrown.length > 0) throw new Error(`the page threw: ${thrown.join('; ')}`);
   });

@@ -86,7 +86,9 @@ withChromium('several people (needs Chromium)', () => {
     expect(await page.getByRole('form').count()).toBe(0);
     // Together with others, too.
     await page.goto(world.gateway.url);
-    await page.locator('.requests li', { hasText: 'Wipe' }).getByRole('checkbox').check();
+    const row = page.locator('.requests li', { hasText: 'Wipe' });
+    await row.getByText('waits for others').waitFor();
+    await row.getByRole('checkbox').check();
     await button(page, 'Deny …').click();
     const dialog = page.getByRole('dialog', { name: 'Deny 0 requests' });
     await dialog.getByText('it waits for others').waitFor();

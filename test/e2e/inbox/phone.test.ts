@@ -116,6 +116,95 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
     await page.unroute('**/approvals/events');
   });
 
+  describe('notifications', () => {
+    beforeAll(async () => {
+      const { origin } = new URL(inbox.world.gateway.url);
+      await inbox.browser.context.grantPermissions(['notifications'], { origin });
+      // The other tabs have the inbox, and this one is looked at.
+      await page.goto('about:blank');
+    });
+
+    /** Opens the inbox, asks to be notified, and looks elsewhere. */
+    const notified = async (tab: Page): Promise<void> => {
+      await tab.goto(inbox.world.gateway.url);
+      await tab.getByText('Nothing waits for an answer').waitFor();
+      await tab.keyboard.press('Control+k');
+      await tab.getByRole('combobox', { name: 'Find a page' }).fill('Notify me');
+      await tab.keyboard.press('Enter');
+      await tab.getByText('You are notified of new requests').waitFor();
+      const devTools = await inbox.browser.context.newCDPSession(tab);
+      await devTools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+      await page.bringToFront();
+      await eventually('nobody looks at the page', async () => !(await tab.evaluate<boolean>('document.hasFocus()')));
+    };
+
+    test('a desk: the page shows one for a request that comes while nobody looks', async () => {
+      const tab = await inbox.otherPage();
+      // The real ones, and which of them the browser has shown.
+      await tab.addInitScript(`
+        globalThis.shown = [];
+        globalThis.Notification = class extends Notification {
+          constructor(title, options) {
+            super(title, options);
+            this.addEventListener('show', () => shown.push({ title: this.title, body: this.body }));
+          }
+        };`);
+      await notified(tab);
+      const asked = await inbox.ask('pay', { to: 'ann', amount: 1 });
+      await eventually('both are shown', async () => (await tab.evaluate<Shown[]>('shown')).length === 2);
+      expect(await tab.evaluate<Shown[]>('shown')).toEqual([
+        { title: 'Notifications are on', body: expect.any(String) },
+        { title: 'A call waits for a decision', body: 'tester wants to call pay' },
+      ]);
+      await inbox.world.client.cancel(asked.workflowId);
+      await tab.close();
+    });
+
+    test('a phone, where a page may show none: its service worker does, and takes it away when it is settled', async () => {
+      const tab = await inbox.otherPage();
+      await tab.addInitScript(`
+        globalThis.Notification = new Proxy(Notification, {
+          construct() { throw new TypeError('Illegal constructor. Use ServiceWorkerRegistration.showNotification() instead.'); },
+        });`);
+      await notified(tab);
+      const asked = await inbox.ask('pay', { to: 'ben', amount: 2 });
+      const waits = { title: 'A call waits for a decision', body: 'tester wants to call pay' };
+      const shown = (): Promise<Shown[]> => tab.evaluate(ofWorker);
+      await eventually('it is shown', async () => (await shown()).some(({ title }) => title === waits.title));
+      expect(await shown()).toContainEqual(waits);
+      await inbox.world.client.cancel(asked.workflowId);
+      await eventually('it is gone', async () => !(await shown()).some(({ title }) => title === waits.title));
+      await tab.close();
+    });
+
+    test('a browser that can do neither says so', async () => {
+      const tab = await inbox.otherPage();
+      await tab.addInitScript(`
+        globalThis.Notification = new Proxy(Notification, { construct() { throw new TypeError('Illegal constructor'); } });
+        delete Navigator.prototype.serviceWorker;`);
+      await tab.goto(inbox.world.gateway.url);
+      await tab.getByText('Nothing waits for an answer').waitFor();
+      await tab.keyboard.press('Control+k');
+      await tab.getByRole('combobox', { name: 'Find a page' }).fill('Notify me');
+      await tab.keyboard.press('Enter');
+      await tab.getByText('This browser cannot notify you').waitFor();
+      await tab.getByRole('button', { name: /settings and notifications/ }).click();
+      await tab.getByText('This browser cannot notify you from this address.').waitFor();
+      await tab.close();
+    });
+
+    test('the inbox can be installed: Chromium finds its manifest and nothing wrong with it', async () => {
+      await page.goto(inbox.world.gateway.url);
+      const devTools = await inbox.browser.context.newCDPSession(page);
+      const { url, errors, manifest } = await devTools.send('Page.getAppManifest');
+      expect([new URL(url).pathname, errors]).toEqual(['/inbox/manifest.webmanifest', []]);
+      expect(manifest).toMatchObject({ display: 'kStandalone' });
+      const { installabilityErrors } = await devTools.send('Page.getInstallabilityErrors');
+      // A private profile installs nothing, whatever the page is.
+      expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
+    });
+  });
+
   test('the browser complains of nothing, and asks no other server', () => {
     expect(inbox.complaints).toEqual([]);
     expect(inbox.foreign).toEqual([]);
@@ -131,100 +220,3 @@ interface Shown {
 const ofWorker = `navigator.serviceWorker.getRegistration('/inbox/')
   .then((registration) => registration?.getNotifications() ?? [])
   .then((all) => all.map(({ title, body }) => ({ title, body })))`;
-
-withChromium('notifications of an open inbox (need Chromium)', () => {
-  let inbox: InboxPage;
-  beforeAll(async () => {
-    inbox = await openInboxPage({ agentPolicy: { version: 1, rules: [{ pattern: '*', action: 'ask' }] } });
-    const { origin } = new URL(inbox.world.gateway.url);
-    await inbox.browser.context.grantPermissions(['notifications'], { origin });
-  }, 300_000);
-  afterAll(() => inbox?.close());
-
-  /** Opens the inbox, asks to be notified, and looks elsewhere. */
-  const notified = async (page: Page): Promise<void> => {
-    await page.goto(inbox.world.gateway.url);
-    await page.getByText('Nothing waits for an answer').waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Find a page' }).fill('Notify me');
-    await page.keyboard.press('Enter');
-    await page.getByText('You are notified of new requests').waitFor();
-    const devTools = await inbox.browser.context.newCDPSession(page);
-    await devTools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
-    await (await inbox.otherPage()).bringToFront();
-    await eventually('nobody looks at the page', async () => !(await page.evaluate<boolean>('document.hasFocus()')));
-  };
-
-  test('a desk: the page shows one for a request that comes while nobody looks', async () => {
-    const page = await inbox.otherPage();
-    // The real ones, and which of them the browser has shown.
-    await page.addInitScript(`
-      globalThis.shown = [];
-      globalThis.Notification = class extends Notification {
-        constructor(title, options) {
-          super(title, options);
-          this.addEventListener('show', () => shown.push({ title: this.title, body: this.body }));
-        }
-      };`);
-    await notified(page);
-    const asked = await inbox.ask('pay', { to: 'ann', amount: 1 });
-    await eventually('both are shown', async () => (await page.evaluate<Shown[]>('shown')).length === 2);
-    expect(await page.evaluate<Shown[]>('shown')).toEqual([
-      { title: 'Notifications are on', body: expect.any(String) },
-      { title: 'A call waits for a decision', body: 'tester wants to call pay' },
-    ]);
-    await inbox.world.client.cancel(asked.workflowId);
-    await page.close();
-  });
-
-  test('a phone, where a page may show none: its service worker does, and takes it away when it is settled', async () => {
-    const page = await inbox.otherPage();
-    await page.addInitScript(`
-      globalThis.Notification = new Proxy(Notification, {
-        construct() { throw new TypeError('Illegal constructor. Use ServiceWorkerRegistration.showNotification() instead.'); },
-      });`);
-    await notified(page);
-    const asked = await inbox.ask('pay', { to: 'ben', amount: 2 });
-    const waits = { title: 'A call waits for a decision', body: 'tester wants to call pay' };
-    const shown = (): Promise<Shown[]> => page.evaluate(ofWorker);
-    await eventually('it is shown', async () => (await shown()).some(({ title }) => title === waits.title));
-    expect(await shown()).toContainEqual(waits);
-    await inbox.world.client.cancel(asked.workflowId);
-    await eventually('it is gone', async () => !(await shown()).some(({ title }) => title === waits.title));
-    await page.close();
-  });
-
-  test('a browser that can do neither says so', async () => {
-    const page = await inbox.otherPage();
-    await page.addInitScript(`
-      globalThis.Notification = new Proxy(Notification, { construct() { throw new TypeError('Illegal constructor'); } });
-      delete Navigator.prototype.serviceWorker;`);
-    await page.goto(inbox.world.gateway.url);
-    await page.getByText('Nothing waits for an answer').waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Find a page' }).fill('Notify me');
-    await page.keyboard.press('Enter');
-    await page.getByText('This browser cannot notify you').waitFor();
-    await page.getByRole('button', { name: /settings and notifications/ }).click();
-    await page.getByText('This browser cannot notify you from this address.').waitFor();
-    await page.close();
-  });
-
-  test('the inbox can be installed: Chromium finds its manifest and nothing wrong with it', async () => {
-    const page = await inbox.otherPage();
-    await page.goto(inbox.world.gateway.url);
-    const devTools = await inbox.browser.context.newCDPSession(page);
-    const { url, errors, manifest } = await devTools.send('Page.getAppManifest');
-    expect([new URL(url).pathname, errors]).toEqual(['/inbox/manifest.webmanifest', []]);
-    expect(manifest).toMatchObject({ display: 'kStandalone' });
-    const { installabilityErrors } = await devTools.send('Page.getInstallabilityErrors');
-    // A private profile installs nothing, whatever the page is.
-    expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
-    await page.close();
-  });
-
-  test('the browser complains of nothing, and asks no other server', () => {
-    expect(inbox.complaints).toEqual([]);
-    expect(inbox.foreign).toEqual([]);
-  });
-});
