@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, vi, test } from 'vitest';
+import { describe, expect, vi, test } from 'vitest';
 import { bundleWorkflows } from '../../src/worker.ts';
+import { testBundle } from '../support/world.ts';
 
 /** The bundle that every worker loads for every run (B5) is small and has only modules that may be replayed. */
 
@@ -30,10 +31,7 @@ const allowedPackages = [
   'nexus-rpc',
 ];
 
-let code: string;
-beforeAll(async () => {
-  ({ code } = await bundleWorkflows());
-});
+const code = readFileSync(testBundle(), 'utf8');
 
 test('the bundle holds the workflow, the interceptors and the payload converter', () => {
   for (const text of ['agentRun', 'countersign.reserved', 'countersign.undecodable']) expect(code).toContain(text);
