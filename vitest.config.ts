@@ -37,7 +37,6 @@ export default defineConfig({
           name: 'durable',
           include: durableFolders.map((folder) => `test/${folder}/**/*.test.ts`),
           globalSetup: './test/support/global-setup.ts',
-          execArgv: ['--import', new URL('test/support/limit-processor-time.ts', import.meta.url).href],
           // Tests with a real server wait for conditions; how long they wait is not part of what they verify. Beside
           // other work, or without a cache (`npm run test:zero-cache`), a condition may take minutes.
           testTimeout: 300_000,

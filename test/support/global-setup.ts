@@ -21,8 +21,10 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   // Node strips and compiles the modules of child processes once, not in each of them.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
   process.env.COUNTERSIGN_TEST_BUNDLES = mkdtempSync(join(folder, 'bundles-'));
-  const preload = `--import=${fileURLToPath(new URL('./stored-bundles.ts', import.meta.url))}`;
-  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', preload].join(' ').trim();
+  const preloads = ['stored-bundles', 'limit-processor-time'].map(
+    (name) => `--import=${fileURLToPath(new URL(`./${name}.ts`, import.meta.url))}`,
+  );
+  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', ...preloads].join(' ').trim();
   const server = await startDevServer({ log: (line) => process.stderr.write(`${line}\n`) });
   process.env.TEMPORAL_ADDRESS = server.address;
   process.env.COUNTERSIGN_TEST_TEMPORAL_UI = server.uiUrl!;

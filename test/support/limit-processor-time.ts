@@ -1,6 +1,6 @@
 /**
- * Limits the processor time of workflow code, where Temporal's SDK limits its wall time. Processes that run tests or
- * replays load this first, and so do their threads.
+ * Limits the processor time of workflow code, where Temporal's SDK limits its wall time. Preloaded into every process of
+ * the durable tests (NODE_OPTIONS), and into their threads.
  *
  * The SDK calls into a workflow dozens of times in a run, with a time limit, and for each such call Node starts a thread
  * that would end it. That took half of the processor time of a replay. It also ended calls in time-outs because the machine

@@ -1,5 +1,4 @@
 /** The process in which `replayServer` replays the histories of a server. Prints its report as JSON. */
-import './limit-processor-time.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
