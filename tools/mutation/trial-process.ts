@@ -28,7 +28,7 @@ export interface Verdict {
 
 const root = pathToFileURL(`${repository}/`).href;
 const standIns = new Map(
-  Object.entries({ vitest: 'jest-stand-in.ts', 'fast-check': 'fast-check-stand-in.ts' }).map(([name, file]) => [
+  Object.entries({ vitest: 'vitest-stand-in.ts', 'fast-check': 'fast-check-stand-in.ts' }).map(([name, file]) => [
     name,
     pathToFileURL(join(import.meta.dirname, file)).href,
   ]),
