@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ApprovalList } from '../../src/client/list-approvals.ts';
 import type { RunInput } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
@@ -7,7 +7,6 @@ import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 let world: World;
 const started: RunInTest[] = [];
-const worlds: World[] = [];
 
 /** Starts a run that opens `count` requests, each with its own amount. */
 async function startAsking(count: number, input: Partial<RunInput> = {}): Promise<RunInTest> {
@@ -30,23 +29,25 @@ function listed(count: number, filter: object = {}): Promise<ApprovalList> {
   });
 }
 
-beforeEach(async () => {
+/** Stops the worker until the end of the test. */
+async function loseWorker(): Promise<void> {
+  await world.stopWorker();
+  onTestFinished(() => world.startWorker());
+}
+
+beforeAll(async () => {
   world = await openWorld();
-  worlds.push(world);
 });
 afterEach(async () => {
   for (const run of started.splice(0)) await run.handle.terminate().catch(() => undefined);
-  await world.stopWorker();
 });
-afterAll(async () => {
-  for (const each of worlds) await each.close();
-});
+afterAll(() => world.close());
 
 describe('approvals.list', () => {
   test('lists the open requests of all runs without a worker, earliest deadline first, without argument values', async () => {
     const late = await startAsking(1, { policy: { version: 1, rules: [], approval: { timeout: '2h' } } });
     const soon = await startAsking(2);
-    await world.stopWorker();
+    await loseWorker();
     const { approvals } = await listed(3);
     expect(approvals.map((row) => row.workflowId)).toEqual([soon.workflowId, soon.workflowId, late.workflowId]);
     expect(approvals[0]).toMatchObject({
@@ -183,7 +184,7 @@ describe('approvals.get', () => {
   test('without a worker, arguments cannot be shown: no_worker', async () => {
     const run = await startAsking(1);
     const [request] = await run.open();
-    await world.stopWorker();
+    await loseWorker();
     await expect(world.client.approvals.get(request?.requestId ?? '')).rejects.toMatchObject({ code: 'no_worker' });
   });
 });

@@ -33,7 +33,7 @@ test('an execution with a history of more than 4 MB', async () => {
   const look = { calls: [{ tool: 'look', args: { what: 'sea' } }] };
   const padding = { text: 'x'.repeat(350_000) };
   const run = await long.start([...Array.from({ length: 14 }, () => look), { text: 'done' }, padding]);
-  await run.result();
+  expect(await run.result()).toMatchObject({ status: 'completed', output: 'done' });
   const { executions } = await long.client.historyChain(run.workflowId);
   const bytes = executions.map(({ events }) => JSON.stringify(events).length);
   expect(Math.max(...bytes)).toBeGreaterThan(4_194_304);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApprovalRequest } from '../../src/contract.ts';
 import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
 import { eventually } from '../support/eventually.ts';
@@ -69,46 +70,60 @@ describe('the worker is down at the deadline', () => {
 });
 
 describe('the server is down at the deadline', () => {
+  interface Played {
+    world: World;
+    before: RunInTest;
+    after: RunInTest;
+    requests: ApprovalRequest[];
+  }
   let server: DevServer;
   let folder: string;
+  let withoutWorker: Played;
+  let withWorker: Played;
+  const play = async (): Promise<Played> => {
+    const world = await openWorld({ address: server.address });
+    const runs = await Promise.all(['before', 'after'].map((to) => world.start(turns(to), { policy: brief })));
+    const requests = await Promise.all(runs.map(async (run) => (await run.open())[0]!));
+    return { world, before: runs[0]!, after: runs[1]!, requests };
+  };
+
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
-    server = await startDevServer({ uiPort: null, dbFile: join(folder, 'temporal.db') });
+    const dbFile = join(folder, 'temporal.db');
+    server = await startDevServer({ uiPort: null, dbFile });
+    [withoutWorker, withWorker] = await Promise.all([play(), play()]);
+    await withoutWorker.world.stopWorker();
+    const { before, requests } = withoutWorker;
+    await before.handle.signal('decide', { requestId: requests[0]!.requestId, approved: true });
+    server.kill();
+    await server.ended;
+    const all = [withoutWorker, withWorker];
+    for (const each of all) await passed(each.requests[1]!.deadline);
+    server = await startDevServer({ uiPort: null, port: Number(server.address.split(':')[1]), dbFile });
+    for (const { after, requests } of all) {
+      await eventually('the server takes signals again', () =>
+        after.handle.signal('decide', { requestId: requests[1]!.requestId, approved: true }).then(
+          () => true,
+          // A worker that waited for the server may have completed the run already.
+          (error: Error) => /already completed/.test(error.message),
+        ),
+      );
+    }
+    await withoutWorker.world.startWorker();
   });
   afterAll(async () => {
+    for (const { world } of [withoutWorker, withWorker]) await world.close();
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test.each([
-    ['and so is the worker', true],
-    ['and the worker waits for it', false],
-  ])('%s: a decision recorded before the deadline counts, one after it does not', async (_name, stopWorker) => {
-    const world = await openWorld({ address: server.address });
-    const [before, after] = await Promise.all([
-      world.start(turns('before'), { policy: brief }),
-      world.start(turns('after'), { policy: brief }),
-    ]);
-    const [first, second] = await Promise.all([before.open(), after.open()]);
-    if (stopWorker) {
-      await world.stopWorker();
-      await before.handle.signal('decide', { requestId: first[0]!.requestId, approved: true });
-    }
-    server.kill();
-    await server.ended;
-    await passed(second[0]!.deadline);
-    const port = Number(server.address.split(':')[1]);
-    server = await startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db') });
-    await eventually('the server takes signals again', () =>
-      after.handle.signal('decide', { requestId: second[0]!.requestId, approved: true }).then(
-        () => true,
-        // A worker that waited for the server may have completed the run already.
-        (error: Error) => /already completed/.test(error.message),
-      ),
-    );
-    if (stopWorker) await world.startWorker();
-    expect((await after.result()).output).toBe(expired);
-    expect((await before.result()).output).toBe(stopWorker ? 'paid 1 to before' : expired);
-    await world.close();
+  test('and so is the worker: a decision recorded before the deadline counts, one after it does not', async () => {
+    expect((await withoutWorker.after.result()).output).toBe(expired);
+    expect((await withoutWorker.before.result()).output).toBe('paid 1 to before');
+  });
+
+  test('and the worker waits for it: a decision after the deadline does not count', async () => {
+    expect((await withWorker.after.result()).output).toBe(expired);
+    expect((await withWorker.before.result()).output).toBe(expired);
   });
 });

@@ -15,6 +15,7 @@ import {
   sent,
   targets,
 } from '../support/lifecycle-messages.ts';
+import { runs } from '../support/thorough.ts';
 
 /**
  * The sequences that drive the ledger in core/ledger/lifecycle-laws.test.ts also drive real runs, and both must agree.
@@ -26,9 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const runs = 8;
 // A fixed seed makes failures reproducible.
-const sequences = fc.sample(fc.array(lifecycleMessage, { minLength: 15, maxLength: 25 }), { seed: 7, numRuns: runs });
+const sequences = fc.sample(fc.array(lifecycleMessage, { minLength: 15, maxLength: 25 }), {
+  seed: 7,
+  numRuns: runs(4),
+});
 
 test.each(sequences.map((messages, index) => [index, messages] as const))(
   'sequence %i: run and ledger give the same answers and the same end',

@@ -6,6 +6,7 @@ import { placementsOf } from '../support/placements.ts';
 import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { replayPlacements } from '../support/replay-placements.ts';
 import { sharedBundle } from '../support/shared-bundle.ts';
+import { runs } from '../support/thorough.ts';
 
 /**
  * On replay the SDK merges an empty workflow task with the next one, and refused updates leave such tasks anywhere.
@@ -14,7 +15,7 @@ import { sharedBundle } from '../support/shared-bundle.ts';
 
 installQuietRuntime();
 
-const seeds = [1, 2];
+const seeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
 const folder = new URL('../histories/', import.meta.url);
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
 

@@ -262,11 +262,11 @@ test('agents that call one another endlessly stop at depth five', async () => {
   expect(await world.run(deepest).result()).toMatchObject({ outcomes: [{}, { outcome: 'refused', ran: 'no' }] });
 });
 
-test('fifty that wait for a person leave the only activity slot free', async () => {
-  const calls = Array.from({ length: 50 }, (_, index) => callOf('clerk', { calls: [pay('slot', index)] }, last));
+test('twelve that wait for a person leave the only activity slot free', async () => {
+  const calls = Array.from({ length: 12 }, (_, index) => callOf('clerk', { calls: [pay('slot', index)] }, last));
   const run = await world.start([{ calls: [callOf('researcher', { calls }, { text: 'all done' })] }, last] as Turns);
   const clerks = calls.map((_, index) => world.run(`${run.workflowId}/1.1/1.${index + 1}`));
-  const open = await eventually('all fifty ask', async () => {
+  const open = await eventually('all ask', async () => {
     const each = await Promise.all(
       clerks.map(({ handle }) => handle.query<{ requestId: string }[]>('approvals').catch(() => [])),
     );
@@ -276,7 +276,7 @@ test('fifty that wait for a person leave the only activity slot free', async () 
   expect((await (await world.start([{ text: 'meanwhile' }])).result()).output).toBe('meanwhile');
   await Promise.all(clerks.map(({ handle }, index) => handle.signal('decide', yes(open[index]!.requestId))));
   expect((await run.result()).output).toBe('all done');
-  expect(world.ran().filter((line) => line.startsWith('pay slot '))).toHaveLength(50);
+  expect(world.ran().filter((line) => line.startsWith('pay slot '))).toHaveLength(12);
 });
 
 test.each<[string, unknown]>([

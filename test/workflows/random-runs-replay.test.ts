@@ -6,6 +6,7 @@ import { playRandomRun } from '../support/play-random-run.ts';
 import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { replayPlacements } from '../support/replay-placements.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { runs } from '../support/thorough.ts';
 import { team } from '../support/team.ts';
 import { openWorld, testBundle, type World, type WorldOptions } from '../support/world.ts';
 
@@ -13,7 +14,7 @@ import { openWorld, testBundle, type World, type WorldOptions } from '../support
 
 installQuietRuntime();
 
-const placementSeeds = [1, 2, 3, 4, 5, 6];
+const placementSeeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
 
 async function placementsIn(world: World, workflowId: string): Promise<Placement[]> {
   const { executions } = await world.client.historyChain(workflowId);

@@ -1,5 +1,5 @@
 /** `show` on real runs: what lists and Temporal's history say of a waiting call while no worker lives. */
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
@@ -28,15 +28,19 @@ const mail = defineTool({
 const secret = 'qzxmarker';
 const call = { tool: 'refund', args: { amount: 120.5, recipient: 'ann@acme.com', note: secret } };
 
-const worlds: World[] = [];
-async function open(options: WorldOptions = {}): Promise<World> {
-  const world = await openWorld({
-    agentsIn: () => [
-      defineAgent({ name: 'tester', instructions: 'Play.', model: promptScripted(), tools: [refund, mail] }),
-    ],
-    ...options,
-  });
-  worlds.push(world);
+/** By their options. */
+const worlds = new Map<string, Promise<World>>();
+function open(options: WorldOptions = {}): Promise<World> {
+  const key = JSON.stringify(options);
+  const world =
+    worlds.get(key) ??
+    openWorld({
+      agentsIn: () => [
+        defineAgent({ name: 'tester', instructions: 'Play.', model: promptScripted(), tools: [refund, mail] }),
+      ],
+      ...options,
+    });
+  worlds.set(key, world);
   return world;
 }
 
@@ -55,7 +59,7 @@ afterEach(async () => {
   for (const run of runs.splice(0)) await run.handle.terminate();
 });
 afterAll(async () => {
-  for (const world of worlds) await world.close();
+  for (const world of worlds.values()) await (await world).close();
 });
 
 async function memoOf({ handle }: RunInTest): Promise<ApprovalMemo> {
@@ -76,6 +80,7 @@ test('without a worker, lists, memo and timer show what the tool names, and name
   const run = await waiting(world, [call]);
   const [request] = await run.open();
   await world.stopWorker();
+  onTestFinished(() => world.startWorker());
   const shown = { shownArguments: { amount: '120.5', recipient: 'ann@acme.com' }, notShown: ['note'], shown: 'part' };
   const { approvals } = await world.client.approvals.list({ workflowId: run.workflowId });
   expect(approvals).toMatchObject([{ argumentNames: ['amount', 'recipient', 'note'], ...shown }]);
