@@ -12,14 +12,16 @@ import { eventually } from '../support/eventually.ts';
 import { recordedChannel } from '../support/recorded-channel.ts';
 import { openWorld, testBundle, type World } from '../support/world.ts';
 
+/** The events from which on this file's server suggests to continue as new; the shared one does from 4,096 on. */
+const suggestedFrom = 500;
+
 let folder: string;
 let server: DevServer | undefined;
 let world: World | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-eager-'));
-  // The server suggests it from 500 events on; the shared one from 4,096 on.
   const binary = join(folder, 'temporal');
-  const eager = '--dynamic-config-value limit.historyCount.suggestContinueAsNew=500';
+  const eager = `--dynamic-config-value limit.historyCount.suggestContinueAsNew=${suggestedFrom}`;
   const script = `#!/bin/sh\nexec '${process.env.COUNTERSIGN_TEMPORAL_BINARY}' "$@" ${eager}\n`;
   writeFileSync(binary, script, { mode: 0o755 });
   server = await startDevServer({ uiPort: null, binary });
@@ -55,23 +57,20 @@ function thinker(): Channel & {
   };
 }
 
-/** The server suggests continue-as-new from 4,096 events on. */
-const longHistory = 4_500;
-
 /**
- * Signals until history is long enough, and waits until the workflow has continued as new: it does so between two looks,
- * and each signal makes it look. Returns the id of its first execution.
+ * Signals until the server suggests to continue as new, and waits until the workflow has: it does while nothing is to be
+ * looked at. Returns the id of its first execution.
  */
 async function floodUntilContinued(handle: WorkflowHandle): Promise<string> {
-  const { runId } = await handle.describe();
+  const { runId: first } = await handle.describe();
   for (let sent = 0; ; sent += 20) {
-    const { runId: current, historyLength } = await handle.describe();
-    if (current !== runId || historyLength > longHistory) break;
+    const { runId, historyLength } = await handle.describe();
+    if (runId !== first || historyLength > suggestedFrom) break;
     const ids = Array.from({ length: 20 }, (_, index) => idOf(sent + index));
     await Promise.all(ids.map((id) => handle.signal(changedName, { requestIds: [id] })));
   }
-  await eventually('the workflow has continued as new', async () => (await handle.describe()).runId !== runId);
-  return runId;
+  await eventually('it continues as new', async () => (await handle.describe()).runId !== first);
+  return first;
 }
 
 test('with requests that were sent, a message and reminders that wait, and a channel that thinks', async () => {

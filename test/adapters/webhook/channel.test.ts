@@ -253,7 +253,7 @@ describe.concurrent('what is asked for', () => {
   });
 });
 
-describe('an answer as a receiver in Python writes it', () => {
+describe.concurrent('an answer as a receiver in Python writes it', () => {
   test('snake case, null for what is absent, and a time', async () => {
     const body = {
       approved: true,

@@ -1,5 +1,5 @@
 /** The examples in which nobody is asked: each on a real server, with a real run. */
-import { beforeAll, afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, afterAll, describe, expect, test, type TestContext } from 'vitest';
 import ci from '../../../examples/channels/ci.ts';
 import callbackExample, { noDeletions } from '../../../examples/channels/function.ts';
 import modes, { runIn } from '../../../examples/channels/modes.ts';
@@ -8,47 +8,47 @@ import rehearsal from '../../../examples/channels/rehearsal.ts';
 import { openShop, outcomesOf, runShop, type ShopExample, type ShopRun } from '../../support/shop-world.ts';
 import type { World } from '../../support/world.ts';
 
-async function play(example: ShopExample): Promise<ShopRun> {
+async function play({ onTestFinished }: TestContext, example: ShopExample): Promise<ShopRun> {
   const shop = await runShop(example);
   onTestFinished(() => shop.close());
   return shop;
 }
 
 const both = (outcome: string): string[] => [`replace_item: ${outcome}`, `delete_account: ${outcome}`];
-test('rehearsal: everything is approved, and the journal says by what', async () => {
-  const shop = await play(rehearsal);
+test.concurrent('rehearsal: everything is approved, and the journal says by what', async (context) => {
+  const shop = await play(context, rehearsal);
   expect(await shop.outcomes()).toEqual(both('approved'));
   expect(await shop.told()).toContain('lamp of o-17 sent again');
 });
 
-test('read-only: everything is denied, and the model reads why', async () => {
-  const shop = await play(readOnly);
+test.concurrent('read-only: everything is denied, and the model reads why', async (context) => {
+  const shop = await play(context, readOnly);
   expect(await shop.outcomes()).toEqual(both('denied'));
   expect(await shop.told()).toContain('Denied: This agent only reads, so not delete_account.');
 });
 
-test('ci: everything of medium severity or more is denied', async () => {
-  const shop = await play(ci);
+test.concurrent('ci: everything of medium severity or more is denied', async (context) => {
+  const shop = await play(context, ci);
   expect(await shop.outcomes()).toEqual(both('denied'));
   expect(await shop.told()).toContain('Denied: Nothing risky in the pipeline.');
 });
 
-test('function: its boolean decides, and its reason says why', async () => {
-  const shop = await play(callbackExample);
+test.concurrent('function: its boolean decides, and its reason says why', async (context) => {
+  const shop = await play(context, callbackExample);
   expect(await shop.outcomes()).toEqual(['replace_item: approved', 'delete_account: denied']);
   expect(await shop.told()).toContain('Denied: delete_account is not for a function to approve.');
 });
 
-test('function: a function itself is a channel', async () => {
-  const shop = await play({ ...callbackExample, channels: { 'no-deletions': noDeletions } });
+test.concurrent('function: a function itself is a channel', async (context) => {
+  const shop = await play(context, { ...callbackExample, channels: { 'no-deletions': noDeletions } });
   expect(await shop.outcomes()).toEqual(['replace_item: approved', 'delete_account: denied']);
 });
 
-test('function: one that throws denies, with the type of its error', async () => {
+test.concurrent('function: one that throws denies, with the type of its error', async (context) => {
   const fails = (): never => {
     throw new RangeError('the database is full of secrets');
   };
-  const shop = await play({ ...callbackExample, channels: { fails } });
+  const shop = await play(context, { ...callbackExample, channels: { fails } });
   expect(await shop.outcomes()).toEqual(both('denied'));
   expect((await shop.told()).slice(1)).toEqual([
     'Denied: Approval handler error: RangeError.',
