@@ -98,7 +98,7 @@ test('there is an example of every message', () => {
   ]);
 });
 
-describe('by update: the receipt is the one in the manual', () => {
+describe.concurrent('by update: the receipt is the one in the manual', () => {
   test.each(examples.filter(({ receipt }) => receipt !== undefined))(
     'example $#: $name, scene $scene',
     async (example) => {
@@ -111,7 +111,7 @@ describe('by update: the receipt is the one in the manual', () => {
   );
 });
 
-describe('by signal: only what the receipts mention is refused', () => {
+describe.concurrent('by signal: only what the receipts mention is refused', () => {
   test.each(examples)('example $#: $name, scene $scene', async ({ name, scene, message, receipt = '[]' }) => {
     const { run, told } = await stage(scene);
     const before = (await run.handle.fetchHistory()).events!.length;

@@ -18,7 +18,7 @@ test.each<[string, string[], string]>([
   expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { code: 'usage', message: `--json has ${sentence}` }]);
 });
 
-test.each(['show', 'approve', 'deny', 'audit', 'watch'])(
+test.concurrent.each(['show', 'approve', 'deny', 'audit', 'watch'])(
   '%s: the word after --json may be the argument',
   async (name) => {
     const { stderr } = await cli([name, '--json', 'ticket-8', '--address', '127.0.0.1:1']);

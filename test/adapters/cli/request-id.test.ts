@@ -66,7 +66,7 @@ describe('findNamed', () => {
     expect(list).toHaveBeenCalledWith({ workflowId: 'run-2', limit: Infinity });
   });
 
-  test.each<[string, ApprovalSummary[], number, string, string]>([
+  test.concurrent.each<[string, ApprovalSummary[], number, string, string]>([
     ['several', inboxRows, 0, '4f0c', "'4f0c' is the start of 2 open requests: 4f0c9a1e0 (pay), 4f0c9a1e1 (mail)."],
     ['none', inboxRows, 0, '9999', "No open request starts with '9999'; a settled one needs its whole id."],
     [
