@@ -1,3 +1,4 @@
+// oxlint-disable no-underscore-dangle -- webpack gives its table of modules such names
 /**
  * The modules that all runs of a worker share. They are loaded once (`preloadModules`), because loading them for each
  * run would take most of a run's memory and time. A module here must not keep state between two uses, or one run could

@@ -68,7 +68,6 @@ async function editsWrongly(text: string, problem: RegExp): Promise<void> {
   const again = await world.deliver(world.slack.submit(ann, view, '{"to": "bob", "amount": 2}'));
   expect(await again.text()).toBe('');
   expect((await world.toldTo(ann))[0]).toMatch(/^Your answer counts: approved\.|needs an answer of its own/);
-  await shown.run.handle.terminate();
 }
 
 describe.each(transports)('over %s', (transport) => {
