@@ -106,7 +106,7 @@ function unescaped(quoted: string): string | undefined {
 function holds(number: number, text: string, isInteger: boolean): boolean {
   if (!Number.isFinite(number)) return false;
   if (isInteger && BigInt(number) !== BigInt(text)) return false;
-  if (number === 0) return !/[1-9]/.test(text.replace(/[eE].*$/, ''));
+  if (number === 0) return !/[1-9]/.test(text.split(/[eE]/, 1)[0]!);
   return Number.isSafeInteger(number) || !Number.isInteger(number) || normalForm(text) === normalForm(String(number));
 }
 
@@ -115,6 +115,9 @@ function normalForm(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  // Not by an expression, which would begin anew at each zero.
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  const significant = digits.slice(0, end);
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
