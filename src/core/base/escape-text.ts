@@ -3,6 +3,7 @@
  * anything. Characters that are invisible, or that would move, recolour or reorder the text, are written as escapes.
  * Letters of every script stay as they are. Never throws, and is injective: different texts give different results.
  */
+import { perCharacter } from './per-character.ts';
 import type { Json } from './tool-call.ts';
 
 /**
@@ -21,15 +22,15 @@ export function isUnseen(character: string): boolean {
   return unseen.test(character);
 }
 
-/** Offsets of combining marks without a letter, or too many on one letter; in UTF-16 units. */
-export function tooManyMarks(text: string): ReadonlySet<number> {
-  const found = new Set<number>();
+/** For each UTF-16 unit 1 if it is a combining mark without a letter, or one too many on a letter. */
+export function tooManyMarks(text: string): Uint8Array {
+  const found = new Uint8Array(text.length);
   let marksLeft = 0;
   let index = 0;
   for (const character of text) {
     if (!mark.test(character)) marksLeft = unseen.test(character) || /[ "\n]/.test(character) ? 0 : marksPerLetter;
     else if (marksLeft > 0) marksLeft -= 1;
-    else found.add(index);
+    else found[index] = 1;
     index += character.length;
   }
   return found;
@@ -51,12 +52,17 @@ function escapeUnits(character: string): string {
 
 /** Replaces characters that `isUnsafe` matches, and combining marks without a letter or too many on one. */
 function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
+  const of = perCharacter((character) => ({
+    isMark: mark.test(character),
+    isReplaced: isUnsafe(character),
+    escaped: escape(character),
+  }));
   let shown = '';
   let marksLeft = 0;
   for (const character of text) {
-    const isMark = mark.test(character);
-    if (isUnsafe(character) || (isMark && marksLeft === 0)) {
-      shown += escape(character);
+    const { isMark, isReplaced, escaped } = of(character);
+    if (isReplaced || (isMark && marksLeft === 0)) {
+      shown += escaped;
       marksLeft = 0;
     } else {
       shown += character;

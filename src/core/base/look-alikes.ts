@@ -6,6 +6,8 @@
  * that look like `/`, `:`, `.` or `-` where these would mean something. Not covered: ASCII that looks like ASCII
  * (`rn` and `m`), and scripts outside of the table.
  */
+import { nfkc } from './normal-text.ts';
+import { perCharacter } from './per-character.ts';
 
 /** From letters to the ASCII letters that they look like, in the same order. */
 const tables: readonly (readonly [from: string, to: string])[] = [
@@ -81,66 +83,114 @@ function scriptOf(character: string): string {
   return scripts.find(([, pattern]) => pattern.test(character))?.[0] ?? 'other';
 }
 
-/** Where the text has characters that pass for others: offsets in UTF-16 units. */
-export function lookAlikes(text: string): ReadonlySet<number> {
-  const found = new Set<number>();
-  if (onlyAscii.test(text)) return found;
+/** What is known of a character by itself. */
+interface Known {
+  /** A sentence about its surroundings: where it passes for an ASCII character. */
+  passes: 'always' | 'never' | 'unless Turkish' | 'before an option' | 'between letters';
+  /** Undefined: it is no letter. */
+  script: string | undefined;
+  looksLatin: boolean;
+}
+
+function known(character: string): Known {
+  const script = letter.test(character) ? scriptOf(character) : undefined;
+  return { passes: passesForAscii(character), script, looksLatin: lookOf.has(character) };
+}
+
+function passesForAscii(character: string): Known['passes'] {
+  if (character <= '\x7f') return 'never';
+  if (character === 'ı') return 'unless Turkish';
+  if (latinLookOf.has(character)) return 'always';
+  if (dashes.includes(character)) return 'before an option';
+  if (character === ideographicStop) return 'between letters';
+  return !everyday.test(character) && ascii.test(character.normalize('NFKC')) ? 'always' : 'never';
+}
+
+/** Where the text has characters that pass for others: offsets in UTF-16 units, in order. */
+export function lookAlikes(text: string): number[] {
+  if (onlyAscii.test(text)) return [];
+  const found = new Uint8Array(text.length);
+  const isTurkish = turkish.test(text);
+  const of = perCharacter(known);
+  /** Scripts of which the text has a letter that looks like no Latin one: its words are really written in them. */
+  const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
-    if (passesForAscii(character, text, index)) found.add(index);
+    const { passes, script, looksLatin } = of(character);
+    if (passes !== 'never' && passesAt(passes, text, index, isTurkish)) found[index] = 1;
+    if (script !== undefined && !looksLatin && character > '\x7f') distinct.add(script);
     index += character.length;
   }
-  const distinct = distinctScripts(text);
   for (const { 0: each, index: start } of text.matchAll(word)) {
     if (onlyAscii.test(each)) continue;
-    for (const at of oddLetters(each, distinct)) found.add(start + at);
+    const isOdd = oddLetters(each, of, distinct);
+    if (isOdd === undefined) continue;
+    let at = start;
+    for (const character of each) {
+      const { script } = of(character);
+      if (script !== undefined && isOdd(script)) found[at] = 1;
+      at += character.length;
+    }
   }
-  return found;
+  const places: number[] = [];
+  for (let at = found.indexOf(1); at !== -1; at = found.indexOf(1, at + 1)) places.push(at);
+  return places;
 }
 
-/** The text as it looks: with the characters that its look-alikes pass for, in lower case, without invisible ones. */
+/** `index`: where in the text the character is. All of these characters are one UTF-16 unit long. */
+function passesAt(passes: Known['passes'], text: string, index: number, isTurkish: boolean): boolean {
+  const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
+  switch (passes) {
+    case 'always':
+      return true;
+    case 'never':
+      return false;
+    case 'unless Turkish':
+      return !isTurkish;
+    case 'before an option':
+      return /^\s?$/.test(before) && /^[a-z]|^[-‐‑‒–—−⁃]/i.test(after);
+    case 'between letters':
+      return /[a-z0-9]/i.test(before) && /^[a-z0-9]/i.test(after);
+  }
+}
+
+/** A character may have a compatible form of eighteen. */
+const longestLook = 10_000;
+
+/**
+ * The text as it looks: with the characters that its look-alikes pass for, in lower case, without invisible ones. What
+ * comes after its first 10,000 characters stays as it is.
+ */
 export function looksLike(text: string): string {
-  let look = '';
-  for (const character of text.normalize('NFKC')) {
-    if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(character)) continue;
-    look += lookOf.get(character) ?? latinLookOf.get(character) ?? (dashes.includes(character) ? '-' : character);
-  }
-  return look.toLowerCase();
+  const lookOfCharacter = perCharacter((character) => {
+    if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(character)) return '';
+    return lookOf.get(character) ?? latinLookOf.get(character) ?? (dashes.includes(character) ? '-' : character);
+  });
+  const look = Array.from(nfkc(text.slice(0, longestLook)), lookOfCharacter)
+    .join('')
+    .toLowerCase();
+  return look + text.slice(longestLook);
 }
 
-function passesForAscii(character: string, text: string, index: number): boolean {
-  if (character <= '\x7f') return false;
-  if (character === 'ı') return !turkish.test(text);
-  if (latinLookOf.has(character)) return true;
-  const [before, after] = [text.slice(index - 1, index), text.slice(index + character.length, index + 2)];
-  // A dash that begins an option of a command.
-  if (dashes.includes(character)) return /^\s?$/.test(before) && /^[a-z]|^[-‐‑‒–—−⁃]/i.test(after);
-  if (character === ideographicStop) return /[a-z0-9]/i.test(before) && /^[a-z0-9]/i.test(after);
-  return !everyday.test(character) && ascii.test(character.normalize('NFKC'));
-}
-
-/** Scripts of which the text has a letter that looks like no Latin one: its words are really written in them. */
-function distinctScripts(text: string): ReadonlySet<string> {
-  const distinct = new Set<string>();
+/** The scripts whose letters are odd in a word: those that are not its own, or all if its letters all pass for Latin ones. */
+function oddLetters(
+  text: string,
+  of: (character: string) => Known,
+  distinct: ReadonlySet<string>,
+): ((script: string) => boolean) | undefined {
+  const used = new Set<string>();
+  let allPass = true;
   for (const character of text) {
-    if (character > '\x7f' && letter.test(character) && !lookOf.has(character)) distinct.add(scriptOf(character));
+    const { script, looksLatin } = of(character);
+    if (script === undefined) continue;
+    used.add(script);
+    allPass &&= looksLatin && !distinct.has(script);
   }
-  return distinct;
-}
-
-/** Offsets of the letters of a word that are not of its script, or that all pass for Latin ones. */
-function oddLetters(text: string, distinct: ReadonlySet<string>): number[] {
-  const letters: { at: number; character: string; script: string }[] = [];
-  let at = 0;
-  for (const character of text) {
-    if (letter.test(character)) letters.push({ at, character, script: scriptOf(character) });
-    at += character.length;
+  const written = [...used].filter((script) => script !== 'common');
+  if (written.length > 1 && !together.some((set) => written.every((script) => set.has(script)))) {
+    const [first] = used;
+    const own = used.has('latin') ? 'latin' : first;
+    return (script) => script !== own && script !== 'common';
   }
-  const used = new Set(letters.map(({ script }) => script).filter((script) => script !== 'common'));
-  if (used.size > 1 && !together.some((set) => [...used].every((script) => set.has(script)))) {
-    const own = used.has('latin') ? 'latin' : letters[0]!.script;
-    return letters.filter(({ script }) => script !== own && script !== 'common').map(({ at }) => at);
-  }
-  const passes = letters.every(({ character, script }) => lookOf.has(character) && !distinct.has(script));
-  return passes ? letters.map(({ at }) => at) : [];
+  return allPass ? () => true : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { isUnseen, tooManyMarks } from './escape-text.ts';
 import { lookAlikes } from './look-alikes.ts';
+import { perCharacter } from './per-character.ts';
 
 /** Matches the escapes in a visible text; nothing else in it has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
@@ -20,6 +21,7 @@ const layout = new Set(['\n', '\t']);
 export function visibleText(text: string, { lines = false }: { lines?: boolean } = {}): string {
   if (/^[ -[\]-~]*$/.test(text)) return text;
   const isOdd = oddCharacters(text);
+  const escapeOf = perCharacter(escaped);
   let shown = '';
   let index = 0;
   for (const character of text) {
@@ -27,7 +29,7 @@ export function visibleText(text: string, { lines = false }: { lines?: boolean }
     // A backslash stays, unless the text could then be read as an escape.
     const isAmbiguous = character === '\\' && text.startsWith('u{', index + 1);
     const escapes = isOdd(character, index) || isAmbiguous;
-    shown += !keeps && escapes ? escaped(character) : character;
+    shown += !keeps && escapes ? escapeOf(character) : character;
     index += character.length;
   }
   return shown;
@@ -35,12 +37,14 @@ export function visibleText(text: string, { lines = false }: { lines?: boolean }
 
 /** True for each character to escape; called for all of them in order. */
 function oddCharacters(text: string): (character: string, index: number) => boolean {
-  const odd = lookAlikes(text);
-  const marks = tooManyMarks(text);
+  const odd = tooManyMarks(text);
+  for (const index of lookAlikes(text)) odd[index] = 1;
+  const of = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
   let wasOdd = false;
   return (character, index) => {
+    const { isHidden, isMark } = of(character);
     // A mark belongs to its letter, and is escaped with it.
-    wasOdd = isUnseen(character) || odd.has(index) || marks.has(index) || (wasOdd && /\p{M}/u.test(character));
+    wasOdd = isHidden || odd[index] === 1 || (wasOdd && isMark);
     return wasOdd;
   };
 }
@@ -59,10 +63,11 @@ export function visibleJson(json: string): string {
   // Without the escapes of JSON, whose letters are no part of a word.
   const bare = json.replace(/\\(?:u[0-9a-f]{4}|.)/gi, (each) => ' '.repeat(each.length));
   const isOdd = oddCharacters(bare);
+  const escapeOf = perCharacter(unitEscapes);
   let shown = '';
   let index = 0;
   for (const character of json) {
-    shown += isOdd(character, index) ? unitEscapes(character) : character;
+    shown += isOdd(character, index) ? escapeOf(character) : character;
     index += character.length;
   }
   return shown;

@@ -35,25 +35,28 @@ function hostWarning(name: string, shown: string): string[] {
 }
 
 function warningsOf(name: string, shown: string): string[] {
-  const escapes = shown.match(visibleEscape)?.map(fromVisible) ?? [];
+  // Each once: a text may have a million of them.
+  const escapes = [...new Set(shown.match(visibleEscape))].map(fromVisible);
   if (escapes.length === 0) return [];
   const text = fromVisible(shown);
-  const odd = [...lookAlikes(text)].map((index) => String.fromCodePoint(text.codePointAt(index)!));
-  const unseen = escapes.filter((character) => character !== '\\' && !odd.includes(character));
-  const word = oddWord(text);
+  const places = lookAlikes(text);
+  const odd = new Set(places.map((index) => String.fromCodePoint(text.codePointAt(index)!)));
+  const unseen = escapes.filter((character) => character !== '\\' && !odd.has(character));
+  const word = places[0] === undefined ? '' : oddWord(text, places[0]);
   return [
-    ...(odd.length === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
+    ...(odd.size === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
     ...(unseen.length === 0
       ? []
       : [`${name} has invisible or misleading characters, shown as ${visibleText(unseen[0]!)}.`]),
   ];
 }
 
-/** The first word with such a character, and what it looks like. */
-function oddWord(text: string): string {
-  const [first] = lookAlikes(text);
-  if (first === undefined) return '';
-  const before = text.slice(0, first).search(/\S*$/);
-  const word = /^\S*/.exec(text.slice(before))![0].slice(0, longestQuote);
+const blank = /\s/;
+
+/** The word with the character at `at`, and what it looks like. */
+function oddWord(text: string, at: number): string {
+  let start = at;
+  while (start > 0 && !blank.test(text[start - 1]!)) start -= 1;
+  const word = /^\S*/.exec(text.slice(start, start + longestQuote))![0];
   return `${visibleText(word)} looks like ${visibleText(looksLike(word))}`;
 }
