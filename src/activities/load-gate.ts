@@ -8,6 +8,7 @@ import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { newAuditSalt, runPolicy } from './load-agent.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
 
@@ -24,7 +25,7 @@ const requestedShape = z.strictObject({
     .string()
     .min(1)
     .max(64)
-    .transform((name) => name.normalize('NFC')),
+    .transform((name) => nfc(name)),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
   gated: z.array(z.looseObject({ name: z.string() })),

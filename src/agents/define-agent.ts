@@ -3,6 +3,7 @@ import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { type Agent, agentMark, isAgent, isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { checkModelCall, type ModelCallOptions } from './model-call.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 /** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
 export interface AgentOptions {
@@ -98,7 +99,7 @@ export function defineAgent(options: AgentOptions): Agent {
   // Options that were not given are absent, also where somebody prints the agent.
   return Object.freeze({
     [agentMark]: true as const,
-    name: name.normalize('NFC'),
+    name: nfc(name),
     instructions,
     model,
     ...(description === undefined ? {} : { description }),

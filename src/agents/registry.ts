@@ -4,6 +4,7 @@ import { isAgent, type Agent } from './definitions.ts';
 import { isTool, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { handoffTools } from './handoff-tool.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 /**
  * The agents and tools of a worker. Look-ups find only what was defined, because names may come from a model or a
@@ -67,7 +68,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
   return {
     agents: [...agents.values()],
     tools: [...tools.values()],
-    agent: (name) => agents.get(name.normalize('NFC')),
+    agent: (name) => agents.get(nfc(name)),
     tool: (name) => tools.get(name),
     toolsOf: (agent) => toolsOf.get(agent) ?? agent.tools,
   };

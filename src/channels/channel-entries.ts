@@ -3,6 +3,7 @@ import { explainWithoutValues } from '../core/policy-file/explain-without-values
 import type { ChannelEntry } from './channel-builder.ts';
 import type { ChannelDocument } from './channel-file-shape.ts';
 import type { ChannelKind } from './channel-kind.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 /** The entries that their kinds find valid, and what is wrong with the others and with the routes. */
 export async function readEntries(
@@ -56,7 +57,7 @@ function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 
       names.map((other, index) => ({ other, path: [...path, index] })),
     );
   const reviewers = Object.entries(routes.reviewers ?? {});
-  const forms = reviewers.map(([name]) => name.normalize('NFC'));
+  const forms = reviewers.map(([name]) => nfc(name));
   return [
     ...unknown(routes.default, ['routes', 'default']),
     ...reviewers.flatMap(([name, names], index): ShapeProblem[] => {

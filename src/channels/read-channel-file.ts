@@ -13,6 +13,7 @@ import { readEntries } from './channel-entries.ts';
 import type { ChannelKind } from './channel-kind.ts';
 import type { ChannelSetUp } from './channel-set-up.ts';
 import { policyInvalid } from './policy-invalid.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 type Placed = Pick<PolicyText, 'placeOf'> & { file: string };
 
@@ -74,9 +75,7 @@ async function setUpOf(
     channels: Object.fromEntries(made),
     routes: {
       default: routes?.default ?? [...made.keys()].filter((name) => !needed.has(name)),
-      reviewers: Object.fromEntries(
-        Object.entries(routes?.reviewers ?? {}).map(([name, names]) => [name.normalize('NFC'), names]),
-      ),
+      reviewers: Object.fromEntries(Object.entries(routes?.reviewers ?? {}).map(([name, names]) => [nfc(name), names])),
     },
     ...(quiet !== undefined && {
       quietHours: { from: quiet.from, to: quiet.to, timeZone: quiet.time_zone, above: quiet.above },

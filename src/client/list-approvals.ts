@@ -10,6 +10,7 @@ import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 import { describeRun, memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 /** Which open requests to list. Default: all. */
 export interface ApprovalFilter {
@@ -90,7 +91,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
 const runsAtOnce = 8;
 
 function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
-  const agent = filter.agent?.normalize('NFC');
+  const agent = nfc(filter.agent);
   return (row) =>
     (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
 }

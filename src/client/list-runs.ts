@@ -8,6 +8,7 @@ import { listedExecutions } from './listed-executions.ts';
 import { indexedIds } from './memo-rows.ts';
 import { readPage } from './read-executions.ts';
 import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
+import { nfc } from '../core/base/normal-text.ts';
 
 /** The states of a run that lists know. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
@@ -59,7 +60,7 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
  */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity } = filter;
-  const agent = filter.agent?.normalize('NFC');
+  const agent = nfc(filter.agent);
   const { ids } = session.attributes;
   const query = [
     gatedRunsQuery(session),
@@ -138,7 +139,7 @@ async function readAgent(
     const [input] = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
     if (input === undefined) return undefined;
     const { agent } = plainPayloadConverter.fromPayload<{ agent?: unknown } | null>(input) ?? {};
-    return typeof agent === 'string' ? agent.normalize('NFC') : undefined;
+    return typeof agent === 'string' ? nfc(agent) : undefined;
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import { type CompiledLayers, compilePolicy, type RuledCall, type RulingContext 
 import { notSplit } from '../../core/shell/parts.ts';
 import { splitShell } from '../../core/shell/split.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** A call and its tool, as `defineTool` would describe it. */
 export interface DescribedCall {
@@ -49,7 +50,7 @@ export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
     if (subject?.shell === true) call.shell = splitOf(args, subject.argument);
     call.beside = subject?.beside;
     const assessment = assess(call, assessRules);
-    return [layersOf(mode), call, { assessment, agent: agent.normalize('NFC') }];
+    return [layersOf(mode), call, { assessment, agent: nfc(agent) }];
   };
 }
 

@@ -2,6 +2,7 @@ import { visibleText } from '../../core/base/visible-text.ts';
 import { groupOf } from '../../core/people/directory.ts';
 import type { MailedPerson } from './recipients.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** Reviewers by name, in NFC. Throws `policy_invalid` for a name that nobody can have, and for what is no address. */
 export function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
@@ -11,7 +12,7 @@ export function peopleOf(people: Readonly<Record<string, string | MailedPerson>>
       if (groupOf(name) !== undefined || visibleText(name) !== name || name.trim() !== name) {
         throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
       }
-      return [name.normalize('NFC'), { address: addressOf(address), groups }];
+      return [nfc(name), { address: addressOf(address), groups }];
     }),
   );
 }

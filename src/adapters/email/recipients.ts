@@ -1,6 +1,7 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { type Directory, isOneOf } from '../../core/people/directory.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** A person who reviews, and where mail reaches them. */
 export interface MailedPerson {
@@ -35,7 +36,7 @@ export function recipientsOf(
   const asked = [...people].filter(([name]) => isAsked(name));
   const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [reviewerId])));
   // A person whose approval would not count, such as the one for whom the run works, is not asked.
-  const counts = (name: string): boolean => approvers?.includes(name.normalize('NFC')) ?? true;
+  const counts = (name: string): boolean => approvers?.includes(nfc(name)) ?? true;
   const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(name)));
   const all = [
     ...waitedFor.map(([reviewer, { address }]) => ({ reviewer, address })),

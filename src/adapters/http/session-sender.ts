@@ -3,6 +3,7 @@ import { type SessionOfRun, sessionOf } from '../../client/session-of.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import type { Principal } from './principal.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** Throws `forbidden` for anybody but the run's user, and `invalid_message` for a run that is no session. */
 export async function requireUserOf(
@@ -36,5 +37,5 @@ export async function isUserOf(client: CountersignClient, principal: Principal, 
 /** A run without a caller has no user whom anybody knows: whoever may start runs may say more to it. */
 function isUser({ id, via, actsForOthers }: Principal, { callerUserId }: SessionOfRun): boolean {
   if (callerUserId === undefined || via === 'local' || actsForOthers === true) return true;
-  return callerUserId.normalize('NFC') === id.normalize('NFC');
+  return nfc(callerUserId) === nfc(id);
 }

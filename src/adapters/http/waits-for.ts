@@ -3,6 +3,7 @@ import { isOneOf } from '../../core/people/directory.ts';
 import { type Delegation, seatsOf } from '../../core/people/delegation.ts';
 import type { WaitsFor } from './api.ts';
 import type { Principal } from './principal.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /**
  * Whether a request waits for this person. The run says whose approval would count; where it does not (an older worker, or too
@@ -16,7 +17,7 @@ export function waitsFor(
     approvers,
   }: { reviewers: readonly string[]; delegations?: readonly Delegation[]; approvers?: readonly string[] },
 ): WaitsFor {
-  if (approvers !== undefined) return approvers.includes(id.normalize('NFC')) ? 'you' : 'others';
+  if (approvers !== undefined) return approvers.includes(nfc(id)) ? 'you' : 'others';
   const seats = seatsOf(delegations, id);
   if (reviewers.length === 0) return seats.length === 0 ? 'others' : 'anyone';
   const own = { people: { [id]: { groups, keys: [] } } };
@@ -26,6 +27,6 @@ export function waitsFor(
 /** As `waitsFor`, of one request with its votes: nothing waits for somebody who has voted. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   const { settled, votes = [] } = request;
-  const hasVoted = votes.some(({ reviewerId }) => reviewerId?.normalize('NFC') === principal.id.normalize('NFC'));
+  const hasVoted = votes.some(({ reviewerId }) => nfc(reviewerId) === nfc(principal.id));
   return settled !== undefined || hasVoted ? 'others' : waitsFor(principal, request);
 }

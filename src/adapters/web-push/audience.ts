@@ -3,6 +3,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isOneOf } from '../../core/people/directory.ts';
 import { markOf, type Subscription, type Subscriptions } from './subscriptions.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** The most messages of one step: `sent` would not hold more. */
 const mostMessages = 200;
@@ -24,7 +25,7 @@ export async function audienceOf(
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId }) => reviewerId));
   const { approvers } = request;
-  const counts = (person: string): boolean => approvers?.includes(person.normalize('NFC')) ?? true;
+  const counts = (person: string): boolean => approvers?.includes(nfc(person)) ?? true;
   const audience = found.filter(({ person }) => counts(person) && !voted.has(person));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
@@ -50,7 +51,7 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
 }
 
 async function subscribed(names: readonly string[], subscriptions: Subscriptions): Promise<Subscription[]> {
-  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => name.normalize('NFC')))];
+  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => nfc(name)))];
   const named = await inParallel(people, readsAtOnce, (person) => subscriptions.of(person));
   const needsAll = names.length === 0 || people.length < names.length;
   const others = needsAll ? await subscriptions.all() : [];

@@ -5,6 +5,7 @@ import { createSeals } from '../../channels/sealed-text.ts';
 import type { RecordName, Records } from '../../client/records.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { WebPushSettings } from './web-push-settings.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** A browser of a person that takes messages. */
 export interface Subscription extends BrowserSubscription {
@@ -44,7 +45,7 @@ export function subscriptionsOf(
     publicUrl: origin,
     namespace: records.namespace,
   });
-  const nameOf = (person: string): RecordName => ({ kind, owner: publicKey, id: person.normalize('NFC') });
+  const nameOf = (person: string): RecordName => ({ kind, owner: publicKey, id: nfc(person) });
 
   async function opened(record: JsonObject | undefined): Promise<Kept[]> {
     const sealed = record?.['sealed'];
@@ -59,7 +60,7 @@ export function subscriptionsOf(
 
   async function keptOf(person: string): Promise<Kept[]> {
     const kept = await opened(await records.get(nameOf(person)));
-    return kept.filter(({ subscription }) => subscription.person === person.normalize('NFC'));
+    return kept.filter(({ subscription }) => subscription.person === nfc(person));
   }
 
   async function keep(person: string, kept: readonly string[]): Promise<void> {
@@ -71,7 +72,7 @@ export function subscriptionsOf(
     add: async ({ id, groups }, { endpoint, keys: { p256dh, auth } }) => {
       const others = (await keptOf(id)).filter(({ subscription }) => subscription.endpoint !== endpoint);
       const content = {
-        person: id.normalize('NFC'),
+        person: nfc(id),
         groups: groups.join('').length > mostGroups ? [] : [...groups],
         endpoint,
         keys: { p256dh, auth },

@@ -3,6 +3,7 @@ import type { Assessment } from '../assess/assessment.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import { severities, type Json, type JsonObject } from '../base/tool-call.ts';
 import { isUndecodable } from '../base/undecodable.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** One message of a transcript. */
 export interface ModelMessage {
@@ -28,7 +29,7 @@ export function readRunInput(value: unknown): RunStart | undefined {
   const { userId } = objectIn(caller) ?? {};
   const { lineage } = objectIn(parent) ?? {};
   return {
-    agent: agent.normalize('NFC'),
+    agent: nfc(agent),
     messages,
     callerUserId: typeof userId === 'string' ? userId : null,
     metadata: (objectIn(metadata) ?? {}) as JsonObject,

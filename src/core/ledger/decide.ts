@@ -29,6 +29,7 @@ import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** The result of checking edited arguments, before their decision is applied (I9). */
 export interface CheckedEdit {
@@ -73,8 +74,8 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  const person = voter.reviewerId?.normalize('NFC');
-  const earlier = record.votes.find(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
+  const person = nfc(voter.reviewerId);
+  const earlier = record.votes.find(({ reviewerId }) => nfc(reviewerId) === person);
   if (earlier !== undefined && (approved || !earlier.approved)) {
     const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);

@@ -6,11 +6,10 @@
 import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
 import { isWellFormed } from '../base/well-formed.ts';
+import { hasLongMarks, maxCombiningMarks, nfc } from '../base/normal-text.ts';
 
 /** Maximum cost of one match: glob length times text length, in UTF-16 units (measured: at most 8 ns each). */
 export const maxMatchWork = 8_000_000;
-/** Maximum run of combining marks. Reordering them takes quadratic time: 1 MB in one run took three minutes. */
-export const maxCombiningMarks = 100;
 
 export interface Glob {
   /** As written, in NFC. */
@@ -28,7 +27,7 @@ export type GlobSubject = { mapped: string } | { problem: string };
 
 /** Compiles a glob, or returns, as a clause, what is wrong with it. */
 export function compileGlob(source: string): Glob | { problem: string } {
-  const normal = source.normalize('NFC');
+  const normal = nfc(source);
   if (!isWellFormed(source)) return { problem: 'holds half a surrogate pair' };
   if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
   const translated = translateGlob(normal);
@@ -62,13 +61,8 @@ export function compileGlob(source: string): Glob | { problem: string } {
 /** Prepares a text: converts it to NFC and maps `/`. */
 export function globSubject(text: string): GlobSubject {
   if (text.includes(separator)) return { problem: 'the text holds U+FDD0, which is reserved' };
-  // No character below U+0300 combines or changes in NFC.
-  if (!/[\u0300-\uffff]/.test(text)) return { mapped: mapped(text) };
-  for (const [run] of text.matchAll(/\p{M}+/gu)) {
-    if (run.length > maxCombiningMarks)
-      return { problem: `the text holds more than ${maxCombiningMarks} combining marks in a row` };
-  }
-  return { mapped: mapped(text.normalize('NFC')) };
+  if (hasLongMarks(text)) return { problem: `the text holds more than ${maxCombiningMarks} combining marks in a row` };
+  return { mapped: mapped(nfc(text)) };
 }
 
 /** Returns whether the whole text matches, or why that cannot be decided. */

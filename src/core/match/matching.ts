@@ -2,6 +2,7 @@
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import { compileGlob, globMatches, globSubject, matchWork, maxMatchWork, type Glob, type GlobSubject } from './glob.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
+import { nfc } from '../base/normal-text.ts';
 
 const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
 export const maxPatternLength = 256;
@@ -52,12 +53,18 @@ export function compileFieldGlob(source: string): Glob | { problem: string } {
 }
 
 function writtenBadly(pattern: string, remedy: string): string | undefined {
+  // Before anything that takes time: of the characters that become one in NFC, none is longer than four units.
+  if (pattern.length > maxPatternLength * 8) return tooLong(pattern.length);
   if (pattern.trim() === '') return `is empty: ${remedy}`;
   if (pattern.trim() !== pattern) return 'begins or ends with a blank';
-  const length = Array.from(pattern.normalize('NFC')).length;
-  if (length > maxPatternLength) return `has ${length} characters; at most ${maxPatternLength} are allowed`;
+  const length = Array.from(nfc(pattern)).length;
+  if (length > maxPatternLength) return tooLong(length);
   const [posix] = posixClass.exec(pattern) ?? [];
   return posix && `holds ${posix}, which is not part of the language: write [0-9] or the like`;
+}
+
+function tooLong(length: number): string {
+  return `has ${length} characters; at most ${maxPatternLength} are allowed`;
 }
 
 /** Returns whether the call matches, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */

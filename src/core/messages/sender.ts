@@ -4,6 +4,7 @@ import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
 export interface SentMessage {
@@ -62,7 +63,7 @@ export function claimedSender(
   if (owner === undefined && !isFree) {
     return refused(`key '${keyId}' is not that of exactly one person of the operator's directory`);
   }
-  if (name !== '' && name.normalize('NFC') !== owner) {
+  if (name !== '' && nfc(name) !== owner) {
     return refused(`key '${keyId}' is not that of '${name}'`);
   }
   const voter: Voter = { reviewerId: owner, identity: 'verified' };
@@ -82,13 +83,13 @@ function signedFor(
       `key '${keyId}' does not sign for '${name}': its 'signs_for' names people, or groups of the operator's directory`,
     );
   }
-  return { voter: { reviewerId: name.normalize('NFC'), identity: 'verified' }, operator: false };
+  return { voter: { reviewerId: nfc(name), identity: 'verified' }, operator: false };
 }
 
 /** The owners of a key, in NFC. */
 function ownersOf(directory: Directory | undefined, keyId: string): string[] {
   const owners = Object.keys(directory?.people ?? {}).filter((id) => personOf(directory, id)?.keys.includes(keyId));
-  return owners.map((id) => id.normalize('NFC'));
+  return owners.map((id) => nfc(id));
 }
 
 function refused(message: string): { problem: Problem } {

@@ -1,4 +1,5 @@
 import { type Directory, membersOf } from './directory.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** Which channels carry the requests of a run. The run records them at its start, as its worker has them. */
 export interface ChannelRoutes {
@@ -47,6 +48,6 @@ function routeOf(
 
 /** Names are compared in Unicode NFC, as everywhere. */
 function named(reviewers: Record<string, readonly string[]>, name: string): readonly string[] | undefined {
-  const id = name.normalize('NFC');
-  return Object.entries(reviewers).find(([each]) => each.normalize('NFC') === id)?.[1];
+  const id = nfc(name);
+  return Object.entries(reviewers).find(([each]) => nfc(each) === id)?.[1];
 }

@@ -2,6 +2,7 @@ import { holderOf, seatsOf } from './delegation.ts';
 import { groupOf } from './directory.ts';
 import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
 import type { Problem } from '../base/problem.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /**
  * Why `from` may not give their seat to `to`, or undefined if they may. A person who has voted keeps their seat and
@@ -13,7 +14,7 @@ export function delegationProblem(
   from: Voter,
   to: string,
 ): Problem | undefined {
-  const id = from.reviewerId?.normalize('NFC') ?? '';
+  const id = nfc(from.reviewerId) ?? '';
   if (id === '' || from.identity === 'anonymous') return notEntitled(`a delegation must say who sends it`);
   if (to === '' || groupOf(to) !== undefined) return invalid(`a request is delegated to one person, not to '${to}'`);
   const denied = entitlement(panel, from, false);
@@ -21,10 +22,10 @@ export function delegationProblem(
   const holder = holderOf(panel.delegations, to);
   if (holder === id) return invalid(`'${id}' would only delegate this request to themselves`);
   for (const person of [id, holder]) {
-    const hasVoted = votes.some(({ reviewerId }) => reviewerId?.normalize('NFC') === person);
+    const hasVoted = votes.some(({ reviewerId }) => nfc(reviewerId) === person);
     if (hasVoted) return invalid(`'${person}' has voted already, and the vote stands`);
   }
-  const caller = panel.callerUserId?.normalize('NFC');
+  const caller = nfc(panel.callerUserId);
   const moved = seatsOf([...panel.delegations, { from: id, to }], holder).find(([owner]) => owner === id);
   if (!panel.allowSelf && caller !== undefined && moved?.includes(caller)) {
     const message = `'${holder}' could approve nothing with it: the run was started by '${caller}', through whom the seat would go`;

@@ -1,4 +1,6 @@
 /** One reviewer's seat in one request, given to another person. */
+import { nfc } from '../base/normal-text.ts';
+
 export interface Delegation {
   from: string;
   to: string;
@@ -17,22 +19,22 @@ export type Seat = readonly [string, ...string[]];
  * seatsOf([{ from: 'ann', to: 'bob' }], 'ann'); // => []
  */
 export function seatsOf(delegations: readonly Delegation[], personId: string): Seat[] {
-  const id = personId.normalize('NFC');
+  const id = nfc(personId);
   const given = givenSeats(delegations);
   return [...new Set([id, ...given.keys()])].map((owner) => way(given, owner)).filter((seat) => seat.at(-1) === id);
 }
 
 /** Returns the holder of this person's seat: the person, unless they gave it away. */
 export function holderOf(delegations: readonly Delegation[], personId: string): string {
-  const seat = way(givenSeats(delegations), personId.normalize('NFC'));
+  const seat = way(givenSeats(delegations), nfc(personId));
   return seat.at(-1) ?? seat[0];
 }
 
 function givenSeats(delegations: readonly Delegation[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const delegation of delegations) {
-    const from = delegation.from.normalize('NFC');
-    const to = delegation.to.normalize('NFC');
+    const from = nfc(delegation.from);
+    const to = nfc(delegation.to);
     if (!given.has(from) && !way(given, to).includes(from)) given.set(from, to);
   }
   return given;

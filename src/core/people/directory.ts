@@ -1,4 +1,6 @@
 /** The people of a policy, recorded in the run together with it. Names are compared in Unicode NFC. */
+import { nfc } from '../base/normal-text.ts';
+
 export interface Directory {
   /** By name. */
   people: Record<string, Person>;
@@ -23,11 +25,11 @@ const groupPrefix = 'group:';
  * isOneOf(directory, 'ann', ['bob', 'group:finance']); // => true
  */
 export function isOneOf(directory: Directory | undefined, personId: string, names: readonly string[]): boolean {
-  const id = personId.normalize('NFC');
-  const groups = new Set(personOf(directory, id)?.groups.map((group) => group.normalize('NFC')));
+  const id = nfc(personId);
+  const groups = new Set(personOf(directory, id)?.groups.map((group) => nfc(group)));
   return names.some((name) => {
     const group = groupOf(name);
-    return group === undefined ? name.normalize('NFC') === id : groups.has(group);
+    return group === undefined ? nfc(name) === id : groups.has(group);
   });
 }
 
@@ -35,19 +37,19 @@ export function isOneOf(directory: Directory | undefined, personId: string, name
 export function membersOf(directory: Directory | undefined, names: readonly string[]): string[] {
   const named = names.filter((name) => groupOf(name) === undefined);
   const known = Object.keys(directory?.people ?? {}).filter((id) => isOneOf(directory, id, names));
-  return [...new Set([...named, ...known].map((id) => id.normalize('NFC')))];
+  return [...new Set([...named, ...known].map((id) => nfc(id)))];
 }
 
 /** The group's name in NFC; undefined for the name of a person. */
 export function groupOf(name: string): string | undefined {
-  return name.startsWith(groupPrefix) ? name.slice(groupPrefix.length).normalize('NFC') : undefined;
+  return name.startsWith(groupPrefix) ? nfc(name.slice(groupPrefix.length)) : undefined;
 }
 
 /** Reads own properties only: names come from messages. */
 export function personOf(directory: Directory | undefined, personId: string): Person | undefined {
   if (directory === undefined) return undefined;
-  const id = personId.normalize('NFC');
+  const id = nfc(personId);
   if (Object.hasOwn(directory.people, id)) return directory.people[id];
-  const written = Object.keys(directory.people).find((name) => name.normalize('NFC') === id);
+  const written = Object.keys(directory.people).find((name) => nfc(name) === id);
   return written === undefined ? undefined : directory.people[written];
 }

@@ -7,6 +7,7 @@ import { holderOf, seatsOf, type Delegation, type Seat } from './delegation.ts';
 import { groupOf, isOneOf, membersOf, type Directory } from './directory.ts';
 import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /**
  * How far a reviewer's name can be trusted. `claimed`: a name in a raw signal or update. `verified`: a signature, or an
@@ -100,7 +101,7 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
     membersOf(directory, [...reviewers, ...oneOfEach]),
   );
   const voted = votes.map((vote) => idOf(vote));
-  const approvers = [...new Set([...asked, ...delegations.map(({ to }) => to.normalize('NFC'))])].filter((id) => {
+  const approvers = [...new Set([...asked, ...delegations.map(({ to }) => nfc(to))])].filter((id) => {
     const canApprove = entitlement(panel, { reviewerId: id, identity: 'verified' }, true) === undefined;
     return canApprove && !voted.includes(id);
   });
@@ -168,7 +169,7 @@ function approvingSeats(panel: Panel, id: string): Seat[] {
   if (id === anonymous) return [[anonymous]];
   const seats = seatsOf(panel.delegations, id);
   if (panel.allowSelf || panel.callerUserId === null) return seats;
-  const caller = panel.callerUserId.normalize('NFC');
+  const caller = nfc(panel.callerUserId);
   return seats.filter((seat) => !seat.includes(caller));
 }
 
@@ -193,7 +194,7 @@ function namesAnybody({ named = false, requirements }: Panel): boolean {
 }
 
 function idOf({ reviewerId = '', identity }: Voter): string | undefined {
-  return reviewerId === '' || identity === 'anonymous' ? undefined : reviewerId.normalize('NFC');
+  return reviewerId === '' || identity === 'anonymous' ? undefined : nfc(reviewerId);
 }
 
 function total(numbers: readonly number[]): number {

@@ -2,6 +2,7 @@ import type { Directory } from '../people/directory.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import type { ApprovalSettings, AskSettings, Policy, Rule } from '../policy/policy.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
@@ -23,8 +24,8 @@ export function normalForm(document: PolicyDocument): Policy {
 /** The directory, with all names in NFC. */
 export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
   const persons = Object.entries(people).map(([name, { groups = [], keys = [] }]) => [
-    name.normalize('NFC'),
-    { groups: groups.map((group) => group.normalize('NFC')), keys },
+    nfc(name),
+    { groups: groups.map((group) => nfc(group)), keys },
   ]);
   return { people: Object.fromEntries(persons) as Directory['people'] };
 }
@@ -38,7 +39,7 @@ function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable
       operator = false,
       signs_for: signsFor,
     }: KeyDocument = typeof key === 'string' ? { public_key: key } : key;
-    return [id, written({ publicKey, operator, signsFor: signsFor?.map((name) => name.normalize('NFC')) })] as const;
+    return [id, written({ publicKey, operator, signsFor: signsFor?.map((name) => nfc(name)) })] as const;
   });
   return Object.fromEntries(entries);
 }
@@ -53,7 +54,7 @@ export function placedRules({
     ...Object.keys(agents).flatMap((agent) =>
       agents[agent]!.rules.map((rule, index) => ({
         rule,
-        agent: agent.normalize('NFC'),
+        agent: nfc(agent),
         path: ['agents', agent, 'rules', index],
       })),
     ),

@@ -4,6 +4,7 @@ import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../people/max-matching.ts';
 import { directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** For a document whose shape is valid. Group members are known only if the policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
@@ -29,8 +30,8 @@ type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
   const seen = new Set<string>();
   return Object.keys(people).flatMap((name): ShapeProblem[] => {
-    const isNew = !seen.has(name.normalize('NFC'));
-    seen.add(name.normalize('NFC'));
+    const isNew = !seen.has(nfc(name));
+    seen.add(nfc(name));
     return isNew
       ? []
       : [

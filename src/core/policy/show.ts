@@ -4,13 +4,14 @@
  */
 import { compileGlob, globMatches, globSubject } from '../match/glob.ts';
 import type { PolicyLayers, Show } from './policy.ts';
+import { nfc } from '../base/normal-text.ts';
 
 /** The names to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
   const { ceiling, parents = [], run } = layers;
   const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);
   if (settings.some(({ show, includeArguments }) => show === false || includeArguments === false)) return [];
-  const subject = globSubject(tool.normalize('NFC'));
+  const subject = globSubject(nfc(tool));
   const ofPolicies = settings.flatMap(({ show }) =>
     Object.entries(show || {}).flatMap(([pattern, names]) => {
       const glob = compileGlob(pattern);

@@ -3,6 +3,7 @@ import { ProblemError } from '../../../core/base/problem.ts';
 import { roles, type Role } from '../principal.ts';
 import type { OpenIdSettings } from './identity.ts';
 import { personName } from './person-name.ts';
+import { nfc } from '../../../core/base/normal-text.ts';
 
 /** A person as a credential names them. */
 export interface Person {
@@ -29,7 +30,7 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
   if (name === undefined) throw refused(`its claim '${idClaim}' ${problem}`);
   const values = valuesOf(sources, rolesClaim);
   const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
-  return { id: name, roles: granted, groups: valuesOf(sources, groupsClaim).map((group) => group.normalize('NFC')) };
+  return { id: name, roles: granted, groups: valuesOf(sources, groupsClaim).map((group) => nfc(group)) };
 }
 
 /** Texts only; a single text is a list of one. */

@@ -9,6 +9,7 @@ import type { Identity, OpenIdSettings } from './identity.ts';
 import { type IdentityDocument, identityShape } from './identity-shape.ts';
 import { personName } from './person-name.ts';
 import { shortestToken, type TokenEntry } from './token-list.ts';
+import { nfc } from '../../../core/base/normal-text.ts';
 
 const defaultSessionMs = 8 * 3_600_000;
 /** Of a secret that is typed in or generated as text; 32 random characters are more than anybody can guess. */
@@ -68,7 +69,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
       id: personName(token.id).name ?? token.id,
       hash: Buffer.from(hash, 'hex'),
       roles: [...new Set(token.roles)],
-      groups: (token.groups ?? []).map((group) => group.normalize('NFC')),
+      groups: (token.groups ?? []).map((group) => nfc(group)),
       actsForOthers: token.acts_for_others ?? false,
       expiresMs: token.expires === undefined ? undefined : instantMs(token.expires),
     };

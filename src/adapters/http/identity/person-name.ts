@@ -1,5 +1,6 @@
 import { groupOf } from '../../../core/people/directory.ts';
 import { visibleText } from '../../../core/base/visible-text.ts';
+import { nfc } from '../../../core/base/normal-text.ts';
 
 const longest = 200;
 
@@ -11,10 +12,10 @@ export function personName(
   value: unknown,
 ): { name: string; problem?: undefined } | { name?: undefined; problem: string } {
   if (typeof value !== 'string') return { problem: 'must be a text' };
-  const name = value.normalize('NFC');
+  if (value.length > longest) return { problem: `must have at most ${longest} characters` };
+  const name = nfc(value);
   if (name.trim() === '' || name.trim() !== name)
     return { problem: 'must not be empty, nor begin or end with a space' };
-  if (name.length > longest) return { problem: `must have at most ${longest} characters` };
   if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
   // `channel:NAME` is who answers for a channel.
   if (name.startsWith('channel:')) return { problem: 'must not begin with channel:' };

@@ -7,14 +7,15 @@ import { cardOf } from '../../../core/card/card-of.ts';
 import { renderHtml } from '../../../core/card/render-html.ts';
 import { htmlResponse } from '../html-response.ts';
 import { problemStatus } from '../problem-status.ts';
+import { nfc } from '../../../core/base/normal-text.ts';
 
 /** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {
   const card = cardOf(request, { nowMs: Date.now() });
   // The least permissive answer is the prominent one.
   const { approvers, callerUserId } = request;
-  const isOwnRun = callerUserId?.normalize('NFC') === reviewer.normalize('NFC');
-  const canApprove = !isOwnRun || approvers === undefined || approvers.includes(reviewer.normalize('NFC'));
+  const isOwnRun = nfc(callerUserId) === nfc(reviewer);
+  const canApprove = !isOwnRun || approvers === undefined || approvers.includes(nfc(reviewer));
   const approve = canApprove
     ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
     : '';

@@ -17,6 +17,7 @@ import type { Principal } from '../principal.ts';
 import { principalOf } from '../principal-of.ts';
 import { refuseInput } from '../refuse-input.ts';
 import { ownOrigin } from '../site.ts';
+import { nfc } from '../../../core/base/normal-text.ts';
 
 const linkBody = z.strictObject({
   reviewer: z.string().max(200),
@@ -132,7 +133,7 @@ function requireOther({ id, actsForOthers }: Principal, { callerUserId }: Approv
     const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';
     throw new ProblemError({ code: 'forbidden', message });
   }
-  if (callerUserId?.normalize('NFC') !== id.normalize('NFC')) return;
+  if (nfc(callerUserId) !== nfc(id)) return;
   const message = 'You cannot make a link for a call of your own run: somebody else has to.';
   throw new ProblemError({ code: 'self_approval', message });
 }

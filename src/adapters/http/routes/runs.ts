@@ -15,6 +15,7 @@ import { shownRun } from '../shown-run.ts';
 import { principalOf } from '../principal-of.ts';
 import { json, runJournal, runList, runView, startedRun } from '../response-shapes.ts';
 import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../input-shapes.ts';
+import { nfc } from '../../../core/base/normal-text.ts';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',
@@ -69,7 +70,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
     })
     .openapi(list, async (context) => {
       const { status, agent, limit = 100 } = context.req.valid('query');
-      const wanted = agent?.normalize('NFC');
+      const wanted = nfc(agent);
       const found: RunList = { runs: [], more: false };
       let looked = 0;
       for await (const run of client.runs({ ...(status !== undefined && { status }), limit: mostLooked })) {
