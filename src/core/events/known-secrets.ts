@@ -50,9 +50,8 @@ export class KnownSecrets {
   beginsAt(text: string): number {
     let earliest = text.length;
     for (const secret of this.#placeholders.keys()) {
-      for (let at = Math.max(0, text.length - secret.length + 1); at < earliest; at++) {
-        if (secret.startsWith(text.slice(at))) earliest = at;
-      }
+      const end = text.slice(Math.max(0, text.length - secret.length + 1));
+      earliest = Math.min(earliest, text.length - longestOverlap(end, secret));
     }
     return earliest;
   }
@@ -60,4 +59,19 @@ export class KnownSecrets {
   #longestFirst(): [string, string][] {
     return [...this.#placeholders].sort(([one], [other]) => other.length - one.length);
   }
+}
+
+/** The length of the longest end of `text` with which `word` begins, by Knuth, Morris and Pratt. */
+function longestOverlap(text: string, word: string): number {
+  // For each prefix of the word, the longest shorter one that it also ends with.
+  const shorter = new Uint32Array(word.length);
+  const grown = (from: number, character: string): number => {
+    let length = from;
+    while (length > 0 && word[length] !== character) length = shorter[length - 1]!;
+    return word[length] === character ? length + 1 : length;
+  };
+  for (let at = 1; at < text.length; at++) shorter[at] = grown(shorter[at - 1]!, word[at]!);
+  let length = 0;
+  for (const character of text.split('')) length = grown(length, character);
+  return length;
 }

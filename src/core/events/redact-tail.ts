@@ -57,7 +57,7 @@ export class TailRedactor {
 }
 
 /** What follows a blank or an ideographic sign begins a word. */
-const lastWord = /[^\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]*$/;
+const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
 /** Cards, accounts, telephone numbers: words with digits, and all words between them. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
 /** A quoted password may have several words. */
@@ -76,9 +76,16 @@ function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): nu
   };
   return Math.min(
     secretAt,
-    indexOf(lastWord, 0),
+    lastWord(text),
     indexOf(lastDigits, Math.max(0, text.length - severalWords)),
     indexOf(openQuote, Math.max(0, text.length - longestQuote)),
     indexOf(openKey, Math.max(0, text.length - longestKeyLine)),
   );
+}
+
+/** Where the last word begins. An expression that ends with `$` would begin anew at each character of it. */
+function lastWord(text: string): number {
+  let start = text.length;
+  while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;
+  return start;
 }

@@ -60,7 +60,8 @@ export function hiderIn(
 ): ((text: string) => string) | undefined {
   const texts = leavesOf(value).map(({ text }) => text);
   const all = texts.join('\n');
-  const inside = longTexts(args, values).filter(({ secret }) => all.includes(secret));
+  const inside = textsIn(all, longTexts(args, values));
+  if (inside === undefined) return undefined;
   if (inside.length * (all.length + texts.length * leafCost) > mostCompared) return undefined;
   return (text) => withoutTexts(text, inside);
 }
@@ -69,6 +70,27 @@ function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
   let shown = text;
   for (const { secret, placeholder } of hidden) shown = shown.replaceAll(secret, () => placeholder);
   return shown;
+}
+
+/** Comparisons of `textsIn`; each ends at the first character that differs. */
+const mostCandidates = 300_000;
+
+/** Those that the text holds, in their order, found in one pass over it. Undefined if too many begin alike. */
+function textsIn(text: string, hidden: readonly HiddenText[]): HiddenText[] | undefined {
+  const byBeginning = Map.groupBy(new Set(hidden.map(({ secret }) => secret)), (secret) =>
+    secret.slice(0, leastHidden),
+  );
+  const found = new Set<string>();
+  let left = mostCandidates;
+  for (let at = 0; at + leastHidden <= text.length; at++) {
+    for (const each of byBeginning.get(text.slice(at, at + leastHidden)) ?? []) {
+      if (found.has(each)) continue;
+      left -= 1 + each.length / 100;
+      if (left < 0) return undefined;
+      if (text.startsWith(each, at)) found.add(each);
+    }
+  }
+  return hidden.filter(({ secret }) => found.has(secret));
 }
 
 function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenText[] {
