@@ -48,8 +48,10 @@ function openObject(value: JsonObject, place: Place, bounds: CardBounds, result:
   const beside = currencyBeside(value);
   for (const key of keys) {
     const longest = bounds.value === Infinity ? Infinity : longestWords;
-    const own = nameOf(key, longest);
-    result.isNameCut ||= isCut(cutLine(key, longest));
+    // A member's own name is whole. Before those of its members it is cut: each of thousands would repeat all of it.
+    const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
+    const own = nameOf(key, longestOwn);
+    result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
     const name = place.name === '' ? own : `${place.name}.${own}`;
     const schema = memberSchema(place.schema, key, place.root);
     addValue(value[key]!, { ...place, name, key, schema }, beside, bounds, result);
@@ -61,9 +63,7 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
     result.left += 1;
     return;
   }
-  const isContainer = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
-  const isDeep = place.depth >= bounds.depth;
-  if (isContainer && !isDeep) {
+  if (isOpened(value, place.depth, bounds)) {
     const inner = { ...place, depth: place.depth + 1 };
     if (!Array.isArray(value)) return openObject(value, inner, bounds, result);
     for (const [index, each] of value.entries()) {
@@ -72,8 +72,17 @@ function addValue(value: Json, place: Place, beside: Beside, bounds: CardBounds,
     }
     return;
   }
-  if (isContainer) result.isDeep = true;
+  if (holdsMembers(value)) result.isDeep = true;
   result.fields.push(fieldOf(value, place, beside, bounds));
+}
+
+function holdsMembers(value: Json): value is Json[] | JsonObject {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+}
+
+/** True if each member is a field of its own. */
+function isOpened(value: Json, depth: number, bounds: CardBounds): value is Json[] | JsonObject {
+  return depth < bounds.depth && holdsMembers(value);
 }
 
 function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, bounds: CardBounds): CardField {

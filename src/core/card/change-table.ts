@@ -5,6 +5,8 @@ type RowKind = TableChange['rows'][number]['kind'];
 
 const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
 const gap = '  ';
+/** Beside a wider cell, others are not filled up: one long cell among thousands would make a text of gigabytes. */
+const widestColumn = 2_000;
 
 /** A table of a change as cells: one that changes is `BEFORE → AFTER`, and the first column says what happens. */
 export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
@@ -30,9 +32,14 @@ export function tableText(
   columnsOf: (text: string) => number,
 ): { kind: RowKind | 'head'; text: string }[] {
   const rows = changeTable(change);
-  const widths = rows[0]!.cells.map((_, column) => Math.max(...rows.map(({ cells }) => columnsOf(cells[column]!))));
+  const widths = rows[0]!.cells.map((_, column) =>
+    Math.min(
+      widestColumn,
+      rows.reduce((most, { cells }) => Math.max(most, columnsOf(cells[column]!)), 0),
+    ),
+  );
   return rows.map(({ kind, cells }) => {
-    const padded = cells.map((cell, column) => cell + ' '.repeat(widths[column]! - columnsOf(cell)));
+    const padded = cells.map((cell, column) => cell + ' '.repeat(Math.max(0, widths[column]! - columnsOf(cell))));
     return { kind, text: padded.join(gap).trimEnd() };
   });
 }

@@ -92,5 +92,9 @@ export function counted(count: number, noun: string): string {
 
 /** Digits in groups of three: `12345.5` gives `12,345.5`. */
 export function grouped(digits: string): string {
-  return digits.replace(/\d(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, '$&,');
+  return digits.replace(/(?<![\d.])\d+/g, (whole) => {
+    let text = whole.slice(0, whole.length % 3);
+    for (let at = text.length; at < whole.length; at += 3) text += `${at === 0 ? '' : ','}${whole.slice(at, at + 3)}`;
+    return text;
+  });
 }

@@ -105,7 +105,11 @@ function markdownText(text: string): string {
   const parts: string[] = [];
   let run: string[] = [];
   const flush = (): void => {
-    const [, inside = '', after = ''] = /^(.*?)([,.;:!?]*)$/su.exec(run.join(' ')) ?? [];
+    const whole = run.join(' ');
+    // Not by an expression, which would begin anew at each sign of punctuation.
+    let end = whole.length;
+    while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
+    const [inside, after] = [whole.slice(0, end), whole.slice(end)];
     if (inside.trim() !== '') parts.push(code(inside) + after);
     else if (after !== '') parts.push(code(after));
     run = [];
@@ -135,5 +139,5 @@ function fence(text: string, language = 'text'): string {
 }
 
 function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  return (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
 }

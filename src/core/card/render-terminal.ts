@@ -133,7 +133,7 @@ function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number
 
 /** Wide enough for all labels, but at most a third of the terminal. */
 function labelWidth({ width, columnsOf }: Terminal, labels: readonly string[]): number {
-  const widest = Math.max(0, ...labels.map((label) => columnsOf(label)));
+  const widest = labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0);
   return width === Infinity ? widest : Math.min(widest, Math.max(8, Math.floor(width / 3)));
 }
 

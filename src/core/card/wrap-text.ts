@@ -22,7 +22,7 @@ export function wrapText(
       if (line !== undefined) lines.push(line);
       const parts = pieces(word, most, columnsOf);
       line = parts.pop()!;
-      lines.push(...parts);
+      for (const part of parts) lines.push(part);
     }
   }
   return line === undefined ? lines : [...lines, line];
@@ -38,7 +38,7 @@ function wholeLines(text: string, most: number, columnsOf: (text: string) => num
       if (line !== '') lines.push(line);
       const parts = pieces(word, most, columnsOf);
       line = parts.pop()!;
-      lines.push(...parts);
+      for (const part of parts) lines.push(part);
     }
   }
   return [...lines, line];
