@@ -107,5 +107,5 @@ function namesIn(text: string): string[] {
 
 function domainOf(recipient: string): string | undefined {
   const at = recipient.lastIndexOf('@');
-  return at > 0 ? recipient.slice(at + 1).replace(/>.*$/, '') : undefined;
+  return at > 0 ? recipient.slice(at + 1).split('>', 1)[0] : undefined;
 }

@@ -15,6 +15,9 @@ const words: Readonly<Record<ConsoleAnswer, readonly string[]>> = {
 };
 const answers = Object.entries(words) as [ConsoleAnswer, readonly string[]][];
 
+/** The longest word, and blanks. */
+const longestLine = 100;
+
 /** The words of the grammar, for a sentence that asks again. */
 export const consoleLineHelp = 'a or yes approves, A or always approves calls like it too, d or no denies, s skips';
 
@@ -28,6 +31,7 @@ export const consoleLineHelp = 'a or yes approves, A or always approves calls li
  * readConsoleLine('') ?? 'ask again'; // => 'ask again'
  */
 export function readConsoleLine(line: string): ConsoleAnswer | undefined {
+  if (line.length > longestLine) return undefined;
   const word = line.replace(/^[ \t]+|[ \t\r\n]+$/g, '');
   if (word === 'A') return 'always';
   // Not by the rules of a language: U+212A, the Kelvin sign, is no k.

@@ -134,8 +134,8 @@ class Splitter {
 
   /** Visits the substitutions in a text, by reading it as a here-document, where nothing else has a meaning. */
   #substitutions(text: string, depth: number, within: number | undefined): void {
-    let end = 'END';
-    while (text.includes(end)) end += '_';
+    const longest = Array.from(text.matchAll(/END_*/g)).reduce((most, [each]) => Math.max(most, each.length), 0);
+    const end = 'END'.padEnd(longest + 1, '_');
     const command = parse(`: <<${end}\n${text}\n${end}\n`).commands[0]?.command;
     if (command?.type !== 'Command') return this.#stop();
     for (const redirect of command.redirects) this.#visit(redirect, depth, within);

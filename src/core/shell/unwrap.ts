@@ -34,7 +34,15 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
 /** Without version number and `.exe`, in lower case: some file systems ignore case. */
 function tableName(program: string): string {
   const name = program.toLowerCase().replace(/\.exe$/, '');
-  return wrappers.has(name) ? name : name.replace(/[-.]?[0-9][0-9.]*$/, '');
+  return wrappers.has(name) ? name : withoutVersion(name);
+}
+
+/** `python` for `python3.12`. Not by an expression, which would begin anew at each digit of a long number. */
+function withoutVersion(name: string): string {
+  let end = name.length;
+  for (let at = end; at > 0 && /[0-9.]/.test(name[at - 1]!); at -= 1) if (name[at - 1] !== '.') end = at - 1;
+  const isParted = end < name.length && end > 0 && /[-.]/.test(name[end - 1]!);
+  return name.slice(0, isParted ? end - 1 : end);
 }
 
 export function lastSegment(program: string): string {
