@@ -64,6 +64,11 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() });
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
+    if (req.raw.signal.aborted) {
+      // Nobody reads the answer. What the framework throws is long, says nothing of ours, and comes as often as a sender likes.
+      gateway.log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
+      return errorResponse(error);
+    }
     // Input that the framework refuses is the sender's mistake. It is not logged, so nobody can fill the log with it.
     if (code === 'internal' && !isRefusedInput(error)) gateway.log(error.stack ?? String(error));
     if (code === 'unauthenticated') {

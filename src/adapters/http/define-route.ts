@@ -47,7 +47,8 @@ export function defineRoute<const Name extends RouteName, const Config extends R
     path,
     operationId: operationIdOf(name),
     security: securityOf(permissions[name]),
-    middleware: [require(permissions[name]), ...readersOf(config)],
+    // What proves a request comes before what reads it.
+    middleware: [require(permissions[name]), ...[config.middleware ?? []].flat(), ...readersOf(config)],
   };
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }

@@ -1,3 +1,4 @@
+import type { Decision } from '../../contract.ts';
 import type { Principal } from './principal.ts';
 
 /** What middleware adds to a request. */
@@ -7,5 +8,7 @@ export interface HttpEnv {
     principal: Principal | undefined;
     /** Where a browser signs in; undefined: nowhere. */
     loginUrl: string | undefined;
+    /** The answer of a channel's receiver, if the channel found it to be the receiver's own. */
+    provenAnswer: Decision | undefined;
   };
 }

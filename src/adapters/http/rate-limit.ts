@@ -55,14 +55,14 @@ function peerOf(context: Context<HttpEnv>): string {
 const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
 
 /**
- * As `limit`, for requests that prove their sender themselves: only those that prove nothing are counted. Behind a proxy
- * all strangers may have one address, and a forged request must not use up what a signed one may.
+ * As `limit`, for requests that prove their sender themselves: each that proves nothing is counted, whatever was wrong
+ * with it. Behind a proxy all strangers may have one address, and a forged request must not use up what a signed one may.
  */
 export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     if (context.req.method !== 'POST' || !signed.test(context.req.path)) return limit(context, next);
     await next();
-    if (context.res.status !== 403) return undefined;
+    if (context.res.status < 400 || context.get('provenAnswer') !== undefined) return undefined;
     const limited = await limit(context, () => Promise.resolve());
     if (limited instanceof Response) context.res = limited;
     return undefined;

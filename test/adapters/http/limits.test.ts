@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ProblemError } from '../../../src/core/base/problem.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
+import { rawRequest } from '../../support/raw-request.ts';
+
+const refuseUnsigned = (): never => {
+  throw new ProblemError({ code: 'forbidden', message: 'It is not signed.' });
+};
 
 let world: PeopleWorld;
 beforeAll(async () => {
@@ -33,6 +39,27 @@ test('tokens that do not hold are counted by address', async () => {
   const send = () => world.call('GET', '/me', undefined, { authorization: `Bearer ${'0'.repeat(64)}` });
   expect(await statuses(6, send)).toEqual([401, 401, 401, 401, 401, 429]);
   expect((await world.as('eve')('GET', '/me')).status).toBe(200);
+});
+
+test('answers that nobody has signed are counted, whatever is wrong with them, and are not parsed', async () => {
+  const signed = await openPeopleWorld(
+    { ann: ['viewer'] },
+    { worker: false },
+    { limits: { writesPerMinute: 3, bodyBytes: 1_000 }, channels: { hook: { receive: refuseUnsigned } } },
+  );
+  const path = `/channels/hook/answers/${'0'.repeat(32)}`;
+  const post = async (body: string): Promise<number> => {
+    const headers = { 'content-type': 'application/json' };
+    return (await rawRequest(`${signed.gateway.url}${path}`, { method: 'POST', headers, body })).status;
+  };
+  try {
+    // Neither JSON nor an answer: only the signature is looked at.
+    expect([await post('{'), await post('5'), await post('x'.repeat(2_000)), await post('{}')]).toEqual([
+      403, 403, 413, 429,
+    ]);
+  } finally {
+    await signed.close();
+  }
 });
 
 test('health is not counted', async () => {

@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 
@@ -31,3 +33,30 @@ test('a stranger writes nothing into the log by a body that cannot be read', asy
     await world.close();
   }
 });
+
+test.each(['/login/token', '/runs', '/approvals/decide', `/channels/hook/answers/${'0'.repeat(32)}`])(
+  'an upload to %s that is broken off is one line in the log',
+  async (path) => {
+    const lines: string[] = [];
+    const receive = (): never => expect.unreachable();
+    const world = await openGatewayWorld(
+      { worker: false },
+      { log: (line) => lines.push(line), channels: { hook: { receive } } },
+    );
+    try {
+      const { hostname, port } = new URL(world.gateway.url);
+      const socket = connect(Number(port), hostname);
+      await new Promise((resolve) => socket.once('connect', resolve));
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"a":`,
+      );
+      // The gateway reads the body once it has the head.
+      await world.call('GET', '/healthz');
+      socket.destroy();
+      await eventually('it is logged', () => Promise.resolve(lines.length > 0));
+      expect(lines).toEqual([expect.stringMatching(/^A sender broke off POST \/\S+\.$/)]);
+    } finally {
+      await world.close();
+    }
+  },
+);

@@ -1,4 +1,5 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
 import { requireGated } from '../../../client/require-gated.ts';
 import { ProblemError } from '../../../core/base/problem.ts';
 import { json, receipt } from '../response-shapes.ts';
@@ -8,21 +9,31 @@ import type { HttpEnv } from '../http-env.ts';
 import { body, channelAnswer, inRun } from '../input-shapes.ts';
 import { refuseInput } from '../refuse-input.ts';
 
-const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
-  summary: 'The answer of a channel’s receiver, signed with the secret of the channel',
-  request: {
-    params: z.strictObject({ channel: z.string().max(200), requestId: z.string() }),
-    query: inRun,
-    ...body(channelAnswer),
-  },
-  responses: { 200: json(receipt, 'The answer counts.') },
-});
-
 /** Answers of channels whose receivers post them. Nobody signs in: the channel checks each answer itself. */
 export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenAPIHono<HttpEnv> {
+  const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
+    summary: 'The answer of a channel’s receiver, signed with the secret of the channel',
+    request: {
+      params: z.strictObject({ channel: z.string().max(200), requestId: z.string() }),
+      query: inRun,
+      ...body(channelAnswer),
+    },
+    responses: { 200: json(receipt, 'The answer counts.') },
+    middleware: provenAnswer(channels),
+  });
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') }).openapi(answer, async (context) => {
-    const { channel: name, requestId } = context.req.valid('param');
     const { workflowId } = context.req.valid('query');
+    const decision = context.get('provenAnswer')!;
+    // `workflowId` is not signed, but a run accepts answers to its own requests only.
+    if (workflowId !== undefined) await requireGated(client.session, workflowId);
+    return context.json(await client.decide(decision, { workflowId }));
+  });
+}
+
+/** Lets only what the channel's receiver has signed get to where bodies are parsed. */
+function provenAnswer(channels: GatewayContext['channels']): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    const [name, requestId] = [context.req.param('channel') ?? '', context.req.param('requestId') ?? ''];
     const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
     if (channel?.receive === undefined) {
       throw new ProblemError({ code: 'forbidden', message: 'No channel of this gateway takes answers here.' });
@@ -32,8 +43,7 @@ export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenA
     if (decision.requestId !== requestId) {
       throw new ProblemError({ code: 'forbidden', message: 'The answer is about another request than its address.' });
     }
-    // `workflowId` is not signed, but a run accepts answers to its own requests only.
-    if (workflowId !== undefined) await requireGated(client.session, workflowId);
-    return context.json(await client.decide(decision, { workflowId }));
-  });
+    context.set('provenAnswer', decision);
+    return next();
+  };
 }
