@@ -8,19 +8,19 @@ import {
 } from '@temporalio/workflow';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { maxDecisions } from '../../core/messages/decision.ts';
-import { isUndecodable } from '../../core/base/undecodable.ts';
+import { Undecodable, isUndecodable } from '../../core/base/undecodable.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
-import type { MessageQueue } from './message-queue.ts';
+import { maxWaiting, type MessageQueue } from './message-queue.ts';
 import type { MessagePipeline } from './pipeline.ts';
 
 /** The handler's second argument is the history event id of the signal; interceptors.ts adds it. */
 export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue): void {
   setHandler(defineSignal<[unknown, string?]>(kind.name), (payload, eventId = '') => {
-    for (const item of itemsOf(kind, payload)) {
-      queue.add({ kind, payload: item, eventId, receivedAtMs: Date.now() });
-    }
+    const isTooMuch = queue.isFull && isList(kind, payload);
+    const items = isTooMuch ? [new Undecodable(payload.length, tooMany)] : itemsOf(kind, payload);
+    for (const item of items) queue.add({ kind, payload: item, eventId, receivedAtMs: Date.now() });
   });
 }
 
@@ -57,6 +57,8 @@ export function registerUpdate(
     },
   );
 }
+
+const tooMany = `more than ${maxWaiting} messages came at once: send it again`;
 
 /** Temporal silently buffers a signal without a handler. Count it as refused instead. */
 export function rejectUnknownSignals(queue: MessageQueue): void {

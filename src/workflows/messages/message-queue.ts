@@ -19,9 +19,14 @@ interface Queued extends Received {
   order: number;
 }
 
+/** Messages that wait at once. To apply them takes about a second; a workflow task that takes five is retried for ever. */
+export const maxWaiting = 10_000;
+
 /** Messages that are not applied yet, in the order of history: within an activation, signals by event, then updates. */
 export class MessageQueue {
-  #messages: Queued[] = [];
+  readonly #messages: Queued[] = [];
+  /** Where in `#messages` the next one is: to move up all others for each would take quadratic time. */
+  #first = 0;
   #isOpen = false;
   #hasChanges = false;
   #needsCommand = false;
@@ -37,7 +42,7 @@ export class MessageQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#messages.length === 0;
+    return this.#first === this.#messages.length;
   }
 
   /** True if something arrived since the last run: a message, the result of a lookup, or a fired timer. */
@@ -54,8 +59,9 @@ export class MessageQueue {
     // A handler that is registered late gets the buffered signals by name, so sort them by event.
     const order = Number(message.eventId || Number.MAX_SAFE_INTEGER);
     const queued = { ...message, activation: activation.number, order };
-    const index = this.#messages.findIndex((each) => each.activation === queued.activation && each.order > order);
-    this.#messages.splice(index === -1 ? this.#messages.length : index, 0, queued);
+    let index = this.#messages.length;
+    while (index > this.#first && isBefore(queued, this.#messages[index - 1]!)) index -= 1;
+    this.#messages.splice(index, 0, queued);
     this.#hasChanges = true;
     // An accepted update is a command in history by itself.
     this.#needsCommand ||= message.eventId !== undefined;
@@ -75,16 +81,33 @@ export class MessageQueue {
     this.#needsCommand = false;
   }
 
+  /** True: no list is taken apart any more, or the activation that applies it would take longer than it may (I5). */
+  get isFull(): boolean {
+    return this.#messages.length - this.#first >= maxWaiting;
+  }
+
   next(): Received | undefined {
-    return this.#messages.shift();
+    const message = this.#messages[this.#first];
+    if (message === undefined) return undefined;
+    this.#first += 1;
+    if (this.isEmpty) {
+      this.#messages.length = 0;
+      this.#first = 0;
+    }
+    return message;
   }
 
   putBack(message: Received): void {
-    this.#messages.unshift(message as Queued);
+    if (this.#first === 0) this.#messages.unshift(message as Queued);
+    else this.#messages[--this.#first] = message as Queued;
   }
 
   /** The event ids of the waiting signals. */
   get eventIds(): string[] {
-    return this.#messages.flatMap(({ eventId }) => eventId || []);
+    return this.#messages.slice(this.#first).flatMap(({ eventId }) => eventId || []);
   }
+}
+
+function isBefore(one: Queued, other: Queued): boolean {
+  return one.activation === other.activation && one.order < other.order;
 }
