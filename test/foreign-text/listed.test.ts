@@ -1,0 +1,33 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { baseInputs } from '../support/foreign-text/base-inputs.ts';
+import { cardInputs } from '../support/foreign-text/card-inputs.ts';
+import { edgeInputs } from '../support/foreign-text/edge-inputs.ts';
+import { textFunctions } from '../support/foreign-text/exported-functions.ts';
+import { matchInputs } from '../support/foreign-text/match-inputs.ts';
+import { messageInputs } from '../support/foreign-text/message-inputs.ts';
+import { notMeasured } from '../support/foreign-text/not-measured.ts';
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+
+test('every function that may be given text from elsewhere is measured, or a reason says why not', () => {
+  const measured = [baseInputs, matchInputs, messageInputs, cardInputs, edgeInputs].flatMap((inputs) =>
+    Object.keys(inputs),
+  );
+  const listed = [...measured, ...Object.values(notMeasured).flat()];
+  expect(listed.toSorted()).toEqual(textFunctions().toSorted());
+});
+
+test('a new function that takes text is found', () => {
+  expect(textFunctions()).toContain('core/base/strict-json.ts strictJsonProblem');
+  expect(textFunctions()).toContain('core/events/known-secrets.ts KnownSecrets.beginsAt');
+});
+
+test('Unicode is normalized in one file only, which bounds its time', () => {
+  const files = globSync('**/*.ts', { cwd: source }).filter((file) =>
+    // Of a single character, the time is constant.
+    readFileSync(join(source, file), 'utf8').replaceAll('character.normalize(', '').includes('.normalize('),
+  );
+  expect(files).toEqual(['core/base/normal-text.ts']);
+});

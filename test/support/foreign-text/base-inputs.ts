@@ -1,0 +1,90 @@
+import { bytesFromBase64, base64FromBytes } from '../../../src/core/base/base64.ts';
+import { byteLength } from '../../../src/core/base/byte-length.ts';
+import {
+  canonicalJson,
+  canonicalJsonProblem,
+  isTooDeep,
+  writeCanonicalJson,
+} from '../../../src/core/base/canonical-json.ts';
+import { callDigest, definitionDigest, jsonDigest } from '../../../src/core/base/digest.ts';
+import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
+import { escapeJson, escapeText, escapeUnseen, isUnseen, tooManyMarks } from '../../../src/core/base/escape-text.ts';
+import { fitChanges } from '../../../src/core/base/fit-changes.ts';
+import { escapeHtml } from '../../../src/core/base/html-page.ts';
+import { isJson } from '../../../src/core/base/is-json.ts';
+import { jsonPlace } from '../../../src/core/base/json-place.ts';
+import { lookAlikes, looksLike } from '../../../src/core/base/look-alikes.ts';
+import { parseDuration } from '../../../src/core/base/parse-duration.ts';
+import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
+import { isProblemCode } from '../../../src/core/base/problem.ts';
+import { readChanges } from '../../../src/core/base/read-changes.ts';
+import { readJson } from '../../../src/core/base/read-json.ts';
+import { shortened } from '../../../src/core/base/shortened.ts';
+import { shownName } from '../../../src/core/base/shown-name.ts';
+import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
+import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
+import { fromVisible, visibleJson, visibleText } from '../../../src/core/base/visible-text.ts';
+import { isWellFormed } from '../../../src/core/base/well-formed.ts';
+import { documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const tableOf = (text: string) => [
+  {
+    kind: 'table',
+    name: text,
+    columns: ['one'],
+    rows: pieces(text).map((piece) => ({ before: null, after: [piece] })),
+  },
+];
+const textsOf = (text: string) => [{ kind: 'text', name: 'a', before: half(text), after: `${half(text)}!` }];
+
+/** The first half of what is as long as its JSON. */
+function half(text: string): string {
+  return escapable(text.slice(0, text.length / 2));
+}
+
+export const baseInputs: Inputs = {
+  'core/base/base64.ts bytesFromBase64': [bytesFromBase64, (text) => bytesFromBase64(`${text}==`)],
+  'core/base/base64.ts base64FromBytes': (text) => base64FromBytes(bytesOf(text)),
+  'core/base/byte-length.ts byteLength': byteLength,
+  'core/base/canonical-json.ts canonicalJson': values(canonicalJson),
+  'core/base/canonical-json.ts writeCanonicalJson': values(writeCanonicalJson),
+  'core/base/canonical-json.ts canonicalJsonProblem': values(canonicalJsonProblem),
+  'core/base/canonical-json.ts isTooDeep': values((value) => isTooDeep(value)),
+  'core/base/digest.ts callDigest': objects((args) => callDigest({ tool: 'pay', args, definition: '' })),
+  'core/base/digest.ts definitionDigest': objects((schema) => definitionDigest({ name: 'pay', schema })),
+  'core/base/digest.ts jsonDigest': values(jsonDigest),
+  'core/base/ed25519.ts isSignedBy': (text) => isSignedBy(new Uint8Array(32), bytesOf(text), bytesOf(text)),
+  'core/base/ed25519.ts isPublicKey': (text) => isPublicKey(bytesOf(text)),
+  'core/base/escape-text.ts isUnseen': isUnseen,
+  'core/base/escape-text.ts tooManyMarks': tooManyMarks,
+  'core/base/escape-text.ts escapeText': escapeText,
+  'core/base/escape-text.ts escapeUnseen': escapeUnseen,
+  'core/base/escape-text.ts escapeJson': values((value) => escapeJson(value, 2)),
+  'core/base/fit-changes.ts fitChanges': [
+    (text) => fitChanges(tableOf(text) as never, 30_000),
+    (text) => fitChanges(textsOf(text) as never, 30_000),
+  ],
+  'core/base/html-page.ts escapeHtml': escapeHtml,
+  'core/base/is-json.ts isJson': documents(isJson),
+  'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
+  'core/base/look-alikes.ts lookAlikes': lookAlikes,
+  'core/base/look-alikes.ts looksLike': looksLike,
+  'core/base/parse-duration.ts parseDuration': parseDuration,
+  'core/base/parse-json.ts parseJson': documents(parseJson),
+  'core/base/permit-metadata.ts permitMetadata': objects(permitMetadata),
+  'core/base/problem.ts isProblemCode': isProblemCode,
+  'core/base/read-changes.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
+  'core/base/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
+  'core/base/shortened.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
+  'core/base/shown-name.ts shownName': shownName,
+  'core/base/strict-json.ts strictJsonProblem': documents((text) => strictJsonProblem(text, { maxDepth: 64 })),
+  'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
+  'core/base/undecodable.ts sizeOf': values(sizeOf),
+  'core/base/undecodable.ts nestsTooDeep': (text) => nestsTooDeep(bytesOf(text)),
+  'core/base/visible-text.ts visibleText': [visibleText, (text) => visibleText(text, { lines: true })],
+  'core/base/visible-text.ts fromVisible': fromVisible,
+  'core/base/visible-text.ts visibleJson': documents(visibleJson),
+  'core/base/well-formed.ts isWellFormed': isWellFormed,
+};

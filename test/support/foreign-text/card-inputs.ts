@@ -1,0 +1,205 @@
+import stringWidth from 'string-width';
+import type { Change } from '../../../src/core/base/call-preview.ts';
+import { argumentFields } from '../../../src/core/card/argument-fields.ts';
+import { cardChange, isChangeNameCut } from '../../../src/core/card/card-change.ts';
+import { cardDigest } from '../../../src/core/card/card-digest.ts';
+import { cardOf } from '../../../src/core/card/card-of.ts';
+import type { CardRequest } from '../../../src/core/card/card-request.ts';
+import { quoted, settledRows } from '../../../src/core/card/card-rows.ts';
+import { fieldLabel, fieldNote, saysName } from '../../../src/core/card/card-words.ts';
+import type { Card, CardField } from '../../../src/core/card/card.ts';
+import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText } from '../../../src/core/card/cut-text.ts';
+import { decidingTexts } from '../../../src/core/card/deciding-texts.ts';
+import { fieldFormat } from '../../../src/core/card/field-format.ts';
+import { fieldReading } from '../../../src/core/card/field-reading.ts';
+import { jsonText } from '../../../src/core/card/json-text.ts';
+import { misleading } from '../../../src/core/card/misleading.ts';
+import { renderHtml, renderHtmlPage } from '../../../src/core/card/render-html.ts';
+import { renderMarkdown } from '../../../src/core/card/render-markdown.ts';
+import { renderSlack, renderSlackSummary } from '../../../src/core/card/render-slack.ts';
+import { renderTerminal } from '../../../src/core/card/render-terminal.ts';
+import { fallbackText, preformatted, section, slackMessages } from '../../../src/core/card/slack-blocks.ts';
+import { tableTotals } from '../../../src/core/card/table-totals.ts';
+import { wrapText } from '../../../src/core/card/wrap-text.ts';
+import { EventRedactor } from '../../../src/core/events/event-redactor.ts';
+import { parseEventId } from '../../../src/core/events/event-id.ts';
+import { textOf } from '../../../src/core/events/history-event.ts';
+import { KnownSecrets } from '../../../src/core/events/known-secrets.ts';
+import { readModelInput, readModelTurn, readRunInput } from '../../../src/core/events/read-payloads.ts';
+import { hidesArguments } from '../../../src/core/events/run-facts.ts';
+import { readTokenTail, tokenTail } from '../../../src/core/events/token-tail.ts';
+import { TokenCursor } from '../../../src/core/events/token-cursor.ts';
+import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
+import { cardRequest } from '../../core/card/sample-requests.ts';
+import { type Inputs, objects, pieces, type Run, values } from './input.ts';
+
+const tableOf = (text: string): Change => ({
+  kind: 'table',
+  name: text.slice(0, 100),
+  columns: [text.slice(0, text.length / 4), 'two'],
+  rows: pieces(text.slice(0, text.length / 3)).map((piece) => ({ before: [piece, 1], after: [piece, text.length] })),
+});
+const textOfLines = (text: string): Change => ({
+  kind: 'text',
+  name: 'a',
+  before: text.slice(0, text.length / 2),
+  after: `${text.slice(0, text.length / 2)}!`,
+});
+const requests: readonly ((text: string) => Partial<CardRequest>)[] = [
+  (text) => ({ sentence: text }),
+  (text) => ({ toolName: text }),
+  (text) => ({ contextSummary: text }),
+  ...['to', 'amount', 'url', 'path'].map((name) => (text: string) => ({ arguments: { [name]: text } })),
+  (text) => ({ arguments: Object.fromEntries(pieces(text).map((piece, index) => [`${piece}${index}`, piece])) }),
+  (text) => ({
+    arguments: {
+      [text.slice(0, text.length / 2)]: Object.fromEntries(
+        pieces(text.slice(0, text.length / 2)).map((piece, index) => [index, piece]),
+      ),
+    },
+  }),
+  (text) => ({ preview: { state: 'ready', changes: [tableOf(text)] } }),
+  (text) => ({ preview: { state: 'ready', changes: [textOfLines(text)] } }),
+];
+const asked = (run: (request: CardRequest) => unknown): Run[] =>
+  requests.map((request) => (text) => run(cardRequest(request(text))));
+/** A card has a text as a value, in sentences about it, in what a sentence quotes and in the raw call. */
+const places = 5;
+/** Of whole cards: nothing in them is cut. */
+const cards = (run: (card: Card) => unknown) => ({
+  places,
+  runs: asked((request) => run(cardOf(request, { all: true }))),
+});
+const fieldOf = (text: string): CardField => ({ name: text, title: text, format: 'text', value: { text } });
+
+const at = '2026-01-01T00:00:00.000Z';
+
+/** A redactor of a run with the standard policy, which has seen a call with a secret. */
+function redactor(secret: string): EventRedactor {
+  const made = new EventRedactor();
+  made.learn({ eventId: 5, at, what: { kind: 'policies_scheduled' } });
+  const run = { version: 1, rules: [], riskDefaults: {}, approval: {} };
+  made.learn({
+    eventId: 7,
+    at,
+    what: { kind: 'ended', scheduledEventId: 5, end: { result: { policyDigest: 'x', run } } },
+  });
+  const item = { type: 'tool_call', callId: '1.1', toolName: 'a', arguments: { password: secret } } as never;
+  made.note([{ type: 'RunItemEvent', id: '', workflowId: '', at, item }]);
+  return made;
+}
+
+const longestTail = 8_000;
+
+export const cardInputs: Inputs = {
+  'core/card/argument-fields.ts argumentFields': {
+    places: 2,
+    runs: objects((args) => argumentFields(args, {}, noBounds)),
+  },
+  'core/card/card-change.ts cardChange': {
+    places: 2,
+    runs: [(text) => cardChange(tableOf(text), noBounds), (text) => cardChange(textOfLines(text), noBounds)],
+  },
+  'core/card/card-change.ts isChangeNameCut': (text) => isChangeNameCut({ ...tableOf('a'), name: text }, noBounds),
+  'core/card/card-digest.ts cardDigest': cards(cardDigest),
+  'core/card/card-of.ts cardOf': {
+    places,
+    runs: [...asked((request) => cardOf(request)), ...asked((request) => cardOf(request, { all: true }))],
+  },
+  'core/card/card-rows.ts settledRows': (text) =>
+    settledRows({ outcome: 'denied', reviewerId: 'ann', reason: text, settledAt: at } as never, noBounds),
+  'core/card/card-rows.ts quoted': quoted,
+  'core/card/card-words.ts fieldLabel': (text) => fieldLabel(fieldOf(text)),
+  'core/card/card-words.ts saysName': (text) => saysName(text, text),
+  'core/card/card-words.ts fieldNote': (text) => fieldNote(fieldOf(text)),
+  'core/card/cut-text.ts cutLine': [(text) => cutLine(text, 100), (text) => cutLine(text, Infinity)],
+  'core/card/cut-text.ts cutLines': (text) => cutLines(text, { value: 1_200, lines: 40 }),
+  'core/card/cut-text.ts cutInline': (text) => cutInline(text, 200),
+  'core/card/cut-text.ts wholeText': (text) => wholeText({ text, hidden: 1, end: text }),
+  'core/card/cut-text.ts grouped': grouped,
+  'core/card/deciding-texts.ts decidingTexts': asked(decidingTexts),
+  'core/card/field-format.ts fieldFormat': ['to', 'url', 'amount', 'at', 'path', 'a'].map(
+    (name): Run =>
+      (text) =>
+        fieldFormat(name, {}, text),
+  ),
+  'core/card/field-reading.ts fieldReading': (['url', 'address', 'path', 'duration', 'money'] as const).map(
+    (format): Run =>
+      (text) =>
+        fieldReading('a', format, text, { currency: 'EUR' }),
+  ),
+  'core/card/json-text.ts jsonText': values(jsonText),
+  'core/card/misleading.ts misleading': {
+    places: 2,
+    runs: [
+      (text) => misleading(cardRequest({ sentence: text }), []),
+      (text) => misleading(cardRequest(), [fieldOf(cutLine(text, Infinity).text)]),
+    ],
+  },
+  'core/card/render-html.ts renderHtmlPage': cards(renderHtmlPage),
+  'core/card/render-html.ts renderHtml': cards(renderHtml),
+  'core/card/render-markdown.ts renderMarkdown': cards(renderMarkdown),
+  'core/card/render-slack.ts renderSlack': { places, runs: asked((request) => renderSlack(cardOf(request))) },
+  'core/card/render-slack.ts renderSlackSummary': {
+    places,
+    runs: asked((request) => renderSlackSummary(cardOf(request), 3_000)),
+  },
+  'core/card/render-terminal.ts renderTerminal': cards((card) => [
+    renderTerminal(card, { width: 80 }),
+    renderTerminal(card),
+  ]),
+  'core/card/slack-blocks.ts section': (text) => section([{ text }]),
+  'core/card/slack-blocks.ts preformatted': preformatted,
+  'core/card/slack-blocks.ts slackMessages': [
+    (text) => slackMessages('a', [[preformatted(text)]]),
+    (text) => slackMessages('a', [pieces(text).map((piece) => section([{ text: piece }]))]),
+  ],
+  'core/card/slack-blocks.ts fallbackText': fallbackText,
+  'core/card/table-totals.ts tableTotals': (text) =>
+    tableTotals(['one', text], tableOf(text).kind === 'table' ? (tableOf(text) as never as { rows: [] }).rows : []),
+  'core/card/wrap-text.ts wrapText': [
+    (text) => wrapText(text, 80, (each) => each.length),
+    (text) => wrapText(text, 80, (each) => each.length, { keepsSpaces: true }),
+    (text) => wrapText(cutLine(text, Infinity).text, 80, stringWidth),
+  ],
+  'core/events/event-id.ts parseEventId': parseEventId,
+  'core/events/event-redactor.ts EventRedactor.tail': {
+    most: longestTail,
+    runs: [
+      (text) => redactor('secret').tail(1, tokenTail(1, text)),
+      (text) => redactor(text).tail(1, tokenTail(1, text)),
+    ],
+  },
+  'core/events/history-event.ts textOf': values(textOf),
+  'core/events/known-secrets.ts KnownSecrets.note': (text) => {
+    new KnownSecrets().note(
+      { password: text },
+      [{ path: ['password'], spans: [[0, text.length, '[PASSWORD]']] }],
+      sensitiveKinds,
+    );
+  },
+  'core/events/known-secrets.ts KnownSecrets.spansIn': (text) => knowing(text.slice(0, 1_000)).spansIn(text),
+  'core/events/known-secrets.ts KnownSecrets.beginsAt': [
+    (text) => knowing(text.slice(0, 150_000)).beginsAt(text),
+    (text) => knowing(`${text.slice(0, 150_000)}!`).beginsAt(`${text}?`),
+  ],
+  'core/events/read-payloads.ts readRunInput': [
+    ...values(readRunInput),
+    (text) => readRunInput({ agent: text, input: text, caller: { userId: text } }),
+  ],
+  'core/events/read-payloads.ts readModelInput': values(readModelInput),
+  'core/events/read-payloads.ts readModelTurn': [
+    ...values(readModelTurn),
+    (text) => readModelTurn({ text, calls: pieces(text) }),
+  ],
+  'core/events/run-facts.ts hidesArguments': values(hidesArguments),
+  'core/events/token-cursor.ts TokenCursor.next': (text) => new TokenCursor().next(1, tokenTail(1, text)),
+  'core/events/token-tail.ts tokenTail': (text) => tokenTail(1, text),
+  'core/events/token-tail.ts readTokenTail': (text) => readTokenTail({ attempt: 1, offset: 0, tail: text }),
+};
+
+function knowing(secret: string): KnownSecrets {
+  const known = new KnownSecrets();
+  known.note({ password: secret }, [{ path: ['password'], spans: [[0, secret.length, '[PASSWORD]']] }], []);
+  return known;
+}

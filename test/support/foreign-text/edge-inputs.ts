@@ -1,0 +1,137 @@
+import { APICallError } from '@ai-sdk/provider';
+import { idempotencyKeyOf } from '../../../src/adapters/http/idempotency-key.ts';
+import { localPath, tokenPage } from '../../../src/adapters/http/identity/login-page.ts';
+import { personName } from '../../../src/adapters/http/identity/person-name.ts';
+import { findToken } from '../../../src/adapters/http/identity/token-list.ts';
+import { parseAnswerId, turnOf } from '../../../src/adapters/http/chat/chat-thread.ts';
+import { wantsHtml } from '../../../src/adapters/http/html-response.ts';
+import { isRole } from '../../../src/adapters/http/principal.ts';
+import { readRowFacts } from '../../../src/adapters/http/row-facts.ts';
+import { senderAddress } from '../../../src/adapters/http/sender-address.ts';
+import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../src/adapters/http/site.ts';
+import { frameOf } from '../../../src/adapters/http/sse-stream.ts';
+import { readThread } from '../../../src/adapters/email/mail-thread.ts';
+import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
+import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
+import { readModal } from '../../../src/adapters/slack/modals.ts';
+import { messageOf } from '../../../src/adapters/slack/sent-messages.ts';
+import { readShown, readTexts } from '../../../src/adapters/slack/shown-request.ts';
+import { isSignedBySlack } from '../../../src/adapters/slack/signature.ts';
+import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
+import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
+import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
+import { toModelFailure } from '../../../src/models/model-failure.ts';
+import { refusesStreaming } from '../../../src/models/not-streamed.ts';
+import { parseArguments } from '../../../src/models/parse-arguments.ts';
+import { quote } from '../../../src/models/quote.ts';
+import { retryAfterMs } from '../../../src/models/retry-after.ts';
+import { toPrompt } from '../../../src/models/to-prompt.ts';
+import { unreadableAnswer } from '../../../src/models/unreadable-answer.ts';
+import { cardRequest } from '../../core/card/sample-requests.ts';
+import { documents, type Inputs, pieces, type Run, values } from './input.ts';
+
+const requestId = '0'.repeat(32);
+const secret = 'a secret of at least sixteen bytes';
+const site = siteOf('127.0.0.1', 8080, {});
+/** Node refuses longer headers. */
+const longestHeader = 16_000;
+const withHeader = (name: string, run: (request: Request) => unknown): Run => {
+  return (text) => {
+    const value = text.replace(/[^\t -~]/gu, '?').trim();
+    return run(new Request('http://127.0.0.1:8080/', { headers: { [name]: value } }));
+  };
+};
+const answerOf = (body: string): APICallError =>
+  new APICallError({
+    message: body,
+    url: `http://${body.slice(0, 200)}`,
+    requestBodyValues: {},
+    statusCode: 400,
+    responseBody: body,
+    responseHeaders: { 'retry-after': body, 'retry-after-ms': body },
+    data: { error: { code: body } },
+  });
+
+export const edgeInputs: Inputs = {
+  'models/model-failure.ts toModelFailure': [
+    (text) => toModelFailure(answerOf(text), 0),
+    (text) => toModelFailure(new Error(text), 0),
+  ],
+  'models/not-streamed.ts refusesStreaming': (text) => refusesStreaming(answerOf(text)),
+  'models/parse-arguments.ts parseArguments': documents((text) => parseArguments(text, Infinity)),
+  'models/quote.ts quote': quote,
+  'models/retry-after.ts retryAfterMs': [
+    (text) => retryAfterMs({ 'retry-after': text }, 0),
+    (text) => retryAfterMs({ 'retry-after': `Mon, ${text} GMT` }, 0),
+    (text) => retryAfterMs({ 'retry-after-ms': text }, 0),
+  ],
+  'models/to-prompt.ts toPrompt': [
+    (text) => toPrompt('', [{ role: 'user', content: text }]),
+    (text) =>
+      toPrompt(
+        '',
+        pieces(text).map((piece) => ({ role: 'tool' as const, toolCallId: '1', toolName: piece, content: piece })),
+      ),
+    (text) => toPrompt('', [{ role: 'tool', toolCallId: '1', toolName: text, content: text }]),
+  ],
+  'models/unreadable-answer.ts unreadableAnswer': (text) => unreadableAnswer(answerOf(text)),
+  'adapters/http/chat/chat-thread.ts parseAnswerId': parseAnswerId,
+  'adapters/http/chat/chat-thread.ts turnOf': (text) => turnOf(pieces(text)),
+  'adapters/http/html-response.ts wantsHtml': { most: longestHeader, runs: [withHeader('accept', wantsHtml)] },
+  'adapters/http/idempotency-key.ts idempotencyKeyOf': (text) => idempotencyKeyOf({ key: 'a' } as never, text, text),
+  'adapters/http/identity/login-page.ts localPath': [localPath, (text) => localPath(`/${text}`)],
+  'adapters/http/identity/login-page.ts tokenPage': tokenPage,
+  'adapters/http/identity/person-name.ts personName': personName,
+  'adapters/http/identity/token-list.ts findToken': (text) => findToken([], text),
+  'adapters/http/principal.ts isRole': isRole,
+  'adapters/http/row-facts.ts readRowFacts': {
+    places: 5,
+    runs: [
+      (text) => readRowFacts([{ ...cardRequest({ sentence: text }), requestId }], 'ticket-8'),
+      (text) => readRowFacts([{ ...cardRequest({ arguments: { to: text } }), requestId }], 'ticket-8'),
+      ...values((value) => readRowFacts(value, 'ticket-8')),
+    ],
+  },
+  'adapters/http/sender-address.ts senderAddress': {
+    most: longestHeader,
+    runs: [(text) => senderAddress(['127.0.0.0/8'])('127.0.0.1', text)],
+  },
+  'adapters/http/site.ts isLoopbackHost': [isLoopbackHost, (text) => isLoopbackHost(`[${text}]`)],
+  'adapters/http/site.ts ownOrigin': { most: longestHeader, runs: [withHeader('host', (one) => ownOrigin(site, one))] },
+  'adapters/http/site.ts otherLoopbackName': {
+    most: longestHeader,
+    runs: [withHeader('host', (one) => otherLoopbackName({ ...site, publicUrl: 'http://localhost' }, one))],
+  },
+  'adapters/http/sse-stream.ts frameOf': values((value) => frameOf('a', value)),
+  'adapters/webhook/legacy-signature.ts legacySignature': (text) =>
+    legacySignature({ over: 'id_and_tool' }, secret, { requestId, toolName: text, body: text }),
+  'adapters/webhook/read-answer.ts readAnswer': [
+    ...documents((text) => readAnswer(text, { requestId, named: [] })),
+    (text) => readAnswer(JSON.stringify({ approved: true, reason: text }), { requestId, named: [] }),
+  ],
+  'adapters/webhook/signature.ts verify': ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    (name): Run =>
+      (text) => {
+        const given = { 'webhook-id': 'a', 'webhook-timestamp': '1', 'webhook-signature': `v1,${text}` };
+        return verify(signingKeys([secret]), { ...given, [name]: text }, text);
+      },
+  ),
+  'adapters/slack/interaction.ts readInteraction': values(readInteraction),
+  'adapters/slack/message-blocks.ts blockOwner': blockOwner,
+  'adapters/slack/modals.ts readModal': (text) =>
+    readModal({ callback_id: text, private_metadata: text, state: { values: { [text]: {} } } }),
+  'adapters/slack/sent-messages.ts messageOf': (text) =>
+    messageOf({ channel: 'c', messages: [{ ts: '1', of: text }] }, text),
+  'adapters/slack/shown-request.ts readShown': [
+    (text) => readShown(text, text),
+    (text) => readShown(`open.${text}`, JSON.stringify(pieces(text))),
+  ],
+  'adapters/slack/shown-request.ts readTexts': documents((text) => readTexts(text, 2)),
+  'adapters/slack/signature.ts isSignedBySlack': {
+    most: longestHeader,
+    runs: [
+      withHeader('x-slack-signature', ({ headers }) => isSignedBySlack({ headers, body: new Uint8Array() }, secret)),
+    ],
+  },
+  'adapters/email/mail-thread.ts readThread': values(readThread),
+};

@@ -1,0 +1,142 @@
+import { celArguments, compileCondition } from '../../../src/core/match/condition.ts';
+import { exactGlob } from '../../../src/core/match/exact-glob.ts';
+import { translateGlob } from '../../../src/core/match/glob-syntax.ts';
+import { compileGlob, globSubject } from '../../../src/core/match/glob.ts';
+import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
+import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
+import { isExempt } from '../../../src/core/redact/exempt-names.ts';
+import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
+import {
+  hiddenTexts,
+  hiderIn,
+  joinRedactions,
+  sameTexts,
+  wholeRedaction,
+  withoutHidden,
+} from '../../../src/core/redact/join-redactions.ts';
+import { keptValues, placeholdersNamed } from '../../../src/core/redact/kept-values.ts';
+import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
+import { leavesOf, valueAt } from '../../../src/core/redact/leaves.ts';
+import { namedKind } from '../../../src/core/redact/named-kind.ts';
+import { findOwn } from '../../../src/core/redact/own-patterns.ts';
+import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
+import { redactJson } from '../../../src/core/redact/redact-json.ts';
+import { LineRedactor } from '../../../src/core/redact/redact-lines.ts';
+import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
+import type { Redaction } from '../../../src/core/redact/redaction.ts';
+import { restorePlaceholders } from '../../../src/core/redact/restore-placeholders.ts';
+import { isOption, readOptions } from '../../../src/core/shell/options.ts';
+import { maxShellLength } from '../../../src/core/shell/parts.ts';
+import { splitShell } from '../../../src/core/shell/split.ts';
+import { lastSegment, unwrap } from '../../../src/core/shell/unwrap.ts';
+import { plainWord } from '../../../src/core/shell/words.ts';
+import { wrappers } from '../../../src/core/shell/wrappers.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { documents, type Inputs, objects, pieces, type Run, values } from './input.ts';
+
+const longestPattern = 2_048;
+const longestCondition = 1_000;
+const settings = { kinds: sensitiveKinds, patterns: [], also: [] };
+const redact = (args: JsonObject): Redaction => redactionOf(args, { settings });
+const ownPattern = findOwn([{ name: 'TICKET', pattern: '[A-Z]{2,5}-[0-9]{1,6}' }])!;
+/** Half of the values are secret, and the other half repeats them. */
+const secretsOf = (text: string): JsonObject => ({
+  password: pieces(text).filter((_, index) => index % 2 === 0),
+  list: pieces(text).filter((_, index) => index % 2 === 1),
+});
+const withRedaction = (call: (args: JsonObject, redaction: Redaction) => unknown): Run[] => [
+  (text) => call(secretsOf(text), redact(secretsOf(text))),
+  (text) => call({ to: text, password: text }, redact({ to: text, password: text })),
+];
+
+export const matchInputs: Inputs = {
+  'core/match/condition.ts compileCondition': {
+    most: longestCondition,
+    runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
+  },
+  'core/match/condition.ts celArguments': objects(celArguments),
+  'core/match/exact-glob.ts exactGlob': values(exactGlob),
+  'core/match/glob-syntax.ts translateGlob': { most: longestPattern, runs: [translateGlob] },
+  'core/match/glob.ts compileGlob': { most: longestPattern, runs: [compileGlob] },
+  'core/match/glob.ts globSubject': globSubject,
+  'core/match/matching.ts compilePattern': [compilePattern, (text) => compilePattern(`a:${text}`)],
+  'core/match/matching.ts compileFieldGlob': compileFieldGlob,
+  'core/match/matching.ts partSubjects': (text) =>
+    partSubjects(callSubjects({ tool: 'a', args: {} }), 'command', text).args(),
+  'core/match/matching.ts callSubjects': [
+    ...objects((args) => callSubjects({ tool: 'a', args }).args()),
+    (text) => callSubjects({ tool: text, args: {} }),
+  ],
+  'core/redact/checks.ts isCard': isCard,
+  'core/redact/checks.ts isIban': (text) => isIban(text, ''),
+  'core/redact/checks.ts isEmail': isEmail,
+  'core/redact/checks.ts isPhone': isPhone,
+  'core/redact/checks.ts isWrittenPassword': isWrittenPassword,
+  'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
+  'core/redact/find-sensitive.ts findSensitive': [
+    (text) => findSensitive(text),
+    (text) => findSensitive(text, sensitiveKinds, ownPattern),
+  ],
+  'core/redact/find-sensitive.ts withPlaceholders': (text) => withPlaceholders(text, findSensitive(text)),
+  'core/redact/find-sensitive.ts redactText': (text) => redactText(text),
+  'core/redact/join-redactions.ts joinRedactions': objects((args) =>
+    joinRedactions(redact(args), wholeRedaction(args)),
+  ),
+  'core/redact/join-redactions.ts wholeRedaction': objects(wholeRedaction),
+  'core/redact/join-redactions.ts sameTexts': withRedaction((args, { values: found }) => sameTexts(args, args, found)),
+  'core/redact/join-redactions.ts withoutHidden': withRedaction((args, { values: found }) =>
+    withoutHidden(JSON.stringify(args).slice(0, 4_000), args, found),
+  ),
+  'core/redact/join-redactions.ts hiderIn': [
+    ...withRedaction((args, { values: found }) => hiderIn(args, args, found)?.('a')),
+    ...withRedaction((args, { values: found }) => hiderIn('b'.repeat(JSON.stringify(args).length), args, found)?.('a')),
+  ],
+  'core/redact/join-redactions.ts hiddenTexts': withRedaction((args, { values: found }) => hiddenTexts(args, found)),
+  'core/redact/kept-values.ts keptValues': withRedaction((args, { values: found }) => keptValues(args, found)),
+  'core/redact/kept-values.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
+  'core/redact/leaves.ts leavesOf': values((value) => leavesOf(value)),
+  'core/redact/leaves.ts valueAt': objects((value) => valueAt(value, ['list', 0])),
+  'core/redact/named-kind.ts namedKind': [(text) => namedKind(text, '1'), (text) => namedKind('phone', text)],
+  'core/redact/redact-arguments.ts redactionOf': objects(redact),
+  'core/redact/redact-json.ts redactJson': documents((text) => redactJson(text, sensitiveKinds)),
+  'core/redact/redact-lines.ts LineRedactor.redact': (text) => new LineRedactor(sensitiveKinds).redact(text),
+  'core/redact/redact-secrets.ts redactSecrets': redactSecrets,
+  'core/redact/redact-secrets.ts namesSecret': namesSecret,
+  'core/redact/restore-placeholders.ts restorePlaceholders': [
+    ...withRedaction((args, { values: found }) => restorePlaceholders(args, keptValues(args, found))),
+    ...objects((args) => restorePlaceholders(args, [])),
+  ],
+  'core/shell/options.ts readOptions': {
+    most: maxShellLength,
+    runs: [
+      (text) => readOptions(wrappers.get('env')!, words(text), true),
+      (text) => readOptions(wrappers.get('sudo')!, [plainWord(text)], false),
+    ],
+  },
+  'core/shell/options.ts isOption': [(text) => isOption(text, '--exec'), (text) => isOption(`-${text}`, '-x')],
+  'core/shell/split.ts splitShell': {
+    most: maxShellLength,
+    runs: [
+      splitShell,
+      ...['test -v ', 'bash -c ', 'env -S ', 'xargs -Z ', 'git -c a=', 'find . -exec ', 'cat <<a\n', 'uv run -a '].map(
+        (program): Run =>
+          (text) =>
+            splitShell(program + text.slice(program.length)),
+      ),
+      (text) => splitShell(`test -v '$(${text.slice(13)}'`),
+    ],
+  },
+  'core/shell/unwrap.ts unwrap': {
+    most: maxShellLength,
+    runs: ['env', 'git', 'xargs', 'find', 'tar', 'docker', 'parallel', 'python', 'flock'].map(
+      (program): Run =>
+        (text) =>
+          unwrap([plainWord(program), ...words(text)]),
+    ),
+  },
+  'core/shell/unwrap.ts lastSegment': lastSegment,
+};
+
+function words(text: string) {
+  return text.split(' ').map(plainWord);
+}

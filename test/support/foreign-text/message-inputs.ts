@@ -1,0 +1,174 @@
+import { assess } from '../../../src/core/assess/assess.ts';
+import { joinAssessments } from '../../../src/core/assess/assessment.ts';
+import { assessBuiltIn } from '../../../src/core/assess/built-in.ts';
+import { type AssessedCall, viewCall } from '../../../src/core/assess/call-view.ts';
+import { commandWords, programsIn } from '../../../src/core/assess/command-words.ts';
+import { assessCommandText, longestCommand } from '../../../src/core/assess/commands.ts';
+import { assessPath } from '../../../src/core/assess/files.ts';
+import { hostKind } from '../../../src/core/assess/host-kind.ts';
+import { readAmount } from '../../../src/core/assess/money.ts';
+import { holdsWord, isNamed, nameWords } from '../../../src/core/assess/name-words.ts';
+import { assessAddress } from '../../../src/core/assess/network.ts';
+import { readPath } from '../../../src/core/assess/path-text.ts';
+import { assessRecorded } from '../../../src/core/assess/recorded.ts';
+import { compileAssessRules } from '../../../src/core/assess/rule.ts';
+import { assessStatements, longestStatement } from '../../../src/core/assess/statements.ts';
+import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
+import { readConsoleLine } from '../../../src/core/messages/console-line.ts';
+import { contentDigest, decisionDigest } from '../../../src/core/messages/content-digest.ts';
+import {
+  instantMs,
+  messageIdOf,
+  readClose,
+  readDelegate,
+  readExtend,
+  readRevoke,
+  readSetPolicy,
+  readUserMessage,
+} from '../../../src/core/messages/control.ts';
+import { isRequestId, parseDecision, sameDecision, signatureProblem } from '../../../src/core/messages/decision.ts';
+import { claimedSender, verifiedSender } from '../../../src/core/messages/sender.ts';
+import { signedText, verifySignature } from '../../../src/core/messages/signature.ts';
+import { viewedProblem } from '../../../src/core/messages/viewed.ts';
+import { groupOf, isOneOf, membersOf, personOf } from '../../../src/core/people/directory.ts';
+import { holderOf, seatsOf } from '../../../src/core/people/delegation.ts';
+import { type Inputs, objects, pieces, type Run, values } from './input.ts';
+
+const requestId = '0'.repeat(32);
+const signature = { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: '' };
+
+/** Each assessor recognizes its calls by the names of tools and arguments. */
+const named: readonly [tool: string, argument: string][] = [
+  ['send_email', 'to'],
+  ['send_email', 'sender'],
+  ['run_shell', 'command'],
+  ['run_code', 'code'],
+  ['run_query', 'sql'],
+  ['delete_file', 'path'],
+  ['http_post', 'url'],
+  ['http_post', 'host'],
+  ['pay', 'amount'],
+  ['pay', 'currency'],
+];
+const assessed = (run: (call: AssessedCall) => unknown): Run[] => [
+  ...named.map(
+    ([tool, argument]): Run =>
+      (text) =>
+        run({ tool, args: { [argument]: text }, risk: 'write' }),
+  ),
+  ...['send_email', 'run_shell', 'delete_file'].map(
+    (tool): Run =>
+      (text) =>
+        run({ tool, args: { to: pieces(text), command: pieces(text), path: pieces(text) }, risk: 'write' }),
+  ),
+  (text) => run({ tool: text, args: {}, risk: 'write' }),
+  ...objects((args) => run({ tool: 'a', args, risk: 'write' })),
+];
+const assessRules = compileAssessRules({
+  run: { assess: [{ pattern: '*:*a?b*', severity: 'high' }] },
+});
+const decisions: readonly ((text: string) => JsonObject)[] = [
+  (text) => ({ requestId: text, approved: true }),
+  (text) => ({ requestId, approved: true, reason: text }),
+  (text) => ({ requestId, approved: true, digest: text }),
+  (text) => ({ requestId, approved: true, [text]: 1 }),
+  (text) => ({ requestId, approved: true, modifiedArguments: { [text]: text } }),
+  (text) => ({ requestId, approved: true, always: { kind: 'arguments', match: { to: text } } }),
+  (text) => ({ requestId, approved: true, always: { kind: 'call', expiresIn: text } }),
+  (text) => ({ requestId, approved: true, signature: { ...signature, value: text } }),
+  (text) => ({ requestId, approved: true, viewed: { card: text, channel: text } }),
+];
+const decided = (run: (decision: JsonObject) => unknown): Run[] =>
+  decisions.map((decision) => (text) => run(decision(text)));
+const control = (read: (value: unknown) => unknown, ...names: string[]): Run[] => [
+  ...names.flatMap((name): Run[] => [(text) => read({ [name]: text }), (text) => read({ [name]: pieces(text) })]),
+  ...values(read),
+];
+const signed = (run: (message: Json) => unknown): Run[] => [
+  ...objects((message) => run({ ...message, signature })),
+  (text) => run({ requestId, signature: { ...signature, value: text } }),
+];
+const address = { action: 'decide', namespace: 'default', workflowId: 'w' } as const;
+const directory = { people: { ann: { groups: ['a'], keys: ['k'] } } };
+const ceiling = { reviewerKeys: { k: { publicKey: `${'A'.repeat(43)}=`, operator: false } }, directory } as never;
+
+export const messageInputs: Inputs = {
+  'core/assess/assess.ts assess': assessed((call) => assess(call, assessRules)),
+  'core/assess/assessment.ts joinAssessments': (text) =>
+    joinAssessments([
+      {
+        severity: 'low',
+        reasons: pieces(text),
+        affectedResources: [text],
+        reversible: true,
+        recommendations: pieces(text),
+        requiresApproval: true,
+        fromWorker: pieces(text),
+      },
+    ]),
+  'core/assess/built-in.ts assessBuiltIn': assessed(assessBuiltIn),
+  'core/assess/call-view.ts viewCall': assessed(viewCall),
+  'core/assess/command-words.ts commandWords': { most: longestCommand, runs: [commandWords] },
+  'core/assess/command-words.ts programsIn': {
+    most: longestCommand,
+    runs: [(text) => programsIn(text.split(' ')), (text) => programsIn(['sudo', ...pieces(text)])],
+  },
+  'core/assess/commands.ts assessCommandText': {
+    most: longestCommand,
+    runs: [assessCommandText, (text) => assessCommandText(`sudo ${text.slice(5)}`)],
+  },
+  'core/assess/files.ts assessPath': (text) => assessPath(text, 'deleting'),
+  'core/assess/host-kind.ts hostKind': [hostKind, (text) => hostKind(`[${text}]`)],
+  'core/assess/money.ts readAmount': readAmount,
+  'core/assess/name-words.ts nameWords': nameWords,
+  'core/assess/name-words.ts holdsWord': (text) => holdsWord(pieces(text), new Set(['to'])),
+  'core/assess/name-words.ts isNamed': (text) => isNamed(pieces(text), new Set(['to'])),
+  'core/assess/network.ts assessAddress': [
+    (text) => assessAddress(text, true),
+    (text) => assessAddress(`https://${text}`.slice(0, 8_000), true),
+  ],
+  'core/assess/path-text.ts readPath': readPath,
+  'core/assess/recorded.ts assessRecorded': assessed((call) => assessRecorded(call, assessRules)),
+  'core/assess/statements.ts assessStatements': {
+    most: longestStatement,
+    runs: [(text) => assessStatements(text, true)],
+  },
+  'core/people/delegation.ts seatsOf': (text) => seatsOf([{ from: 'ann', to: 'bob' }], text),
+  'core/people/delegation.ts holderOf': (text) => holderOf([{ from: 'ann', to: 'bob' }], text),
+  'core/people/directory.ts isOneOf': (text) => isOneOf(directory, text, ['group:a', 'ann']),
+  'core/people/directory.ts membersOf': (text) => membersOf(directory, [text]),
+  'core/people/directory.ts groupOf': [groupOf, (text) => groupOf(`group:${text}`)],
+  'core/people/directory.ts personOf': (text) => personOf(directory, text),
+  'core/messages/console-line.ts readConsoleLine': readConsoleLine,
+  'core/messages/content-digest.ts decisionDigest': decided((decision) => decisionDigest(decision as never)),
+  'core/messages/content-digest.ts contentDigest': objects((message) => contentDigest('revoke', message)),
+  'core/messages/control.ts readExtend': control(readExtend, 'requestId', 'until', 'by', 'messageId'),
+  'core/messages/control.ts readDelegate': control(readDelegate, 'requestId', 'to', 'reason'),
+  'core/messages/control.ts readRevoke': control(readRevoke, 'grants', 'denials', 'tool'),
+  'core/messages/control.ts readSetPolicy': control(readSetPolicy, 'policy', 'mode', 'channels'),
+  'core/messages/control.ts readUserMessage': control(readUserMessage, 'content'),
+  'core/messages/control.ts readClose': control(readClose, 'reason'),
+  'core/messages/control.ts messageIdOf': (text) => messageIdOf({ signature: { ...signature, value: text } }),
+  'core/messages/control.ts instantMs': instantMs,
+  'core/messages/decision.ts parseDecision': [...decided(parseDecision), ...values(parseDecision)],
+  'core/messages/decision.ts sameDecision': decided((decision) => sameDecision(decision as never, decision as never)),
+  'core/messages/decision.ts isRequestId': isRequestId,
+  'core/messages/decision.ts signatureProblem': [
+    signatureProblem,
+    (text) => signatureProblem({ ...signature, value: text }),
+  ],
+  'core/messages/sender.ts verifiedSender': signed((message) =>
+    verifiedSender({ ...address, message: message as never }, ceiling),
+  ),
+  'core/messages/sender.ts claimedSender': (text) =>
+    claimedSender({ action: 'decide', message: { reviewerId: text, signature } }, ceiling),
+  'core/messages/signature.ts signedText': signed((message) => signedText({ ...address, message: message as object })),
+  'core/messages/signature.ts verifySignature': signed((message) =>
+    verifySignature({ ...address, message: message as object, publicKey: `${'A'.repeat(43)}=` }),
+  ),
+  'core/messages/viewed.ts viewedProblem': [
+    viewedProblem,
+    (text) => viewedProblem({ card: text }),
+    (text) => viewedProblem({ channel: text, [text]: 1 }),
+  ],
+};
