@@ -1,6 +1,6 @@
-/** The people of a policy, recorded in the run together with it. Names are compared in Unicode NFC. */
 import { nfc } from '../base/normal-text.ts';
 
+/** The people of a policy, recorded in the run together with it. Names are compared in Unicode NFC. */
 export interface Directory {
   /** By name. */
   people: Record<string, Person>;

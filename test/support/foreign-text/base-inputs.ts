@@ -61,11 +61,11 @@ export const baseInputs: Inputs = {
   'core/base/escape-text.ts tooManyMarks': tooManyMarks,
   'core/base/escape-text.ts escapeText': escapeText,
   'core/base/escape-text.ts escapeUnseen': escapeUnseen,
-  'core/base/escape-text.ts escapeJson': values((value) => escapeJson(value, 2)),
-  'core/base/fit-changes.ts fitChanges': [
-    (text) => fitChanges(tableOf(text) as never, 30_000),
-    (text) => fitChanges(textsOf(text) as never, 30_000),
-  ],
+  'core/base/escape-text.ts escapeJson': { places: 2, runs: values((value) => escapeJson(value, 2)) },
+  'core/base/fit-changes.ts fitChanges': {
+    places: 2,
+    runs: [(text) => fitChanges(tableOf(text) as never, 30_000), (text) => fitChanges(textsOf(text) as never, 30_000)],
+  },
   'core/base/html-page.ts escapeHtml': escapeHtml,
   'core/base/is-json.ts isJson': documents(isJson),
   'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
@@ -83,8 +83,11 @@ export const baseInputs: Inputs = {
   'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
   'core/base/undecodable.ts sizeOf': values(sizeOf),
   'core/base/undecodable.ts nestsTooDeep': (text) => nestsTooDeep(bytesOf(text)),
-  'core/base/visible-text.ts visibleText': [visibleText, (text) => visibleText(text, { lines: true })],
+  'core/base/visible-text.ts visibleText': {
+    places: 2,
+    runs: [visibleText, (text) => visibleText(text, { lines: true })],
+  },
   'core/base/visible-text.ts fromVisible': fromVisible,
-  'core/base/visible-text.ts visibleJson': documents(visibleJson),
+  'core/base/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
   'core/base/well-formed.ts isWellFormed': isWellFormed,
 };

@@ -1,4 +1,3 @@
-import stringWidth from 'string-width';
 import type { Change } from '../../../src/core/base/call-preview.ts';
 import { argumentFields } from '../../../src/core/card/argument-fields.ts';
 import { cardChange, isChangeNameCut } from '../../../src/core/card/card-change.ts';
@@ -63,11 +62,11 @@ const requests: readonly ((text: string) => Partial<CardRequest>)[] = [
 ];
 const asked = (run: (request: CardRequest) => unknown): Run[] =>
   requests.map((request) => (text) => run(cardRequest(request(text))));
-/** A card has a text as a value, in sentences about it, in what a sentence quotes and in the raw call. */
-const places = 5;
+/** A card has a text as a value, in sentences, in what they quote and in the raw call; each escape has eight characters. */
+const places = 12;
 /** Of whole cards: nothing in them is cut. */
-const cards = (run: (card: Card) => unknown) => ({
-  places,
+const cards = (run: (card: Card) => unknown, times = 1) => ({
+  places: places * times,
   runs: asked((request) => run(cardOf(request, { all: true }))),
 });
 const fieldOf = (text: string): CardField => ({ name: text, title: text, format: 'text', value: { text } });
@@ -93,11 +92,11 @@ const longestTail = 8_000;
 
 export const cardInputs: Inputs = {
   'core/card/argument-fields.ts argumentFields': {
-    places: 2,
+    places: 3,
     runs: objects((args) => argumentFields(args, {}, noBounds)),
   },
   'core/card/card-change.ts cardChange': {
-    places: 2,
+    places: 3,
     runs: [(text) => cardChange(tableOf(text), noBounds), (text) => cardChange(textOfLines(text), noBounds)],
   },
   'core/card/card-change.ts isChangeNameCut': (text) => isChangeNameCut({ ...tableOf('a'), name: text }, noBounds),
@@ -128,9 +127,9 @@ export const cardInputs: Inputs = {
       (text) =>
         fieldReading('a', format, text, { currency: 'EUR' }),
   ),
-  'core/card/json-text.ts jsonText': values(jsonText),
+  'core/card/json-text.ts jsonText': { places: 3, runs: values(jsonText) },
   'core/card/misleading.ts misleading': {
-    places: 2,
+    places: 4,
     runs: [
       (text) => misleading(cardRequest({ sentence: text }), []),
       (text) => misleading(cardRequest(), [fieldOf(cutLine(text, Infinity).text)]),
@@ -144,10 +143,10 @@ export const cardInputs: Inputs = {
     places,
     runs: asked((request) => renderSlackSummary(cardOf(request), 3_000)),
   },
-  'core/card/render-terminal.ts renderTerminal': cards((card) => [
-    renderTerminal(card, { width: 80 }),
-    renderTerminal(card),
-  ]),
+  'core/card/render-terminal.ts renderTerminal': cards(
+    (card) => [renderTerminal(card, { width: 80 }), renderTerminal(card)],
+    2,
+  ),
   'core/card/slack-blocks.ts section': (text) => section([{ text }]),
   'core/card/slack-blocks.ts preformatted': preformatted,
   'core/card/slack-blocks.ts slackMessages': [
@@ -160,7 +159,6 @@ export const cardInputs: Inputs = {
   'core/card/wrap-text.ts wrapText': [
     (text) => wrapText(text, 80, (each) => each.length),
     (text) => wrapText(text, 80, (each) => each.length, { keepsSpaces: true }),
-    (text) => wrapText(cutLine(text, Infinity).text, 80, stringWidth),
   ],
   'core/events/event-id.ts parseEventId': parseEventId,
   'core/events/event-redactor.ts EventRedactor.tail': {

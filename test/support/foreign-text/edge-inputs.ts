@@ -85,7 +85,7 @@ export const edgeInputs: Inputs = {
   'adapters/http/identity/token-list.ts findToken': (text) => findToken([], text),
   'adapters/http/principal.ts isRole': isRole,
   'adapters/http/row-facts.ts readRowFacts': {
-    places: 5,
+    places: 12,
     runs: [
       (text) => readRowFacts([{ ...cardRequest({ sentence: text }), requestId }], 'ticket-8'),
       (text) => readRowFacts([{ ...cardRequest({ arguments: { to: text } }), requestId }], 'ticket-8'),

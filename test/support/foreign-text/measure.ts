@@ -1,10 +1,42 @@
 /** Finds the texts with which a function takes longer than their length explains. */
 import { families, type Family } from './families.ts';
+import { runs as thoroughRuns } from '../thorough.ts';
 import type { Input, Run } from './input.ts';
 
 const kB = 1_000;
-/** Small enough for every family; what costs most is measured again with the others. */
-const [small, middle, half, large] = [20 * kB, 80 * kB, 250 * kB, 1_000 * kB] as const;
+interface Plan {
+  /** Lengths. The first is small enough for every family; what costs most is measured again with the others. */
+  small: number;
+  middle: number;
+  half: number;
+  large: number;
+  /** How many families per way to call a function go on to the middle length, and how many in all to the large one. */
+  atMiddle: number;
+  atLarge: number;
+  /** Each way to call a function is tried with every so many-th family. */
+  every: number;
+}
+const thorough: Plan = {
+  small: 20 * kB,
+  middle: 80 * kB,
+  half: 250 * kB,
+  large: 1_000 * kB,
+  atMiddle: 6,
+  atLarge: 4,
+  every: 1,
+};
+const usual: Plan = { ...thorough, small: 5 * kB, atMiddle: 2, atLarge: 2 };
+/** A whole card writes each text in many places, with an escape for each character. */
+const ofCards: Plan = {
+  small: 4 * kB,
+  middle: 16 * kB,
+  half: 50 * kB,
+  large: 200 * kB,
+  atMiddle: 1,
+  atLarge: 2,
+  every: 12,
+};
+const placesOfCards = 12;
 const msPerMegabyte = 300;
 /** What a call may take beside that: a collection of garbage, a function that is compiled. */
 const constantMs = 40;
@@ -20,43 +52,47 @@ interface Measured {
   ms: number;
 }
 
-/** One sentence for each text that takes too long. */
+/** One sentence for each text that takes too long. Tries more and longer texts if COUNTERSIGN_TEST_THOROUGH says so. */
 export function tooSlow(input: Input): string[] {
   const { runs, most, places = 1 } = typeof input === 'object' && 'runs' in input ? input : { runs: [input].flat() };
+  const plan = thoroughRuns(1) > 1 ? thorough : places >= placesOfCards ? ofCards : usual;
   const problemsOf = (all: readonly Measured[], length: number): string[] =>
     all.flatMap(({ run, family }) => problemAt(run, family, length, places));
   const measured = (pairs: readonly Omit<Measured, 'ms'>[], length: number): Measured[] =>
     pairs
       .map(({ run, family }) => ({ run, family, ms: costMs(run, family.of(length)) }))
       .toSorted((one, other) => other.ms - one.ms);
-  const all = runs.flatMap((run) => familiesOf(run, runs).map((family) => ({ run, family })));
-  if (most !== undefined) return problemsOf(measured(all, most).slice(0, 6 * runs.length), most);
-  const first = measured(all, small);
-  const problems = problemsOf(first.slice(0, 2 * runs.length), small);
+  const all = runs.flatMap((run, index) =>
+    families.filter((_, at) => at % plan.every === index % plan.every).map((family) => ({ run, family })),
+  );
+  if (most !== undefined) return problemsOf(measured(all, most).slice(0, plan.atMiddle * runs.length), most);
+  const first = measured(all, plan.small);
+  const problems = problemsOf(first.slice(0, 2 * runs.length), plan.small);
   if (problems.length > 0) return problems;
-  const second = measured(first.slice(0, 6 * runs.length), middle);
-  const wrong = problemsOf(second.slice(0, 2 * runs.length), middle);
+  const second = measured(first.slice(0, plan.atMiddle * runs.length), plan.middle);
+  const wrong = problemsOf(second.slice(0, 2 * runs.length), plan.middle);
   if (wrong.length > 0) return wrong;
-  const costliest = second.slice(0, 4);
-  return [...problemsOf(costliest, large), ...costliest.flatMap(({ run, family }) => growthProblem(run, family))];
-}
-
-/** The first way to call a function is tried with all texts, the others with every fourth. */
-function familiesOf(run: Run, runs: readonly Run[]): readonly Family[] {
-  const index = runs.indexOf(run);
-  return index === 0 ? families : families.filter((_, at) => at % 4 === index % 4);
+  return second
+    .slice(0, plan.atLarge)
+    .flatMap(({ run, family }) => [
+      ...problemAt(run, family, plan.large, places),
+      ...growthProblem(run, family, plan.half, plan.large),
+    ]);
 }
 
 function problemAt(run: Run, family: Family, length: number, places: number): string[] {
   const text = family.of(length);
-  const limitMs = constantMs + (length / large) * msPerMegabyte * places;
+  const limitMs = constantMs + (length / thorough.large) * msPerMegabyte * places;
   const ms = leastCostMs(run, text, limitMs);
   return ms <= limitMs ? [] : [`${family.name}: ${length / kB} kB take ${Math.round(ms)} ms of processor time`];
 }
 
-function growthProblem(run: Run, family: Family): string[] {
+function growthProblem(run: Run, family: Family, half: number, large: number): string[] {
   const [before, after] = [family.of(half), family.of(large)];
-  let [one, four] = [costMs(run, before), costMs(run, after)];
+  let four = costMs(run, after);
+  // What is short enough is noise, and needs no comparison.
+  if (four < leastMs) return [];
+  let one = costMs(run, before);
   for (let count = 1; count < measures && four >= leastMs && four > one * mostGrowth; count++) {
     // A measure of the shorter text that is too low would be no noise: noise only adds.
     one = Math.max(one, costMs(run, before));
