@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/support/longest-first.ts';
 
 /** Folders of `test` whose tests need the real Temporal server; one is started for all of them. */
 const durableFolders = ['workflows', 'client', 'connection', 'adapters', 'dev-server', 'e2e', 'channels', 'examples'];
@@ -11,7 +12,8 @@ export default defineConfig({
     isolate: false,
     experimental: { viteModuleRunner: false },
     // More than the two cores that CI has: many files wait for timers and for the server.
-    maxWorkers: 4,
+    maxWorkers: 5,
+    sequence: { sequencer: LongestFirst },
     runner: './test/support/measured-runner.ts',
     reporters: [
       'default',

@@ -49,7 +49,7 @@ export async function openOperatorWorld(): Promise<OperatorWorld> {
       await world.stopWorker();
       await world.startWorker({ maxConcurrentActivityTaskExecutions: 1 });
       await running('hold_on', `slot of ${name}`);
-      await run.handle.executeUpdate('decide', { args: [{ requestId, approved: true }] });
+      await world.client.decide({ requestId, approved: true }, { workflowId: run.workflowId });
       return run;
     },
     freeSlot: (name) => release(`slot of ${name}`),

@@ -13,7 +13,7 @@ import { EncryptionCodec } from '../../src/codec.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
 import { nondeterminism } from './nondeterminism.ts';
-import type { ReplayOptions, ReplayReport } from './replay-server.ts';
+import type { ReplayPart, ReplayReport } from './replay-server.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type ListedExecution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -27,7 +27,7 @@ interface Execution {
   buildId: string | undefined;
 }
 
-const options = JSON.parse(process.argv[2]!) as ReplayOptions;
+const options = JSON.parse(process.argv[2]!) as ReplayPart;
 /** Git ignores the default. */
 const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } = options;
 /** The tests with encrypted payloads use these keys. */
@@ -47,8 +47,9 @@ try {
   const waiting = new Map<string, Execution[]>();
   for (const session of sessions) {
     for await (const info of executionsOf(session)) {
-      report.listed++;
       const execution = executionOf(session, info);
+      if (parseInt(execution.runId.slice(-8), 16) % options.of !== options.part) continue;
+      report.listed++;
       if (execution.buildId === undefined) skip('no worker completed a task of it');
       else waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
     }

@@ -51,15 +51,41 @@ export interface ReRuledHistories {
   notReRuled: Record<string, number>;
 }
 
+/** Of how many processes each replays its part of the executions. */
+const processes = 2;
+
+/** What one of the processes is told. */
+export interface ReplayPart extends ReplayOptions {
+  /** Replays only executions whose run id, as a number, leaves this remainder when divided by `of`. */
+  part: number;
+  of: number;
+}
+
 /**
- * Replays the histories of all executions of a server, open and closed, on a worker without a cache in its own process
- * (I12). Reads one history at a time. Call it while the server runs and after its workers have stopped:
+ * Replays the histories of all executions of a server, open and closed, on workers without a cache in processes of their
+ * own (I12). Each reads one history at a time. Call it while the server runs and after its workers have stopped:
  *
  *     const report = await replayServer({ address, bundles: [{ codePath }] });
  *     for (const line of replayLines(report)) log(line);
  *     if (report.failed.length > 0) process.exitCode = 1;
  */
 export async function replayServer(options: ReplayOptions): Promise<ReplayReport> {
+  const parts = Array.from({ length: processes }, (_, part) => replayPart({ ...options, part, of: processes }));
+  return (await Promise.all(parts)).reduce((one, other) => ({
+    listed: one.listed + other.listed,
+    replayed: one.replayed + other.replayed,
+    skipped: added(one.skipped, other.skipped),
+    failed: [...one.failed, ...other.failed],
+    rulings: {
+      agreed: one.rulings.agreed + other.rulings.agreed,
+      differing: [...one.rulings.differing, ...other.rulings.differing],
+      notReRuled: added(one.rulings.notReRuled, other.rulings.notReRuled),
+    },
+    seconds: Math.max(one.seconds, other.seconds),
+  }));
+}
+
+async function replayPart(options: ReplayPart): Promise<ReplayReport> {
   const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));
   const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -69,6 +95,12 @@ export async function replayServer(options: ReplayOptions): Promise<ReplayReport
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`the histories of ${options.address} were not replayed: ${errors.trim()}`);
   return JSON.parse(output) as ReplayReport;
+}
+
+function added(one: Record<string, number>, other: Record<string, number>): Record<string, number> {
+  const sums = { ...one };
+  for (const [name, count] of Object.entries(other)) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
 }
 
 /** The report as text: a line of counts, then a line for each skip reason and each failure. */

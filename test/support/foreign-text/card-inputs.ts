@@ -91,8 +91,9 @@ function redactor(secret: string): EventRedactor {
 const longestTail = 8_000;
 
 export const cardInputs: Inputs = {
+  // A name is read for its format, for its label and for look-alikes, in forms of up to eighteen times its length.
   'core/card/argument-fields.ts argumentFields': {
-    places: 3,
+    places: 6,
     runs: objects((args) => argumentFields(args, {}, noBounds)),
   },
   'core/card/card-change.ts cardChange': {
