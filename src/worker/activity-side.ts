@@ -16,10 +16,13 @@ import { checkAssessors } from '../agents/assessor.ts';
 import { checkGated, ungatedWindows } from '../agents/check-gated.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import type { Tool } from '../agents/definitions.ts';
+import { knownNames } from '../agents/known-names.ts';
 import { createRegistry } from '../agents/registry.ts';
 import { activityNames, workflowType } from '../contract.ts';
 import { type AttributeNames, defaultAttributeNames } from '../core/base/attribute-names.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
+import { lintNames } from '../core/policy-file/lint-names.ts';
+import type { PolicyWarning } from '../core/policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { channelActivities } from '../channels/activities/channel-activities.ts';
@@ -36,6 +39,8 @@ const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] 
 export interface ActivitySide {
   activities: Record<string, unknown>;
   inbound: ActivityInboundCallsInterceptor;
+  /** What the policies name and this worker does not have, one sentence each. */
+  unknownNames: string[];
   /** Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait. */
   stop: () => Promise<void>;
 }
@@ -99,7 +104,18 @@ export function activitySide(
     ceiling,
     checkEdit,
   });
-  return { activities, inbound, stop: () => waiting.stop() };
+  const known = knownNames(registry, gated);
+  const unknownNames = [
+    ...(ceiling === undefined ? [] : named(`the worker's policy`, lintNames(ceiling, 'ceiling', known))),
+    ...[...agentPolicies].flatMap(([name, policy]) =>
+      named(`the policy of agent '${name}'`, lintNames(policy, 'agent', known)),
+    ),
+  ];
+  return { activities, inbound, unknownNames, stop: () => waiting.stop() };
+}
+
+function named(whose: string, warnings: readonly PolicyWarning[]): string[] {
+  return warnings.map(({ message }) => `${whose}: ${message}`);
 }
 
 /** False for tools that call an agent or hand over: no activity runs them. */

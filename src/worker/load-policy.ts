@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { decodeUtf8 } from '../core/policy-file/utf8.ts';
 import { formatProblems, parsePolicy } from '../core/policy-file/parse-policy.ts';
 import type { ParsePolicyOptions } from '../core/policy-file/parse-policy.ts';
 import type { Policy } from '../core/policy/policy.ts';
@@ -21,7 +22,11 @@ export function loadPolicy(
     throw new ProblemError({ code: 'policy_invalid', message: `${what}: no file ${resolve(source)}` });
   }
   const file = isPath ? source : what;
-  const parsed = parsePolicy(isPath ? readFileSync(source, 'utf8') : source, { ...options, file });
+  const decoded = isPath ? decodeUtf8(readFileSync(source)) : { text: source };
+  const parsed =
+    'text' in decoded
+      ? parsePolicy(decoded.text, { ...options, file })
+      : { problems: [{ ...decoded, file, path: '' }] };
   if ('policy' in parsed) {
     const { policy, lines } = parsed;
     return isPath && lines !== undefined ? { policy, ruleLines: { file: basename(source), lines } } : { policy };

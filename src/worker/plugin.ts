@@ -3,12 +3,13 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientOptions } from '@temporalio/client';
 import { SimplePlugin } from '@temporalio/plugin';
-import type {
-  ActivityInterceptorsFactory,
-  BundleOptions,
-  ReplayWorkerOptions,
-  Worker,
-  WorkerOptions,
+import {
+  Runtime,
+  type ActivityInterceptorsFactory,
+  type BundleOptions,
+  type ReplayWorkerOptions,
+  type Worker,
+  type WorkerOptions,
 } from '@temporalio/worker';
 import { separatePermit } from '../activities/permit-of-call.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
@@ -70,11 +71,12 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #isLean: boolean;
   readonly #hasAgents: boolean;
   readonly #stopChannels: () => Promise<void>;
+  readonly #unknownNames: readonly string[];
 
   constructor(options: PluginOptions = {}) {
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
-    const { activities, inbound, stop } = activitySide(options, names, largePayloads);
+    const { activities, inbound, stop, unknownNames } = activitySide(options, names, largePayloads);
     super({
       name: 'countersign',
       activities: (given: object = {}) => {
@@ -88,6 +90,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#attributes = names;
     this.#largePayloads = largePayloads;
     this.#stopChannels = stop;
+    this.#unknownNames = unknownNames;
     this.#isLean = options.leanBundle === true;
     this.#hasAgents = (options.agents ?? []).length > 0;
   }
@@ -143,6 +146,7 @@ export class CountersignPlugin extends SimplePlugin {
    * `runUntil` and `shutdown` would miss it.
    */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    for (const sentence of this.#unknownNames) Runtime.instance().logger.warn(sentence);
     const running = this.#runToEnd(worker, next);
     const refusal = await Promise.race([this.#refusal(worker), running.then(() => undefined)]);
     if (refusal === undefined) return running;

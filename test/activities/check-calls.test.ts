@@ -38,7 +38,7 @@ describe('checkCalls', () => {
           parts: [
             { text: 'git status', reduced: 'git status' },
             { text: 'sudo ls', reduced: 'sudo ls', wrapper: 'sudo' },
-            { text: 'ls', reduced: 'ls', wrapper: 'sudo', within: 1 },
+            { text: 'ls', reduced: 'ls', wrapper: 'sudo', within: 1, at: [5, 7] },
           ],
           uncertain: ['wrapper program'],
         },

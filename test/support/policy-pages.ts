@@ -1,6 +1,7 @@
 /**
  * Reads the examples of pages about policies so that tests can run them: a block of YAML, followed by a table of calls.
  */
+import { notSplit } from '../../src/core/shell/parts.ts';
 import { splitShell } from '../../src/core/shell/split.ts';
 import type { JsonObject, Risk } from '../../src/core/base/tool-call.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
@@ -41,7 +42,8 @@ export function callOf({ tool = '', arguments: args = '', subject = '', risk }: 
   const [, name = '', shell, beside] = /^(\w*)( \(shell(?: beside (\w+))?\))?$/.exec(subject) ?? [];
   const call: RuledCall = { tool, args: JSON.parse(args) as JsonObject, risk: risk as Risk };
   if (name !== '') call.subject = name;
-  if (shell !== undefined) call.shell = splitShell(call.args[name] as string);
+  const command = call.args[name];
+  if (shell !== undefined) call.shell = typeof command === 'string' ? splitShell(command) : notSplit;
   if (beside !== undefined) call.beside = [beside];
   return call;
 }

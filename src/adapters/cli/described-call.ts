@@ -2,11 +2,13 @@ import { compileAssessRules } from '../../core/assess/rule.ts';
 import { assess } from '../../core/assess/assess.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { type CompiledLayers, compilePolicy, type RuledCall, type RulingContext } from '../../core/policy/ruling.ts';
+import { type CompiledLayers, type RuledCall, type RulingContext } from '../../core/policy/ruling.ts';
+import { compileFor } from '../../core/policy-file/compile-for.ts';
 import { notSplit } from '../../core/shell/parts.ts';
 import { splitShell } from '../../core/shell/split.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 import { nfc } from '../../core/base/normal-text.ts';
+import type { Owner } from './policy.ts';
 
 /** A call and its tool, as `defineTool` would describe it. */
 export interface DescribedCall {
@@ -31,16 +33,18 @@ export interface Subject {
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
 /**
- * Compiles a policy, as the policy of a run, for many calls. A worker gives the gate the same input, except that here
- * no custom assessors run and the run has no history.
+ * Compiles a policy, as the one of its owner, for many calls. A worker gives the gate the same input, except that here no
+ * custom assessors run and the run has no history.
  */
-export function trialsOf(policy: Policy): (described: DescribedCall) => Trial {
-  const assessRules = compileAssessRules({ run: policy });
+export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCall) => Trial {
+  const isCeiling = owner === 'ceiling';
+  const assessRules = compileAssessRules(isCeiling ? { ceiling: policy } : { run: policy });
   const layersByMode = new Map<Mode | undefined, CompiledLayers>();
   const layersOf = (mode: Mode | undefined): CompiledLayers => {
     const known = layersByMode.get(mode);
     if (known !== undefined) return known;
-    const layers = { run: compilePolicy(mode === undefined ? policy : { ...policy, mode }, 'run') };
+    const moded = mode === undefined ? policy : { ...policy, mode };
+    const layers = { [isCeiling ? 'ceiling' : 'run']: compileFor(moded, owner) };
     layersByMode.set(mode, layers);
     return layers;
   };

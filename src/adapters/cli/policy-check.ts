@@ -1,8 +1,15 @@
 import { lintPolicy } from '../../core/policy-file/lint-policy.ts';
-import { type ParsedPolicy, parsePolicy } from '../../core/policy-file/parse-policy.ts';
+import { checkGated } from '../../agents/check-gated.ts';
+import { knownNames } from '../../agents/known-names.ts';
+import { createRegistry } from '../../agents/registry.ts';
+import { lintNames } from '../../core/policy-file/lint-names.ts';
+import type { ParsedPolicy } from '../../core/policy-file/parse-policy.ts';
+import type { PolicyWarning } from '../../core/policy-file/policy-warning.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { loadConfig } from './load-config.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
-import { type PolicyPlace, problemLine, readFileText } from './policy-file.ts';
+import { type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
 import type { CheckOptions, Owner } from './policy.ts';
 
 interface Finding extends PolicyPlace {
@@ -11,8 +18,7 @@ interface Finding extends PolicyPlace {
 
 /** Problems go to standard output and make the exit code 1; warnings go to standard error and do not change it. */
 export async function checkPolicy(file: string, options: CheckOptions, output: Output): Promise<void> {
-  const text = await readFileText(file);
-  const parsed = parsePolicy(text, { ceiling: options.as === 'ceiling' });
+  const parsed = await readPolicyFile(file, options.as);
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
     if (options.json !== undefined) output.json({ file, line, column, kind, message });
     else if (kind === 'error') output.line(problemLine(file, { line, column }, message));
@@ -23,13 +29,21 @@ export async function checkPolicy(file: string, options: CheckOptions, output: O
     process.exitCode = 1;
     return;
   }
-  for (const warning of warningsAbout(parsed, options.as)) report('warning', warning);
+  const names = options.module === undefined ? [] : await nameWarnings(parsed.policy, options.as, options.module);
+  for (const warning of warningsAbout(parsed, options.as, names)) report('warning', warning);
   const { length } = parsed.policy.rules;
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner): Finding[] {
-  return lintPolicy(policy, { of: owner })
+/** Loaded on demand: most checks need no module. */
+async function nameWarnings(policy: Policy, owner: Owner, module: string): Promise<PolicyWarning[]> {
+  const { agents = [], tools, gated = {} } = await loadConfig(module);
+  const known = knownNames(createRegistry({ agents, tools }), checkGated(gated));
+  return lintNames(policy, owner, known);
+}
+
+function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, names: PolicyWarning[]): Finding[] {
+  return [...lintPolicy(policy, { of: owner }), ...names]
     .map(({ index, message }) => ({ line: index === undefined ? undefined : lines[index], message }))
     .toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
 }

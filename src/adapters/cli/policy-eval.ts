@@ -13,23 +13,25 @@ import { UsageError } from './report-error.ts';
  * Answers each input line with one output line, in order and immediately, also on a terminal. A line that cannot be
  * read makes the exit code 1.
  */
-export async function evalPolicy(file: string, { cases }: EvalOptions, output: Output): Promise<void> {
-  const loaded = await readPolicyFile(file);
+export async function evalPolicy(file: string, { cases, as }: EvalOptions, output: Output): Promise<void> {
+  const loaded = await readPolicyFile(file, as);
   if ('problems' in loaded) {
     output.note(problemLines(file, loaded.problems));
     process.exitCode = 1;
     return;
   }
-  const trial = trialsOf(loaded.policy);
+  const trial = trialsOf(loaded.policy, as);
+  let number = 0;
   for await (const line of byteLines(readCases(cases))) {
+    number += 1;
     const read = 'problem' in line ? { id: null, error: line.problem } : readCase(line.text);
     if ('error' in read) {
       process.exitCode = 1;
-      output.json(read);
+      output.json({ id: read.id, case: number, error: read.error });
       continue;
     }
     const { action, rule, reason = null, severity } = evaluate(...trial(read.call));
-    output.json({ id: read.id, action, rule, reason, severity });
+    output.json({ id: read.id, case: number, tool: read.call.tool, action, rule, reason, severity });
   }
 }
 

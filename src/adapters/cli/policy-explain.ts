@@ -14,13 +14,13 @@ export async function explainPolicy(file: string, options: ExplainOptions, outpu
   const { tool, risk, agent, mode } = options;
   const args = readArguments(options.args);
   const subject = options.subject === undefined ? undefined : readSubjectOption(options.subject);
-  const loaded = await readPolicyFile(file);
+  const loaded = await readPolicyFile(file, options.as);
   if ('problems' in loaded) {
     output.note(problemLines(file, loaded.problems));
     process.exitCode = 1;
     return;
   }
-  const explanation = explain(...trialsOf(loaded.policy)({ tool, args, risk, subject, agent, mode }));
+  const explanation = explain(...trialsOf(loaded.policy, options.as)({ tool, args, risk, subject, agent, mode }));
   if (output.forPeople) output.line(renderExplanation(output, explanation));
   else output.json(printable(explanation));
 }

@@ -1,19 +1,29 @@
 import { readFile } from 'node:fs/promises';
 import { escapeText } from '../../core/base/escape-text.ts';
 import { type ParsedPolicy, parsePolicy, type PolicyProblem } from '../../core/policy-file/parse-policy.ts';
+import { decodeUtf8 } from '../../core/policy-file/utf8.ts';
+import type { Owner } from './policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 
 /** Reads the text of a file. Throws a usage error if it cannot be read. `what`: what the file should hold. */
-export async function readFileText(file: string, what = 'policy'): Promise<string> {
+export async function readFileText(file: string, what: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`The ${what} ${file} cannot be read: ${readFault(cause)}.`);
   });
 }
 
-/** Reads a policy to explain or evaluate it. */
-export async function readPolicyFile(file: string): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
-  return parsePolicy(await readFileText(file));
+/** Reads a policy of this owner. */
+export async function readPolicyFile(
+  file: string,
+  owner: Owner,
+): Promise<ParsedPolicy | { problems: PolicyProblem[] }> {
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new UsageError(`The policy ${file} cannot be read: ${readFault(cause)}.`);
+  });
+  const decoded = decodeUtf8(bytes);
+  if ('text' in decoded) return parsePolicy(decoded.text, { ceiling: owner === 'ceiling' });
+  return { problems: [{ ...decoded, path: '' }] };
 }
 
 /** `FILE:LINE:COL message`, one per line, escaped. A problem of the whole file gets position 1:1. */

@@ -14,9 +14,11 @@ export type Owner = (typeof owners)[number];
 
 export interface CheckOptions extends CommonOptions {
   as: Owner;
+  module?: string;
 }
 
 export interface ExplainOptions extends CommonOptions {
+  as: Owner;
   tool: string;
   args: string;
   risk: Risk;
@@ -26,6 +28,7 @@ export interface ExplainOptions extends CommonOptions {
 }
 
 export interface EvalOptions extends CommonOptions {
+  as: Owner;
   cases: string;
 }
 
@@ -42,9 +45,12 @@ export interface InitOptions extends CommonOptions {
 export function addPolicy(program: Command): void {
   const policy = program.command('policy').description('check, explain, try, begin and apply policy files');
 
+  const as = (): Option => new Option('--as <owner>', 'whose policy it is').choices(owners).default('ceiling');
+
   withCommonOptions(policy.command('check <file>'))
     .description('say what is wrong with a policy file, as FILE:LINE:COL message')
-    .addOption(new Option('--as <owner>', 'whose policy it is').choices(owners).default('run'))
+    .addOption(as())
+    .option('--module <module>', 'also say what it names that the tools and agents of this module have not')
     .action(async (file: string, options: CheckOptions) => {
       const { checkPolicy } = await import('./policy-check.ts');
       await checkPolicy(file, options, processOutput(options));
@@ -52,6 +58,7 @@ export function addPolicy(program: Command): void {
 
   withCommonOptions(policy.command('explain <file>'))
     .description('say what a policy answers to one call, and what each rule found')
+    .addOption(as())
     .requiredOption('--tool <name>', 'the tool that is called')
     .option('--args <json>', 'its arguments', '{}')
     .addOption(new Option('--risk <risk>', "the tool's risk").choices([...risks, 'unknown']).default('write'))
@@ -68,6 +75,7 @@ export function addPolicy(program: Command): void {
 
   withCommonOptions(policy.command('eval <file>'))
     .description('answer many calls, one JSON value a line in and out')
+    .addOption(as())
     .requiredOption(
       '--cases <file>',
       'lines of { id?, tool, args, risk?, subject?, agent?, mode? }; - is standard input',

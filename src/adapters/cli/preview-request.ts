@@ -156,7 +156,7 @@ function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Polic
   const given = policy ?? parsePolicy('rules: []');
   if ('problems' in given) throw new Error('an empty policy is a policy');
   try {
-    const trial = trialsOf('policy' in given ? given.policy : given)(call);
+    const trial = trialsOf('policy' in given ? given.policy : given, 'run')(call);
     const assessment = trial[2].assessment ?? defaultAssessment(call.risk);
     const { action, rule, reason } = evaluate(...trial);
     if (policy === undefined) return { assessment, rule: null, reason: 'This is a preview: no policy was asked.' };

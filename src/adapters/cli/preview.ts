@@ -50,7 +50,7 @@ function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, 
 }
 
 async function readPolicy(file: string, output: Output): Promise<Policy | null> {
-  const loaded = await readPolicyFile(file);
+  const loaded = await readPolicyFile(file, 'run');
   if (!('problems' in loaded)) return loaded.policy;
   output.note(problemLines(file, loaded.problems));
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { decodeUtf8 } from '../../core/policy-file/utf8.ts';
 import { formatProblems, parsePolicy } from '../../core/policy-file/parse-policy.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
@@ -7,14 +8,16 @@ import { UsageError } from './report-error.ts';
 
 /** Reads a policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */
 export async function readPolicyDocument(file: string): Promise<JsonObject> {
-  const source = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new UsageError(
       `The policy ${file} cannot be read: ${cause.code === 'ENOENT' ? 'there is no such file' : cause.message}.`,
     );
   });
-  const parsed = parsePolicy(source, { file });
+  const decoded = decodeUtf8(bytes);
+  const parsed =
+    'text' in decoded ? parsePolicy(decoded.text, { file }) : { problems: [{ ...decoded, file, path: '' }] };
   if ('problems' in parsed) {
     throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
   }
-  return parse(source) as JsonObject;
+  return parse('text' in decoded ? decoded.text : '') as JsonObject;
 }

@@ -22,7 +22,7 @@ export async function redactInput(
 }
 
 async function settingsOf(file: string | undefined): Promise<Required<Pick<RedactSettings, 'kinds' | 'patterns'>>> {
-  const loaded = file === undefined ? undefined : await readPolicyFile(file);
+  const loaded = file === undefined ? undefined : await readPolicyFile(file, 'run');
   if (loaded !== undefined && 'problems' in loaded) {
     throw new ProblemError({ code: 'policy_invalid', message: problemLines(file!, loaded.problems) });
   }

@@ -376,41 +376,60 @@ export const statementRows: readonly StatementRow[] = [
   { first: 'alter', severity: 'high', reason: 'it changes how a database is built' },
   { first: 'grant', severity: 'high', reason: 'it changes who may use a database' },
   { first: 'revoke', severity: 'high', reason: 'it changes who may use a database' },
+  {
+    first: 'session',
+    next: 'authorization',
+    severity: 'high',
+    reason: 'it acts as another user of a database',
+  },
+  { first: 'xp_cmdshell', severity: 'critical', reason: 'it runs a program on a database server', ...lasting },
+  { first: 'copy', severity: 'high', reason: 'it copies between a database and files or programs' },
+  { first: 'into', next: 'outfile dumpfile', severity: 'high', reason: 'it writes a file of a database server' },
+  { first: 'shutdown', severity: 'high', reason: 'it stops a database' },
 ];
 
 /** Calls in program text. `texts` are in lower case, and match anywhere. */
-export const codeRows: readonly { texts: readonly string[]; severity: Severity; reason: string; reversible?: false }[] =
-  [
-    {
-      texts: [
-        'rmtree(',
-        'os.remove(',
-        'os.unlink(',
-        'os.rmdir(',
-        '.unlink(',
-        'unlinksync(',
-        'rmsync(',
-        'fs.rm(',
-        'file.delete(',
-        'deleterecursively(',
-      ],
-      severity: 'high',
-      reason: 'the code deletes files',
-      ...lasting,
-    },
-    {
-      texts: ['os.system(', 'subprocess', 'popen(', 'child_process', 'execsync(', 'shell_exec(', 'runtime.getruntime('],
-      severity: 'high',
-      reason: 'the code starts other programs',
-    },
-    {
-      texts: ['eval(', 'exec(', '__import__(', 'new function(', 'pickle.loads(', 'marshal.loads('],
-      severity: 'high',
-      reason: 'the code runs text as code',
-    },
-    {
-      texts: ['socket.socket(', 'requests.post(', 'requests.put(', 'requests.delete(', 'smtplib'],
-      severity: 'high',
-      reason: 'the code sends data to other machines',
-    },
-  ];
+export const codeRows: readonly {
+  texts: readonly string[];
+  severity: Severity;
+  reason: string;
+  reversible?: false;
+  recommend?: string;
+  /** The paths in the code are what it affects. */
+  files?: true;
+}[] = [
+  {
+    texts: [
+      'rmtree(',
+      'os.remove(',
+      'os.unlink(',
+      'os.rmdir(',
+      '.unlink(',
+      'unlinksync(',
+      'rmsync(',
+      'fs.rm(',
+      'file.delete(',
+      'deleterecursively(',
+    ],
+    severity: 'high',
+    reason: 'the code deletes files',
+    ...lasting,
+    recommend: 'look at what these paths hold',
+    files: true,
+  },
+  {
+    texts: ['os.system(', 'subprocess', 'popen(', 'child_process', 'execsync(', 'shell_exec(', 'runtime.getruntime('],
+    severity: 'high',
+    reason: 'the code starts other programs',
+  },
+  {
+    texts: ['eval(', 'exec(', '__import__(', 'new function(', 'pickle.loads(', 'marshal.loads('],
+    severity: 'high',
+    reason: 'the code runs text as code',
+  },
+  {
+    texts: ['socket.socket(', 'requests.post(', 'requests.put(', 'requests.delete(', 'smtplib'],
+    severity: 'high',
+    reason: 'the code sends data to other machines',
+  },
+];

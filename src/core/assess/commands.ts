@@ -41,11 +41,12 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
     piped: false,
     writesTo: [],
   }));
-  const code = texts.filter(({ words }) => isNamed(words, codeFields)).map(({ value }) => value);
   return [
     ...parts.flatMap(assessCommand),
     ...[...commands.map(({ value }) => value), ...lists].flatMap(assessCommandText),
-    ...code.flatMap(assessCode),
+    ...texts
+      .filter(({ words }) => isNamed(words, codeFields))
+      .flatMap(({ value, words }) => assessCode(value, words.includes('source'))),
   ];
 }
 
@@ -122,13 +123,36 @@ for (const row of commandRows) {
   }
 }
 
-function assessCode(text: string): Finding[] {
+/** Not for arguments such as `source`, which may be a place. */
+const unknownCode: Finding = { severity: 'safe', reason: 'what the code does is not known', reversible: false };
+
+/** Code may also be shell text, or hold lines of it. What else it does is not known, so it may last. */
+function assessCode(text: string, mayBeOther: boolean): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const plain = text.toLowerCase();
+  const found = codeRows.filter(({ texts }) => texts.some((part) => plain.includes(part)));
+  const paths = [...text.matchAll(quotedPath)].slice(0, mostOperands).map(([, , path]) => path!);
+  const affected = paths.map((path) => `file:${path}`);
+  const use = found.some(({ files }) => files) ? 'deleting' : 'reading';
   return [
+    ...(mayBeOther ? [] : [unknownCode]),
     ...assessStatements(text, false),
-    ...codeRows
-      .filter(({ texts }) => texts.some((part) => plain.includes(part)))
-      .map(({ severity, reason, reversible }) => ({ severity, reason, reversible })),
+    ...text
+      .split('\n')
+      .filter((line) => shellLine.test(line))
+      .flatMap((line) => assessCommandText(line.replace(/^\s*[!%$]\s*/, ''))),
+    ...found.map(({ severity, reason, reversible, recommend, files }) => ({
+      severity,
+      reason,
+      reversible,
+      recommend,
+      ...(files && { affected }),
+    })),
+    ...paths.flatMap((path) => assessPath(path, use)),
   ];
 }
+
+/** A text in quotes that begins as a path does. */
+const quotedPath = /(['"`])((?:\/|~\/|\.\.?\/|[A-Za-z]:[\\/])[^'"`\n]{0,200})\1/g;
+/** A line of words and operators of a shell, not of another language. */
+const shellLine = /^\s*(?:[!%$]\s*)?[\w./~-]+(?:\s+[^()={}:,]+)+$/;

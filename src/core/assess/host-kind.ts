@@ -62,10 +62,12 @@ function addressKind4([first = 0, second = 0, third = 0, fourth = 0]: number[]):
 /** `address` as `URL` writes it: the shortest form, in lower case. */
 function addressKind6(address: string): HostKind {
   if (address === '::1' || address === '::') return 'loopback';
-  // IPv4 in IPv6: mapped, and translated by NAT64.
-  const embedded = /^(?:::ffff:|::|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
+  // IPv4 in IPv6: mapped, translated by NAT64, and the network of a 6to4 address.
+  const embedded =
+    /^(?:::ffff:|::|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address) ??
+    /^2002:([0-9a-f]{1,4}):([0-9a-f]{0,4})(?=:|$)/.exec(address);
   if (embedded !== null) {
-    const [high = 0, low = 0] = embedded.slice(1).map((part) => Number.parseInt(part, 16));
+    const [high = 0, low = 0] = embedded.slice(1).map((part) => Number.parseInt(part || '0', 16));
     return addressKind4([high >> 8, high & 255, low >> 8, low & 255]);
   }
   if (/^fe[89ab]/.test(address)) return 'link-local';

@@ -26,7 +26,8 @@ interface Matched {
 }
 
 function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[]): Matched[] {
-  const subjects = callSubjects(call);
+  // A list is one text here, in every engine.
+  const subjects = callSubjects(call, 1);
   let tooMuch = false;
   const afford = (work: number): boolean => {
     const affords = subjects.afford(work);

@@ -37,7 +37,7 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
       const words = wordsOf(statement);
       // `--` begins a comment or an option of a program. Words after it count for `first` and `next`, but not for
       // `without`.
-      const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ')));
+      const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
       const followers = new Map<string, Set<string>>();
       for (const [index, word] of words.entries()) {
         const next = followers.get(word) ?? new Set();
@@ -52,6 +52,9 @@ export function assessStatements(text: string, certain: boolean): Finding[] {
         .map(({ severity, reason, reversible }) => ({ severity, reason, reversible }));
     });
 }
+
+/** A condition that every row meets counts as none: `where 1=1`. */
+const alwaysTrue = /\bwhere\s{1,9}\(?\s{0,9}(?:true|'?(\w{1,20})'?\s{0,9}=\s{0,9}'?\1'?)\s{0,9}\)?\s{0,9}(?:or\b.*)?$/s;
 
 function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_]+/gu) ?? [];

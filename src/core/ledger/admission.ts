@@ -25,7 +25,7 @@ export interface AdmittedCall {
 }
 
 /** The parts of the ledger that answer calls. */
-export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
+export type LedgerBefore = Pick<Ledger, 'engine' | 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
 
 /**
  * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
@@ -38,7 +38,8 @@ export function answerBefore(
   limits: Limits,
 ): EarlyAnswer | undefined {
   const { tool, args, digest, atMs } = call;
-  const standing = standingDenial(ledger.grants, { tool, digest, atMs, subjects: callSubjects({ tool, args }) });
+  const subjects = callSubjects({ tool, args }, ledger.engine);
+  const standing = standingDenial(ledger.grants, { tool, digest, atMs, subjects });
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
   const most = limits.maxIrreversiblePerRun;
   if (action === 'ask') {

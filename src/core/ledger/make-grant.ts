@@ -133,7 +133,7 @@ function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs:
   const declared = { args, ...ruled };
   const undeclared = undeclaredArguments(declared, engine);
   const command = grantedCommand(declared, engine);
-  return { tool, digest, atMs, subjects: callSubjects({ tool, args }), undeclared, command };
+  return { tool, digest, atMs, subjects: callSubjects({ tool, args }, engine), undeclared, command };
 }
 
 /** Takes one use from a grant. A grant without uses left is removed. */

@@ -66,7 +66,7 @@ export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: Jso
     tool,
     digest,
     atMs: undefined,
-    subjects: callSubjects({ tool, args }),
+    subjects: callSubjects({ tool, args }, engine),
     undeclared: undeclaredArguments(declared, engine),
     command: grantedCommand(declared, engine),
   };

@@ -20,6 +20,8 @@ import {
   type CelInput,
   type CelValue,
 } from './cel.ts';
+import { conditionFailure, notANumber } from './condition-failure.ts';
+import { expressionSize } from './expression-size.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import { isWellFormed } from '../base/well-formed.ts';
@@ -46,8 +48,11 @@ export const conditionVariables = [
 export type ConditionVariables = Record<(typeof conditionVariables)[number], unknown>;
 
 export interface Condition {
-  /** Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). */
-  holds: (variables: ConditionVariables, budget: ConditionBudget) => boolean | { problem: string };
+  /**
+   * Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). Before engine
+   * 3, texts become numbers as in JavaScript, and regular expressions cost more than they take.
+   */
+  holds: (variables: ConditionVariables, budget: ConditionBudget, engine: number) => boolean | { problem: string };
 }
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
@@ -62,6 +67,8 @@ const known = new Set(`${operators} ${functions}`.split(' '));
 /** The budget of the current evaluation. Evaluations are synchronous, and each one restores it when it ends. */
 let budget: ConditionBudget = { left: 0 };
 let paid: CelValue[] | undefined;
+/** The engine of the current evaluation, like `budget`. */
+let ruledBy = 0;
 let environment: ReturnType<typeof celEnv> | undefined;
 let convert: Evaluator | undefined;
 
@@ -88,20 +95,21 @@ export function compileCondition(source: string): Condition | { problem: string 
     return { problem: `is not CEL: ${sentence(error)}` };
   }
   return {
-    holds: (variables, given) => {
+    holds: (variables, given, engine) => {
       if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
-      const outer = budget;
+      const outer = { budget, ruledBy };
       budget = given;
+      ruledBy = engine;
       try {
         const { args } = variables;
         const answer = plain !== undefined && isCelMap(args) ? plain(args, given) : undefined;
         const result = answer ?? evaluator(variables as Record<string, CelInput>);
         // The library turns thrown errors into values, so only the budget shows that it ran out.
         if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
-        if (isCelError(result)) return { problem: failure(result.message, source) };
+        if (isCelError(result)) return { problem: conditionFailure(result.message, source, engine) };
         return typeof result === 'boolean' ? result : { problem: 'its condition is neither true nor false' };
       } finally {
-        budget = outer;
+        ({ budget, ruledBy } = outer);
         paid = undefined;
       }
     },
@@ -216,13 +224,22 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
               // The library tries every overload of a function with the same argument list: only the first one pays.
               if (args !== paid) pay(costOf(func.name, target === undefined ? args : [target, ...args]));
               paid = args;
-              return func.call(id, target, args);
+              if (ruledBy < 3) return func.call(id, target, args);
+              const [value] = args;
+              const spelled = func.name === 'int' ? wholeNumber : func.name === 'double' ? decimalNumber : undefined;
+              if (typeof value === 'string' && spelled?.test(value) === false) throw new Error(notANumber);
+              const result = func.call(id, target, args);
+              if (typeof result === 'number' && Number.isNaN(result)) throw new Error(notANumber);
+              return result;
             },
           },
         }) as CelFunc,
     );
   return celEnv({ funcs });
 }
+
+const wholeNumber = /^[+-]?\d+$/;
+const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 function pay(steps: number): void {
   budget.left -= steps;
@@ -258,9 +275,13 @@ function affordable(size: number): number {
   return size / 2;
 }
 
-/** Measured cold: 60 ns per state of the pattern and character of the text. Counted repetitions multiply the states. */
+/** Measured cold: 60 ns per state of the pattern and character of the text. Before engine 3, any digits multiply them. */
 function costOfMatch([text, pattern]: CelValue[]): number {
   if (typeof text !== 'string' || typeof pattern !== 'string') return 1;
+  if (ruledBy >= 3) {
+    const size = expressionSize(pattern);
+    return 20 + size + (size * text.length) / 15;
+  }
   const counts = [...pattern.matchAll(/\d+/g)].map(([digits]) => Math.max(1, Number(digits)));
   const states =
     pattern.length *
@@ -269,17 +290,6 @@ function costOfMatch([text, pattern]: CelValue[]): number {
       counts.reduce((product, count) => product * count, 1),
     );
   return 20 + states + (states * text.length) / 15;
-}
-
-/** Rewords the library's message so that it holds no value of an argument (I13). */
-function failure(message: string, source: string): string {
-  const field = /field not found: (.*)$/s.exec(message)?.[1];
-  if (field !== undefined) {
-    return source.includes(field) ? `'${field}' is missing` : 'something that its condition reads is missing';
-  }
-  const overload = /no matching overload for '([^']*)' applied to '([^']*)'/.exec(message);
-  if (overload !== null) return `${overload[1]} does not work on ${overload[2]}`;
-  return 'its condition fails on these arguments';
 }
 
 function sentence(error: unknown): string {

@@ -17,12 +17,36 @@ interface Class {
 const slashCode = 0x2f;
 const separatorCode = 0xfdd0;
 
+/** A piece of a glob: one character, any one, any number of them, or a class. */
+export type GlobToken = { character: number } | 'any' | 'star' | Pick<Class, 'negated' | 'ranges'>;
+
+/** The pieces of a glob that `translateGlob` accepts. */
+export function globTokens(source: string): GlobToken[] {
+  const characters = Array.from(source);
+  const tokens: GlobToken[] = [];
+  for (let index = 0; index < characters.length;) {
+    const character = characters[index]!;
+    const found = character === '[' ? readClass(characters, index) : undefined;
+    if (found !== undefined && !('problem' in found)) {
+      tokens.push(found);
+      index = found.next;
+      continue;
+    }
+    if (character === '*') tokens.push('star');
+    else tokens.push(character === '?' ? 'any' : { character: character.codePointAt(0)! });
+    index += 1;
+  }
+  return tokens;
+}
+
 export interface TranslatedGlob {
   glob: string;
   /** Number of `*`, `?` and classes. */
   wildcards: number;
   /** The text before, between and after the wildcards, mapped as in subjects; one more than there are wildcards. */
   literals: string[];
+  /** It holds `*`. */
+  hasStars: boolean;
   /** `*` is the only wildcard: each text that holds the literals in order matches. */
   onlyStars: boolean;
 }
@@ -33,6 +57,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
   let glob = '';
   let wildcards = 0;
   let onlyStars = true;
+  let hasStars = false;
   const literals = [''];
   for (let index = 0; index < characters.length;) {
     const character = characters[index]!;
@@ -42,6 +67,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
     if (found !== undefined || character === '*' || character === '?') {
       wildcards += 1;
       onlyStars &&= character === '*';
+      hasStars ||= character === '*';
       literals.push('');
     } else {
       literals[wildcards] += character === '/' ? separator : character;
@@ -50,7 +76,7 @@ export function translateGlob(source: string): TranslatedGlob | { problem: strin
     else if (character === '*' || character === '?') glob += character;
     else glob += character === '/' ? separator : `\\${character}`;
   }
-  return { glob, wildcards, literals, onlyStars };
+  return { glob, wildcards, literals, hasStars, onlyStars };
 }
 
 /** Reads the class that opens at `start`. Undefined if it never closes: the bracket then stands for itself. */

@@ -7,15 +7,20 @@ import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 import { hasLongMarks, maxCombiningMarks, nfc } from '../base/normal-text.ts';
+import { segmentsMatch } from './segments.ts';
 
 /** Maximum cost of one match: glob length times text length, in UTF-16 units (measured: at most 8 ns each). */
 export const maxMatchWork = 8_000_000;
+/** What each element of a list costs beside its length. */
+const costOfItem = 16;
 
 export interface Glob {
   /** As written, in NFC. */
   source: string;
   /** Number of `*`, `?` and classes. */
   wildcards: number;
+  /** True if it holds `*`: it then matches texts of any length. */
+  hasStars: boolean;
   /** Every matching text holds these in this order: the first at its start, the last at its end. */
   literals: string[];
   /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
@@ -23,7 +28,15 @@ export interface Glob {
 }
 
 /** A text prepared for many globs, or why no glob can be matched against it. */
-export type GlobSubject = { mapped: string } | { problem: string };
+export type GlobSubject = { mapped: string; list?: ListSubject; segments?: readonly string[] } | { problem: string };
+
+/** For a text that is the JSON of a list. */
+export interface ListSubject {
+  /** Its elements, those of lists in it included. */
+  items: readonly GlobSubject[];
+  /** The length of the text and of all elements. */
+  length: number;
+}
 
 /** Compiles a glob, or returns, as a clause, what is wrong with it. */
 export function compileGlob(source: string): Glob | { problem: string } {
@@ -32,9 +45,9 @@ export function compileGlob(source: string): Glob | { problem: string } {
   if (normal.includes(separator)) return { problem: 'holds U+FDD0, which is reserved' };
   const translated = translateGlob(normal);
   if ('problem' in translated) return translated;
-  const { wildcards, onlyStars } = translated;
+  const { wildcards, onlyStars, hasStars } = translated;
   const [first, ...rest] = translated.literals;
-  const glob = { source: normal, wildcards, literals: [separator + first!, ...rest] };
+  const glob = { source: normal, wildcards, hasStars, literals: [separator + first!, ...rest] };
   if (onlyStars) return glob;
   // Every option is set, so that no default of a later minimatch or of another platform changes a result.
   const matcher = new Minimatch(separator + translated.glob, {
@@ -65,6 +78,13 @@ export function globSubject(text: string): GlobSubject {
   return { mapped: mapped(nfc(text)) };
 }
 
+/** Prepares a text of which no `*` matches more than one segment. */
+export function segmentedSubject(segments: readonly string[]): GlobSubject {
+  const subject = globSubject(segments.join(''));
+  if ('problem' in subject) return subject;
+  return { ...subject, segments: segments.map((segment) => nfc(segment)) };
+}
+
 /** Returns whether the whole text matches, or why that cannot be decided. */
 export function globMatches(glob: Glob, subject: GlobSubject): boolean | { problem: string } {
   if ('problem' in subject) return subject;
@@ -73,7 +93,9 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
     return { problem: `a text of ${length} characters is too long for a pattern of ${glob.source.length}` };
   }
   // Most mismatches end here: a thousand rules take microseconds.
-  return holdsLiterals(glob.literals, subject.mapped) && (glob.matcher?.match(subject.mapped) ?? true);
+  if (!holdsLiterals(glob.literals, subject.mapped)) return false;
+  if (subject.segments !== undefined) return segmentsMatch(glob.source, subject.segments);
+  return glob.matcher?.match(subject.mapped) ?? true;
 }
 
 /** True if the text holds the literals in order, without overlap. The leftmost match of each leaves the most room. */
@@ -95,7 +117,42 @@ function holdsLiterals(literals: readonly string[], text: string): boolean {
 
 /** Upper bound of a match's cost; see `maxMatchWork`. */
 export function matchWork(glob: Glob, subject: GlobSubject): number {
-  return 'problem' in subject ? 0 : glob.source.length * (subject.mapped.length - separator.length);
+  return glob.source.length * lengthOf(subject);
+}
+
+/** The length of all texts that a match reads. */
+export function lengthOf(subject: GlobSubject): number {
+  return 'problem' in subject ? 0 : (subject.list?.length ?? subject.mapped.length - separator.length);
+}
+
+/** Prepares a list: `text` is its JSON, `items` are its elements, those of lists in it included. */
+export function listSubject(text: string, items: readonly GlobSubject[]): GlobSubject {
+  const subject = globSubject(text);
+  if ('problem' in subject) return subject;
+  const length = items.reduce((sum, item) => sum + costOfItem + lengthOf(item), lengthOf(subject));
+  return { ...subject, list: { items, length } };
+}
+
+/**
+ * How a glob reads a list. Whoever forbids or asks means `any` element, or the text of the whole list. Whoever allows
+ * means `every` element, or the whole list spelled out without `*`.
+ */
+export type ListReading = 'any' | 'every';
+
+/** Like `globMatches`, also for lists. */
+export function readingMatches(glob: Glob, subject: GlobSubject, reading: ListReading): boolean | { problem: string } {
+  const whole = globMatches(glob, subject);
+  if ('problem' in subject || subject.list === undefined || typeof whole === 'object') return whole;
+  const { items } = subject.list;
+  const decided = reading === 'any';
+  if (decided ? whole : items.length === 0 || (whole && !glob.hasStars)) return whole;
+  let result: boolean | { problem: string } = !decided;
+  for (const item of items) {
+    const matched = globMatches(glob, item);
+    if (matched === decided) return decided;
+    if (typeof matched === 'object') result = matched;
+  }
+  return result;
 }
 
 function mapped(text: string): string {

@@ -1,6 +1,17 @@
 /** Matches one pattern, `name` or `name:args`, against one call (docs/policy.md). */
 import { writeCanonicalJson } from '../base/canonical-json.ts';
-import { compileGlob, globMatches, globSubject, matchWork, maxMatchWork, type Glob, type GlobSubject } from './glob.ts';
+import {
+  compileGlob,
+  globSubject,
+  lengthOf,
+  listSubject,
+  matchWork,
+  maxMatchWork,
+  readingMatches,
+  type Glob,
+  type GlobSubject,
+  type ListReading,
+} from './glob.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { nfc } from '../base/normal-text.ts';
 
@@ -21,6 +32,8 @@ export interface CompiledPattern {
 
 /** A call prepared for many patterns. The text of the arguments is made on first use. */
 export interface CallSubjects {
+  /** The argument that `name:args` patterns see; undefined: all of them. */
+  subject: string | undefined;
   name: GlobSubject;
   args: () => GlobSubject;
   /** The value of one argument. */
@@ -75,9 +88,14 @@ export function matches(pattern: CompiledPattern, subjects: CallSubjects): boole
 }
 
 /** Like `matches`, for one glob and one of the call's texts. */
-export function affordable(glob: Glob, subject: GlobSubject, subjects: CallSubjects): boolean | { problem: string } {
+export function affordable(
+  glob: Glob,
+  subject: GlobSubject,
+  subjects: CallSubjects,
+  reading: ListReading = 'any',
+): boolean | { problem: string } {
   const work = matchWork(glob, subject);
-  if (work > maxMatchWork || subjects.afford(work)) return globMatches(glob, subject);
+  if (work > maxMatchWork || subjects.afford(work)) return readingMatches(glob, subject, reading);
   return { problem: 'the arguments are too long for so many rules' };
 }
 
@@ -89,7 +107,7 @@ export function boundedSubjects(subjects: CallSubjects, argsLength: number): Cal
     args: () => {
       if (bounded !== undefined) return bounded;
       const text = subjects.args();
-      const work = 'problem' in text ? 0 : argsLength * (text.mapped.length - 1);
+      const work = argsLength * lengthOf(text);
       return (bounded = subjects.afford(work) ? text : { problem: 'the arguments are too long for so many rules' });
     },
   };
@@ -97,12 +115,19 @@ export function boundedSubjects(subjects: CallSubjects, argsLength: number): Cal
 
 /** The same call, but `name:args` patterns and globs on the subject see this text: a part of a command. */
 export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
-  const part = globSubject(text);
+  return withSubject(subjects, subject, globSubject(text));
+}
+
+/** Like `partSubjects`, for a text that is prepared already. */
+export function withSubject(subjects: CallSubjects, subject: string | undefined, part: GlobSubject): CallSubjects {
   return { ...subjects, args: () => part, field: (name) => (name === subject ? part : subjects.field(name)) };
 }
 
-/** Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. */
-export function callSubjects(call: { tool: string; args: JsonObject; subject?: string }): CallSubjects {
+/**
+ * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. Before engine 3,
+ * a list is one text.
+ */
+export function callSubjects(call: { tool: string; args: JsonObject; subject?: string }, engine: number): CallSubjects {
   let whole: GlobSubject | undefined;
   const fields = new Map<string, GlobSubject>();
   let spent = 0;
@@ -111,16 +136,28 @@ export function callSubjects(call: { tool: string; args: JsonObject; subject?: s
     if (known !== undefined) return known;
     // Own properties only: `constructor` and the like are not arguments.
     const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
-    const made = value === undefined ? { problem: `argument '${name}' is missing` } : valueSubject(value);
+    const made = value === undefined ? { problem: `argument '${name}' is missing` } : subjectOf(value, engine);
     fields.set(name, made);
     return made;
   };
   return {
+    subject: call.subject,
     name: globSubject(call.tool),
     args: () => (call.subject === undefined ? (whole ??= valueSubject(call.args)) : field(call.subject)),
     field,
     afford: (work) => (spent += work) <= maxRulingWork,
   };
+}
+
+function subjectOf(value: Json, engine: number): GlobSubject {
+  if (!Array.isArray(value) || engine < 3) return valueSubject(value);
+  const written = writeCanonicalJson(value);
+  return 'problem' in written ? written : listSubject(written.text, elementsOf(value).map(valueSubject));
+}
+
+/** A list with canonical JSON is not deeper than the stack. */
+function elementsOf(list: readonly Json[]): Json[] {
+  return list.flatMap((item) => (Array.isArray(item) ? elementsOf(item) : [item]));
 }
 
 function valueSubject(value: Json): GlobSubject {

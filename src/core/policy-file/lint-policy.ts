@@ -1,13 +1,18 @@
 /** Finds what is valid in a policy and still looks like a mistake. */
-import { compilePolicy, type CompiledRule } from '../policy/compiled-policy.ts';
+import type { CompiledRule } from '../policy/compiled-policy.ts';
+import { compileFor } from './compile-for.ts';
+import { untestedArguments } from '../match/argument-reads.ts';
+import { equalitiesOf } from './condition-problem.ts';
 import { globMatches, type Glob } from '../match/glob.ts';
+import { globsOverlap } from './globs-overlap.ts';
+import { patternWarnings } from './lint-patterns.ts';
 import { lintPeople } from './lint-people.ts';
 import type { Policy, Rule } from '../policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
 
 /**
- * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, people and
- * groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
+ * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
+ * condition fails where an argument is absent, people and groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
  * can lift. `of` says whose policy it is; default `run`. Never throws.
  *
  * @example
@@ -21,13 +26,30 @@ import type { PolicyWarning } from './policy-warning.ts';
  * ```
  */
 export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'agent' | 'run' } = {}): PolicyWarning[] {
-  const compiled = compilePolicy(policy, of === 'ceiling' ? 'ceiling' : 'run').rules;
-  const rules = policy.rules.map((rule, index) => ({ rule, index, compiled: compiled[index]! }));
+  const compiled = compileFor(policy, of).rules;
+  const rules = policy.rules.map((rule, index): Listed => ({ rule, index, compiled: compiled[index]! }));
   const warnings: PolicyWarning[] = rules.flatMap(({ rule, index, compiled: own }) => {
     const about = (message: string): PolicyWarning => ({ index, rule: own.id, message });
     const over = rules.find((later) => later.index > index && covers(later.rule, later.compiled, rule, own));
     const found: PolicyWarning[] = [];
     if (over !== undefined) found.push(about(shadowed(own, over.compiled)));
+    else {
+      const before = allowedBefore(rules, index);
+      if (before !== undefined)
+        found.push(about(`rule ${own.id} is not needed: rule ${before} matches all it matches, and comes before it`));
+      const denied = deniedInPart(rules, index);
+      if (denied !== undefined)
+        found.push(about(`rule ${own.id} allows some of what rule ${denied} denies, because it comes later`));
+    }
+    for (const problem of patternWarnings(rule)) found.push(about(`rule ${own.id} ${problem}`));
+    for (const name of rule.action === 'deny' ? absentIn(rule) : []) {
+      found.push(
+        about(
+          `rule ${own.id} denies every call without '${name}', which its condition reads: test has(args.${name}) first if such calls may run`,
+        ),
+      );
+    }
+    for (const problem of unequal(rule)) found.push(about(`rule ${own.id} ${problem}`));
     if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} allows when nobody answers`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(
@@ -42,6 +64,65 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
     warnings.push({ message: "'approval.on_timeout' is allow: a call runs when nobody answers" });
   }
   return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
+}
+
+interface Listed {
+  rule: Rule;
+  index: number;
+  compiled: CompiledRule;
+}
+
+/** An allow rule that makes this one useless: it matches all of it, and between them all allow. */
+function allowedBefore(rules: readonly Listed[], index: number): string | undefined {
+  const { rule, compiled } = rules[index]!;
+  for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
+    const earlier = rules[at]!;
+    if (at < index && covers(earlier.rule, earlier.compiled, rule, compiled)) return earlier.compiled.id;
+  }
+  return undefined;
+}
+
+/** An earlier deny that has calls in common with an allow, though neither is an exception to the other. */
+function deniedInPart(rules: readonly Listed[], index: number): string | undefined {
+  const { rule, compiled } = rules[index]!;
+  const own = compiled.pattern.args;
+  if (rule.action !== 'allow' || own === undefined) return undefined;
+  return rules.find(({ rule: earlier, compiled: { pattern }, index: at }) => {
+    if (at >= index || earlier.action !== 'deny' || 'problem' in pattern || pattern.args === undefined) return false;
+    if (globCovers(pattern.args, own) || globCovers(own, pattern.args)) return false;
+    const both = [rule.agent, earlier.agent].filter((agent) => agent !== undefined);
+    if (new Set(both).size > 1 || !('name' in compiled.pattern)) return false;
+    return (
+      globsOverlap(pattern.name.source, compiled.pattern.name.source) && globsOverlap(pattern.args.source, own.source)
+    );
+  })?.compiled.id;
+}
+
+/** Arguments that a rule's condition needs and a call may lack. A glob on one of them needs it anyway. */
+function absentIn({ when, args = {} }: Rule): string[] {
+  return when === undefined ? [] : untestedArguments(when).filter((name) => !Object.hasOwn(args, name));
+}
+
+/** Comparisons by which a value of another type gets past the rule: in CEL it is unequal, and no error. */
+function unequal({ when, action }: Rule): string[] {
+  return (when === undefined ? [] : equalitiesOf(when)).flatMap(({ operator, differ, argument }) => {
+    if (differ !== undefined) {
+      return [`compares a ${differ[0]} and a ${differ[1]} with ${operator}, and they are never equal`];
+    }
+    if (argument === undefined) return [];
+    const { name, kind } = argument;
+    if (action === 'allow' && operator === '!=') {
+      return [`allows a '${name}' that is no ${kind}, because it is unequal: ${typeTest(name, kind)} too`];
+    }
+    if (action === 'allow' || operator === '!=' || kind === 'text') return [];
+    return [
+      `passes over a '${name}' that is no ${kind}, such as a text, because it is unequal: match it with args too`,
+    ];
+  });
+}
+
+function typeTest(name: string, kind: string): string {
+  return kind === 'text' ? `test args.${name}.matches(…)` : `match it with args`;
 }
 
 function shadowed(rule: CompiledRule, over: CompiledRule): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bytesFromBase64 } from '../base/base64.ts';
-import { compileCondition, maxConditionLength } from '../match/condition.ts';
+import { maxConditionLength } from '../match/condition.ts';
+import { conditionProblem } from './condition-problem.ts';
 import { groupOf } from '../people/directory.ts';
 import { isPublicKey } from '../base/ed25519.ts';
 import { compileFieldGlob, compilePattern } from '../match/matching.ts';
@@ -96,7 +97,7 @@ const rule = z
       .describe('By which rulings and the audit name the rule. Default LAYER#N.'),
     pattern,
     args: globs.optional(),
-    when: checked(compileCondition)
+    when: checked((source) => ({ problem: conditionProblem(source) }))
       .optional()
       .describe(
         `A condition in CEL, at most ${maxConditionLength} characters, over args, tool, risk, severity, agent, caller, metadata and counts.`,

@@ -44,7 +44,8 @@ export function indexCandidates<Candidate extends Patterned>(
   if (filed.size === 0) return undefined;
   return {
     mayMatch: (text) => {
-      if ('problem' in text) return undefined;
+      // The text of a list is not that of its elements: a quote in one of them is written otherwise.
+      if ('problem' in text || text.list !== undefined) return undefined;
       const { mapped } = text;
       if (mapped.length > candidates.length || mapped.length * longest > maxMatchWork) return undefined;
       const found = [...always];

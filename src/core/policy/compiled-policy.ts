@@ -2,7 +2,7 @@
 import { compileCondition, type Condition, type ConditionVariables } from '../match/condition.ts';
 import type { ConditionBudget } from '../match/condition-budget.ts';
 import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
-import { globMatches, type Glob } from '../match/glob.ts';
+import { readingMatches, type Glob, type ListReading } from '../match/glob.ts';
 import { affordable, compileFieldGlob, compilePattern, type CallSubjects } from '../match/matching.ts';
 import type { Mode } from './modes.ts';
 import type { AskSettings, Policy, PolicyLayers } from './policy.ts';
@@ -63,6 +63,7 @@ export interface CompiledLayers {
 
 /** The values that conditions and agents' blocks read; made once per ruling. */
 export interface RuleFacts {
+  engine: number;
   agent: string | undefined;
   variables: () => ConditionVariables;
   budget: ConditionBudget;
@@ -173,24 +174,37 @@ function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): C
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
   const { agent, pattern, fields, condition } = rule;
+  const reading = readingOf(rule.action);
   let found: true | Problem = named;
   if (agent !== undefined && agent !== facts.agent) {
     if (facts.agent !== undefined) return false;
     found = { problem: 'the agent of this call is not known' };
   }
   if (pattern.args !== undefined) {
-    const matched = globMatches(pattern.args, subjects.args());
+    const matched = readingMatches(pattern.args, subjects.args(), reading);
     if (matched === false) return false;
-    if (found === true) found = matched;
+    if (found === true) found = about(subjects.subject, matched, facts);
   }
   for (const { name, glob } of fields) {
-    const matched = 'problem' in glob ? glob : affordable(glob, subjects.field(name), subjects);
+    const matched = 'problem' in glob ? glob : affordable(glob, subjects.field(name), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = matched;
+    if (found === true) found = about(name, matched, facts);
   }
   if (condition === undefined) return found;
   const held = holds(rule, condition(), facts);
   return held === false || found === true ? held : found;
+}
+
+/** How the globs of a rule read a list. */
+export function readingOf(action: Action): ListReading {
+  return action === 'allow' ? 'every' : 'any';
+}
+
+/** Names the argument that could not be matched, so that a model can mend its call. Before engine 3 most had no name. */
+function about(argument: string | undefined, matched: true | Problem, { engine }: RuleFacts): true | Problem {
+  if (matched === true || engine < 3 || matched.problem.startsWith("argument '")) return matched;
+  const which = argument === undefined ? 'the arguments' : `argument '${argument}'`;
+  return { problem: `${which}: ${matched.problem}` };
 }
 
 /** Returns whether a condition holds in this ruling. */
@@ -198,7 +212,7 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
   if (known !== undefined) return known;
-  const result = condition.holds(facts.variables(), facts.budget);
+  const result = condition.holds(facts.variables(), facts.budget, facts.engine);
   facts.held?.set(rule, result);
   return result;
 }

@@ -1,7 +1,7 @@
 /** Explains a ruling: what each rule found. For people and tools; the gate does not use it. */
-import { holds, type CompiledLayers, type CompiledRule } from './compiled-policy.ts';
+import { holds, readingOf, type CompiledLayers, type CompiledRule } from './compiled-policy.ts';
 import type { LayerCall } from './layer-answer.ts';
-import { affordable, type CallSubjects } from '../match/matching.ts';
+import { affordable } from '../match/matching.ts';
 import { partMatchers } from './part-matchers.ts';
 import type { Action } from './action.ts';
 import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
@@ -79,18 +79,17 @@ function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): stri
   if (says(affordable(pattern.name, subjects.name, subjects))) return 'its pattern is for another tool';
   if (agent !== undefined && agent !== facts.agent) return `it is for agent '${agent}'`;
   if (shell === undefined) {
-    if (pattern.args !== undefined && says(affordable(pattern.args, subjects.args(), subjects))) {
+    const reading = readingOf(rule.action);
+    if (pattern.args !== undefined && says(affordable(pattern.args, subjects.args(), subjects, reading))) {
       return 'its pattern does not match the arguments';
     }
-    const field = fields.find(({ name, glob }) => !('problem' in glob) && says(fieldMatch(name, glob, subjects)));
+    const field = fields.find(
+      ({ name, glob }) => !('problem' in glob) && says(affordable(glob, subjects.field(name), subjects, reading)),
+    );
     if (field !== undefined) return `its glob does not match argument '${field.name}'`;
   }
   if (condition !== undefined && says(holds(rule, condition(), facts))) return 'its condition does not hold';
   return 'it counts for no part of the command';
-}
-
-function fieldMatch(name: string, glob: Parameters<typeof affordable>[0], subjects: CallSubjects) {
-  return affordable(glob, subjects.field(name), subjects);
 }
 
 function says(match: boolean | { problem: string }): boolean {

@@ -114,17 +114,18 @@ export function isOfDefinition({ approved, definition }: Grant, now: string | un
 }
 
 /** If something is unknown, the grant does not fit: an expiry without a clock, or a missing argument. */
-function fits({ tool, scope, expiresAtMs, usesLeft }: Grant, call: GrantedCall): boolean {
+function fits({ tool, scope, expiresAtMs, usesLeft, approved }: Grant, call: GrantedCall): boolean {
   if (tool !== call.tool || usesLeft === 0) return false;
   if (expiresAtMs !== undefined && (call.atMs === undefined || call.atMs > expiresAtMs)) return false;
   if (scope.kind === 'tool') return true;
   if (scope.kind === 'call') return scope.digest === call.digest;
   const fields = Object.keys(scope.match);
+  const reading = approved ? 'every' : 'any';
   return (
     fields.length > 0 &&
     fields.every((field) => {
       const glob = compileFieldGlob(scope.match[field]!);
-      return !('problem' in glob) && affordable(glob, call.subjects.field(field), call.subjects) === true;
+      return !('problem' in glob) && affordable(glob, call.subjects.field(field), call.subjects, reading) === true;
     })
   );
 }

@@ -1,7 +1,7 @@
 /**
  * One layer's answer to one call: its last matching rule, else its risk default, after the mode is applied. A command
- * of several parts gets the strictest answer to any of them. If a rule cannot be evaluated, the answer is at least
- * `ask`.
+ * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated counts as its own action: if
+ * it denies the answer is a denial, if it asks at least `ask`, and if it allows it allows nothing.
  */
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
 import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts } from './modes.ts';
@@ -71,20 +71,14 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: La
     const { rule } = candidate;
     const matched = part(candidate);
     if (matched === false) continue;
-    if (matched !== true) {
-      found.failed.unshift({ rule, problem: matched.problem });
-      continue;
-    }
-    const leftOut = leftOutBy(rule, call);
+    const failed = matched === true ? undefined : { rule, problem: matched.problem };
+    if (failed !== undefined) found.failed.unshift(failed);
+    const leftOut = failed !== undefined && call.facts.engine < 3 ? [] : leftOutBy(rule, call);
     if (leftOut.length > 0) {
-      found.partial = {
-        ...rule,
-        action: 'ask',
-        ask: undefined,
-        reason: `rule ${rule.id} ${allowsOnlyCommand(leftOut)}`,
-      };
-      continue;
+      const reason = failed === undefined ? `rule ${rule.id} ${allowsOnlyCommand(leftOut)}` : notEvaluated(failed);
+      found.partial = { ...rule, action: 'ask', ask: undefined, reason };
     }
+    if (failed !== undefined || leftOut.length > 0) continue;
     found.last = rule;
     found.partial = undefined;
     if (rule.action === 'deny') found.denied.unshift(rule);
@@ -93,24 +87,27 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: La
 }
 
 /**
- * If a rule could not be evaluated, the answer is at least `ask`, and at least any deny that matched. If the last rule
- * that matched leaves out arguments, the answer is at least `ask`, and at least the answer without that rule.
+ * If a rule could not be evaluated, the answer is at least its action, and at least any deny that matched; before engine
+ * 3, it is at least `ask`. If the last rule that matched leaves out arguments, the answer is at least `ask`, and at
+ * least the answer without that rule.
  */
 function partAnswers(
   policy: CompiledPolicy,
   { last, partial, denied, failed }: Matched,
   call: LayerCall,
 ): readonly LayerAnswer[] {
-  const own = last === undefined ? unruled(policy, call, partial?.reason) : ruled(policy, call, last);
+  const own =
+    last === undefined ? unruled(policy, call, partial?.reason ?? unmet(failed, call)) : ruled(policy, call, last);
   const answers = [own];
   if (partial !== undefined) answers.unshift(ruled(policy, call, partial));
-  if (failed.length > 0) {
-    answers.push(
-      ...denied.map((rule) => ruled(policy, call, rule)),
-      ...failed.map(({ rule, problem }) => failing(policy, call, rule, problem)),
-    );
-  }
-  return strictest(answers);
+  if (failed.length === 0) return strictest(answers);
+  answers.push(...denied.map((rule) => ruled(policy, call, rule)));
+  const { engine } = call.facts;
+  const counting = failed.filter(({ rule }) => engine < 3 || rule.action !== 'allow');
+  const found = counting.map(({ rule, problem }) => failing(policy, call, rule, problem));
+  // Reviewers are told first what could not be evaluated. A model is told first what it cannot mend.
+  const asking = engine < 3 ? [] : found.filter(({ action }) => action === 'ask');
+  return strictest([...asking, ...answers, ...found.filter((answer) => !asking.includes(answer))]);
 }
 
 function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): LayerAnswer {
@@ -120,24 +117,42 @@ function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): L
   return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
 
-/** `reason`: to report with a risk default. */
+/** Why the last rule that might have allowed the call did not: the model can mend its call, and reviewers know. */
+function unmet(failed: Matched['failed'], { facts }: LayerCall): string | undefined {
+  const allow = facts.engine < 3 ? undefined : failed.find(({ rule }) => rule.action === 'allow');
+  return allow && notEvaluated(allow);
+}
+
+function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
+  return `rule ${rule.id} cannot be evaluated: ${problem}`;
+}
+
+/** `reason`: to report with a risk default that does not allow. */
 function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const { action, decided } = applyMode(mode, 'none', riskDefault(riskDefaults, call.mode.risk), call.mode);
   if (action === 'allow' && call.shell !== undefined && !allowsAnything(mode)) {
-    return { action: 'ask', rule: null, layer: 'default', reason: 'No rule allows a part of the command' };
+    const why = (call.facts.engine < 3 ? undefined : reason) ?? 'No rule allows a part of the command';
+    return { action: 'ask', rule: null, layer: 'default', reason: why };
   }
-  return decided ? byMode(mode, action, call.tool) : { action, rule: null, layer: 'default', reason };
+  if (decided) return byMode(mode, action, call.tool);
+  return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason }) };
 }
 
-/** A mode makes it stricter, never looser. No grant lifts it if the rule is a deny. */
+/**
+ * A mode makes it stricter, never looser. Before engine 3 it asks, and no grant lifts that if the rule is a deny.
+ */
 function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): LayerAnswer {
+  const reason = notEvaluated({ rule, problem });
+  if (rule.action === 'deny' && call.facts.engine >= 3) {
+    return { action: 'deny', rule: rule.id, layer: rule.layer, reason };
+  }
   const { action } = applyMode(mode, 'ask', 'ask', call.mode);
   if (action === 'deny') return byMode(mode, action, call.tool);
   return {
     action: 'ask',
     rule: rule.id,
     layer: rule.layer,
-    reason: `rule ${rule.id} cannot be evaluated: ${problem}`,
+    reason,
     ask: rule.action === 'ask' ? rule.ask : undefined,
     always: rule.action === 'deny' ? false : rule.ask?.always,
   };

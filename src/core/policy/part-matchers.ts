@@ -1,9 +1,10 @@
 /** How rules apply to the parts of a split command: points 1 to 4 in shell/parts.ts. */
 import { ruleMatches, type Candidate, type CompiledRule, type RuleFacts } from './compiled-policy.ts';
 import { separator } from '../match/glob-syntax.ts';
-import type { Glob } from '../match/glob.ts';
-import { boundedSubjects, partSubjects, type CallSubjects } from '../match/matching.ts';
-import type { ShellPart, ShellSplit } from '../shell/parts.ts';
+import type { Glob, GlobSubject } from '../match/glob.ts';
+import { boundedSubjects, partSubjects, withSubject, type CallSubjects } from '../match/matching.ts';
+import { incompleteSplit, type ShellPart, type ShellSplit, type Uncertainty } from '../shell/parts.ts';
+import { WrappedParts } from './wrapped-parts.ts';
 
 export type Match = boolean | { problem: string };
 /** Returns whether a rule applies to one part of a call. */
@@ -37,15 +38,30 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   };
   const strict = (candidate: Candidate, texts: string[]): Match =>
     first([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
-  const onlyWrapped = uncertain.length === 1 && uncertain[0] === 'wrapper program';
+  const { engine } = facts;
+  const isNamed = (reason: Uncertainty): boolean =>
+    reason === 'wrapper program' || (engine >= 3 && reason === 'unknown option');
+  const onlyWrapped = uncertain.length > 0 && uncertain.every(isNamed);
+  const wrapped = engine >= 3 && onlyWrapped ? new WrappedParts(parts) : undefined;
 
-  const ofParts = parts.map((part): PartMatcher => {
+  const ofParts = parts.map((part, index): PartMatcher => {
     const way = wayOf(part, parts);
     return (candidate) => {
       if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
       const globs = subjectGlobs(candidate.rule, subject);
       if (globs.length === 0 || uncertain.length === 0) return textMatch(candidate, part.text);
-      if (!onlyWrapped || !writesOut(globs, wrappersOf(way))) return false;
+      if (!onlyWrapped) return false;
+      if (wrapped !== undefined) {
+        const { subjects: covered, wrappers } = wrapped.coverOf(index, globs);
+        if (!writesOut(globs, wrappers)) return false;
+        return first(
+          covered.map((each) => () => {
+            const made = boundedSubjects(withSubject(unbounded, subject, each), argsLength);
+            return ruleMatches(candidate, made, facts);
+          }),
+        );
+      }
+      if (!writesOut(globs, wrappersOf(way))) return false;
       return first(
         way.map(
           ({ text }) =>
@@ -56,7 +72,16 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     };
   });
   if (uncertain.length === 0 && ofParts.length > 0) return ofParts;
+  const missing = engine >= 3 ? incompleteSplit(shell) : undefined;
+  const unseen: GlobSubject = { problem: `the command could not be split completely (${missing})` };
   const ofRawText: PartMatcher = (candidate) => {
+    if (missing !== undefined && candidate.rule.action !== 'allow') {
+      // What was not split off may or may not match.
+      return first([
+        () => whole(candidate),
+        () => ruleMatches(candidate, withSubject(unbounded, subject, unseen), facts),
+      ]);
+    }
     const globs = candidate.rule.action === 'allow' ? subjectGlobs(candidate.rule, subject) : [];
     return globs.length === 0 || (onlyWrapped && writesOut(globs, wrappersOf(parts))) ? whole(candidate) : false;
   };

@@ -20,14 +20,18 @@ import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
 
 /**
- * The version of the engine below; a run keeps the one it started with. Engine 2 looks at the whole call of a shell
- * tool (whole-call.ts); engine 1 looks at the command alone.
+ * The version of the engine below; a run keeps the one it started with.
+ *
+ * - Engine 1 looks at the command of a shell tool alone.
+ * - Engine 2 looks at the whole call (whole-call.ts). A rule that cannot be evaluated makes the answer at least `ask`.
+ * - Engine 3 counts such a rule as its own action (layer-answer.ts), and reads each element of a list (glob.ts).
  */
-export const engine = 2;
+export const engine = 3;
+const oldest = 1;
 
 /**
  * The answer of `evaluate` to one call, such as `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity:
- * 'medium', engine: 2 }`.
+ * 'medium', engine: 3 }`.
  */
 export interface Ruling {
   action: Action;
@@ -78,7 +82,7 @@ export interface RuledCall {
 export interface RulingContext {
   /** The engine version that the run recorded. Default: the current one. */
   engine?: number;
-  /** The calling agent; without it, rules in agents' blocks ask. */
+  /** The calling agent; without it, rules in agents' blocks cannot be evaluated. */
   agent?: string;
   caller?: { userId: string; groups?: string[] };
   metadata?: JsonObject;
@@ -127,7 +131,7 @@ export interface RunCounts {
  */
 export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
   const number = context.engine ?? engine;
-  if (number !== 1 && number !== engine) {
+  if (!Number.isInteger(number) || number < oldest || number > engine) {
     throw new Error(
       `ruling engine ${number} is not in this version: start a worker of the version that began this run`,
     );
@@ -165,16 +169,18 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
 /** Prepares a call for all layers. Their conditions share one budget. */
 export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
   const { agent, caller, metadata, counts, assessment = defaultAssessment(call.risk) } = context;
+  const number = context.engine ?? engine;
   const { severity, requiresApproval } = assessment;
   let variables: ConditionVariables | undefined;
   return {
     tool: call.tool,
     subject: call.subject,
     shell: call.shell,
-    subjects: callSubjects(call),
+    subjects: callSubjects(call, number),
     mode: { risk: call.risk, severity, requiresApproval },
-    undeclared: undeclaredArguments(call, context.engine ?? engine),
+    undeclared: undeclaredArguments(call, number),
     facts: {
+      engine: number,
       agent,
       budget: { left: maxConditionWork },
       ...(call.shell !== undefined && { held: new Map() }),

@@ -1,10 +1,17 @@
 import type { ShellWord } from './words.ts';
 import type { Wrapper } from './wrappers.ts';
 
+/** Shell text among the words of a wrapper. Without `first`, it is the end of word `last`. */
+export interface Script {
+  text: string;
+  first?: ShellWord;
+  last: ShellWord;
+}
+
 /** A wrapper's options, read as the program itself would read them. */
 export interface ReadOptions {
   /** Values of the options that take shell text. */
-  scripts: string[];
+  scripts: Script[];
   /** Letters and long names of the options that were given. */
   given: Set<string>;
   operands: ShellWord[];
@@ -19,8 +26,8 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
   const read: ReadOptions = { scripts: [], given: new Set(), operands: [] };
   let index = 0;
   const takeScript = (value: string | undefined): void => {
-    const text = value ?? words[++index]?.text;
-    if (text !== undefined) read.scripts.push(text);
+    const last = words[value === undefined ? ++index : index];
+    if (last !== undefined) read.scripts.push({ text: value ?? last.text, last });
   };
   for (; index < words.length; index++) {
     const { text, wild } = words[index]!;

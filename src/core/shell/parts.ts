@@ -9,14 +9,16 @@
  * 2. An ask or deny rule counts for a part if it matches the part's `text`, its `reduced`, or the raw text.
  * 3. An allow rule counts for a part if it matches the part's `text`. A rule without an args pattern (`bash`) matches
  *    every part.
- * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: `uncertain` is exactly
- *    `['wrapper program']`, and the pattern holds the name of each wrapper around the part as a word before its first
- *    wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule counts
- *    for a part if it matches the `text` of the part or of one around it. It counts for the raw text if it matches the
- *    raw text and holds the names of all `wrapper`s of the command.
+ * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: all that is uncertain is
+ *    a wrapper program and its options, and the pattern holds the name of each wrapper around the part as a word before
+ *    its first wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule
+ *    counts for what it names and no more (policy/wrapped-parts.ts). It counts for the raw text if it matches the raw
+ *    text and holds the names of all `wrapper`s of the command.
  * 5. An allow rule that matches the command does not count if the call brings arguments beside it that the
  *    tool did not declare harmless and the rule does not name. The part is then at least `ask`.
- * 6. A part for which no rule counts is at least `ask`, whatever the risk default or the mode says; only the modes
+ * 6. If the split is not complete (`incompleteSplit`), each rule with an args pattern that denies or asks cannot be evaluated
+ *    for what is missing, unless it matches the raw text.
+ * 7. A part for which no rule counts is at least `ask`, whatever the risk default or the mode says; only the modes
  *    `bypassPermissions` and `auto_approve` allow it.
  */
 export interface ShellSplit {
@@ -38,10 +40,17 @@ export interface ShellPart {
   wrapper?: string;
   /** Index in `parts` of the wrapper that contains this part. */
   within?: number;
+  /**
+   * Where that wrapper's `text` names this part: from, up to. Of shell text, the place of the whole text. Absent if the
+   * wrapper's text does not hold it, and in runs of older versions.
+   */
+  at?: [from: number, to: number];
+  /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */
+  unknownOption?: true;
 }
 
 export const uncertainties = [
-  /** Longer than `maxShellLength`, or split into more than the limits below. */
+  /** Longer than `maxShellLength`, split into more than the limits below, or with more places to guess than are tried. */
   'too long',
   /** Nothing runs: empty, or only a comment. */
   'no command',
@@ -72,6 +81,13 @@ export const uncertainties = [
 ] as const;
 /** Why the parts of a command may not be exactly what runs. */
 export type Uncertainty = (typeof uncertainties)[number];
+
+const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split'];
+
+/** Why there may be commands that are not among the parts; undefined if there are none. */
+export function incompleteSplit({ uncertain }: ShellSplit): Uncertainty | undefined {
+  return uncertain.find((reason) => incomplete.includes(reason));
+}
 
 /** In UTF-16 code units. */
 export const maxShellLength = 16_384;

@@ -7,7 +7,8 @@ import {
   type ShellSplit,
   type Uncertainty,
 } from './parts.ts';
-import { lastSegment, unwrap } from './unwrap.ts';
+import { lastSegment, unwrap, type Started, type Unwrapped } from './unwrap.ts';
+import type { Script } from './options.ts';
 import { shellWord, type ShellWord } from './words.ts';
 import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
@@ -69,7 +70,7 @@ class Splitter {
     return { parts: this.#parts, uncertain: [...this.#uncertain] };
   }
 
-  script(text: string, depth: number, within?: number): void {
+  script(text: string, depth: number, within?: Place): void {
     if (depth > maxDepth || text.length > maxShellLength) this.#stop();
     if (this.#full) return;
     // eslint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -82,7 +83,7 @@ class Splitter {
     }
   }
 
-  #visit(node: SyntaxNode, depth: number, within: number | undefined): void {
+  #visit(node: SyntaxNode, depth: number, within: Place | undefined): void {
     if (this.#full) return;
     const doubt = doubts[node.type];
     if (doubt !== undefined) this.#uncertain.add(doubt);
@@ -100,11 +101,11 @@ class Splitter {
     }
   }
 
-  #command(node: Command, depth: number, within: number | undefined): void {
+  #command(node: Command, depth: number, within: Place | undefined): void {
     if (node.name !== undefined) this.#words([node.name, ...node.args].map(shellWord), depth, within);
   }
 
-  #words(words: ShellWord[], depth: number, within: number | undefined): void {
+  #words(words: ShellWord[], depth: number, within: Place | undefined): void {
     const [program] = words;
     if (program === undefined || this.#full) return;
     if (program.dynamic || !/^[^~\s\p{Cc}][^\s\p{Cc}]*$/u.test(program.text)) {
@@ -113,16 +114,18 @@ class Splitter {
     const name = lastSegment(program.text);
     this.#builtin(name, words.slice(1), depth, within);
     const unwrapped = unwrap(words);
-    const index = this.#add(words, name, unwrapped?.wrapper, within);
+    const index = this.#add(words, name, unwrapped, within);
     if (unwrapped === undefined) return;
     this.#uncertain.add('wrapper program');
     if (unwrapped.unknownOption) this.#uncertain.add('unknown option');
+    if (unwrapped.cut) this.#uncertain.add('too long');
     if (depth >= maxDepth) this.#stop();
-    for (const script of unwrapped.scripts) this.script(script, depth + 1, index);
-    for (const inner of unwrapped.commands) this.#words(inner, depth + 1, index);
+    const places = new Places(words);
+    for (const script of unwrapped.scripts) this.script(script.text, depth + 1, { index, at: places.ofScript(script) });
+    for (const inner of unwrapped.commands) this.#words(inner.words, depth + 1, { index, at: places.ofCommand(inner) });
   }
 
-  #builtin(name: string, args: ShellWord[], depth: number, within: number | undefined): void {
+  #builtin(name: string, args: ShellWord[], depth: number, within: Place | undefined): void {
     const sets = name === 'printf' && args[0]?.text.startsWith('-v');
     if (assigningBuiltins.has(name) || sets) this.#uncertain.add('assignment');
     const evaluates =
@@ -133,7 +136,7 @@ class Splitter {
   }
 
   /** Visits the substitutions in a text, by reading it as a here-document, where nothing else has a meaning. */
-  #substitutions(text: string, depth: number, within: number | undefined): void {
+  #substitutions(text: string, depth: number, within: Place | undefined): void {
     const longest = Array.from(text.matchAll(/END_*/g)).reduce((most, [each]) => Math.max(most, each.length), 0);
     const end = 'END'.padEnd(longest + 1, '_');
     const command = parse(`: <<${end}\n${text}\n${end}\n`).commands[0]?.command;
@@ -142,7 +145,7 @@ class Splitter {
   }
 
   /** Adds a part and returns its index. */
-  #add(words: ShellWord[], name: string, own: string | undefined, within: number | undefined): number {
+  #add(words: ShellWord[], name: string, own: Unwrapped | undefined, place: Place | undefined): number {
     const texts = words.map((word) => word.text);
     const text = wholeText(texts);
     const reduced = wholeText(texts.with(0, name));
@@ -151,13 +154,54 @@ class Splitter {
       this.#stop();
       return -1;
     }
-    const wrapper = own ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
-    return this.#parts.push({ text, reduced, wrapper, within }) - 1;
+    const { index: within, at } = place ?? {};
+    const wrapper = own?.wrapper ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
+    const unknownOption = own?.unknownOption === true ? true : undefined;
+    return this.#parts.push({ text, reduced, wrapper, within, at, unknownOption }) - 1;
   }
 
   #stop(): void {
     this.#full = true;
     this.#uncertain.add('too long');
+  }
+}
+
+/** The wrapper around a part, and where its text names the part. */
+interface Place {
+  index: number;
+  at: ShellPart['at'];
+}
+
+/** Finds where the words of a wrapper stand in its text. */
+class Places {
+  readonly #text: string;
+  readonly #starts = new Map<ShellWord, number>();
+
+  constructor(words: readonly ShellWord[]) {
+    this.#text = words.map(({ text }) => text).join(' ');
+    let start = 0;
+    for (const word of words) {
+      this.#starts.set(word, start);
+      start += word.text.length + 1;
+    }
+  }
+
+  ofCommand({ words, end }: Started): ShellPart['at'] {
+    const own = words.filter((word) => this.#starts.has(word));
+    return this.#between(own[0], end ?? own.at(-1));
+  }
+
+  ofScript({ text, first, last }: Script): ShellPart['at'] {
+    if (first !== undefined) return this.#between(first, last);
+    const place = this.#between(last, last);
+    const from = place === undefined ? -1 : place[1] - text.length;
+    return from >= 0 && this.#text.startsWith(text, from) ? [from, place![1]] : undefined;
+  }
+
+  #between(first: ShellWord | undefined, last: ShellWord | undefined): ShellPart['at'] {
+    const from = first && this.#starts.get(first);
+    const start = last && this.#starts.get(last);
+    return from === undefined || start === undefined ? undefined : [from, start + last!.text.length];
   }
 }
 

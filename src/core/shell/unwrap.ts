@@ -1,4 +1,4 @@
-import { isOption, readOptions } from './options.ts';
+import { isOption, readOptions, type Script } from './options.ts';
 import { plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 
@@ -9,11 +9,20 @@ export interface Unwrapped {
    * `find -exec`, `git -c`. A pattern that is to allow what it runs has to hold all of it.
    */
   wrapper: string;
-  commands: ShellWord[][];
+  commands: Started[];
   /** Shell text, to be split in turn. */
-  scripts: string[];
+  scripts: Script[];
   /** True: an option is unknown, and `commands` and `scripts` are every place where a command could begin. */
   unknownOption: boolean;
+  /** True: there are more such places than are tried. */
+  cut: boolean;
+}
+
+/** A command that a wrapper starts. Some of its words may not be the wrapper's. */
+export interface Started {
+  words: ShellWord[];
+  /** The word that ends it, such as the `;` of `find`. */
+  end?: ShellWord;
 }
 
 /** Maximum number of places tried after an unknown option. */
@@ -28,7 +37,7 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   if (found === undefined) return undefined;
   const { by, ...contents } = found;
   const name = by === undefined ? wrapper : `${wrapper} ${by}`;
-  return { commands: [], scripts: [], unknownOption: false, ...contents, wrapper: name };
+  return { commands: [], scripts: [], unknownOption: false, cut: false, ...contents, wrapper: name };
 }
 
 /** Without version number and `.exe`, in lower case: some file systems ignore case. */
@@ -61,25 +70,49 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (form.runs === 'code') return {};
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), scripts);
   const rest = operands.slice(form.operands ?? 0);
+  if (form.optionsAgain) return contentsOfRemote(form, scripts, rest);
   switch (form.runs) {
     case 'options':
       return { scripts };
     case 'shell':
       return given.has('c')
-        ? { scripts: texts(operands.slice(0, 1)), by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c' }
+        ? {
+            scripts: operands.slice(0, 1).map(scriptOf),
+            by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c',
+          }
         : { scripts: [] };
     case 'first':
-      return { scripts: texts(operands.slice(0, 1)) };
+      return { scripts: operands.slice(0, 1).map(scriptOf) };
     case 'definitions':
-      return { scripts: texts(operands).map((text) => text.slice(text.indexOf('=') + 1)) };
+      return { scripts: operands.map((last) => ({ text: last.text.slice(last.text.indexOf('=') + 1), last })) };
     case 'script':
-      return { scripts: [...scripts, ...appended(form, beforeSources(rest)).map(joined)] };
+      return {
+        scripts: [...scripts, ...appended(form, beforeSources(rest)).map(({ words }) => scriptOfAll(words, rest))],
+      };
     default:
       // `flock FILE -c TEXT`; and `env -S TEXT`, which puts its text before the other words.
-      if (rest[0]?.text === '-c') return { scripts: [...scripts, ...texts(rest.slice(1, 2))] };
-      if (scripts.length > 0) return { scripts: scripts.map((script) => joined([plainWord(script), ...rest])) };
+      if (rest[0]?.text === '-c') return { scripts: [...scripts, ...rest.slice(1, 2).map(scriptOf)] };
+      if (scripts.length > 0) {
+        return {
+          scripts: scripts.map(({ text, last }) => ({
+            text: joined([plainWord(text), ...rest]),
+            last: rest.at(-1) ?? last,
+          })),
+        };
+      }
       return { commands: appended(form, rest) };
   }
+}
+
+/** ssh: options may also stand between the host and the command, and the values of some are commands. */
+function contentsOfRemote(form: Wrapper, before: Script[], rest: ShellWord[]): Contents {
+  const { scripts, operands, unknownAt } = readOptions(form, rest, false);
+  const settings = [...before, ...scripts].flatMap(({ text, last }) => {
+    const [whole] = /^\w*command\s*[=\s]\s*/i.exec(text) ?? [];
+    return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
+  });
+  if (unknownAt !== undefined) return guess(form, rest.slice(unknownAt), settings);
+  return { scripts: [...settings, ...(operands.length === 0 ? [] : [scriptOfAll(operands, operands)])] };
 }
 
 function isFileOrVersion(args: ShellWord[]): boolean {
@@ -98,7 +131,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
   if (form.runs === 'find') return { commands: starts.map((start) => upToEnd(args.slice(start + 1))), by };
   // With `tar xIf`, the values follow in the order of the letters.
-  if (dashed !== args && starts[0] === 0) return { scripts: texts(others), by: first!.text };
+  if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text };
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by };
 }
 
@@ -108,19 +141,21 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   if (at === -1) return undefined;
   const rest = args.slice(at + 1);
   const by = args[at]!.text;
-  return rest[0]?.text.startsWith('-') ? { ...guess(form, rest, []), by } : { commands: [rest], by };
+  return rest[0]?.text.startsWith('-') ? { ...guess(form, rest, []), by } : { commands: [{ words: rest }], by };
 }
 
-function upToEnd(words: ShellWord[]): ShellWord[] {
+function upToEnd(words: ShellWord[]): Started {
   const end = words.findIndex(({ text }, at) => text === ';' || (text === '+' && words[at - 1]?.text === '{}'));
-  return end === -1 ? words : words.slice(0, end);
+  return end === -1 ? { words } : { words: words.slice(0, end), end: words[end] };
 }
 
 /** A possible value of an option: the text after its `=`, or the next word. tar has `--checkpoint-action=exec=TEXT`. */
-function optionValue(args: ShellWord[], at: number): string[] {
-  const own = args[at]!.text;
-  if (own.includes('=')) return [own.slice(own.indexOf('=') + 1).replace(/^exec=/, '')];
-  return texts(args.slice(at + 1, at + 2)).map((text) => text.replace(/^exec=/, ''));
+function optionValue(args: ShellWord[], at: number): Script[] {
+  const own = args[at]!;
+  const [last = own] = own.text.includes('=') ? [] : args.slice(at + 1, at + 2);
+  if (last === own && !own.text.includes('=')) return [];
+  const text = last === own ? own.text.slice(own.text.indexOf('=') + 1) : last.text;
+  return [{ text: text.replace(/^exec=/, ''), last }];
 }
 
 function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
@@ -128,7 +163,8 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const { scripts, operands, unknownAt } = readOptions(form, args, false);
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), configured(scripts), plainWord('git'));
   const [subcommand, ...rest] = operands;
-  const own = operands.length < args.length && subcommand !== undefined ? [[plainWord('git'), ...operands]] : [];
+  const own =
+    operands.length < args.length && subcommand !== undefined ? [{ words: [plainWord('git'), ...operands] }] : [];
   const by = scripts.length > 0 ? { by: '-c' } : {};
   if (own.length > 0) return { scripts: configured(scripts), commands: own, ...by };
   if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
@@ -140,32 +176,36 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
     return { scripts: configured(starts.flatMap((start) => optionValue(rest, start))), by: starting };
   }
   const command = rest.slice(starts[0]! + 1);
-  return { scripts: [joined(command.slice(command.findIndex(({ text }) => !text.startsWith('-'))))], by: starting };
+  const words = command.slice(command.findIndex(({ text }) => !text.startsWith('-')));
+  return { scripts: [scriptOfAll(words, words)], by: starting };
 }
 
 /** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */
-function configured(settings: string[]): string[] {
-  return settings.map((setting) => setting.replace(/^[\w.-]+=/, '').replace(/^!/, ''));
+function configured(settings: Script[]): Script[] {
+  return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
 }
 
 /** After an unknown option, the command may begin at any word that is not an option. */
-function guess(form: Wrapper, rest: ShellWord[], scripts: string[], program?: ShellWord): Contents {
+function guess(form: Wrapper, rest: ShellWord[], scripts: Script[], program?: ShellWord): Contents {
   const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [rest.slice(index)]));
-  const commands = places.slice(0, maxGuesses).map((words) => (program === undefined ? words : [program, ...words]));
+  const tried = places.slice(0, maxGuesses);
   const asText = form.runs !== 'words' && form.runs !== 'git';
   return {
-    commands: asText ? [] : commands,
-    scripts: asText ? [...scripts, ...commands.flatMap((words) => [joined(words), words[0]!.text])] : scripts,
+    commands: asText ? [] : tried.map((words) => ({ words: program === undefined ? words : [program, ...words] })),
+    scripts: asText
+      ? [...scripts, ...tried.flatMap((words) => [scriptOfAll(words, words), scriptOf(words[0]!)])]
+      : scripts,
     unknownOption: true,
+    cut: places.length > maxGuesses,
   };
 }
 
 /** More words are added at run time: a rule for `rm` and one for `rm *` both see it. */
-function appended(form: Wrapper, words: ShellWord[]): ShellWord[][] {
+function appended(form: Wrapper, words: ShellWord[]): Started[] {
   if (words.length === 0) return [];
   return form.appends && !words.some(({ text }) => text.includes('{}'))
-    ? [words, [...words, plainWord('{}')]]
-    : [words];
+    ? [{ words }, { words: [...words, plainWord('{}')] }]
+    : [{ words }];
 }
 
 /** Drops the input sources: `parallel rm ::: a b`. */
@@ -174,10 +214,15 @@ function beforeSources(words: ShellWord[]): ShellWord[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-function texts(words: ShellWord[]): string[] {
-  return words.map(({ text }) => text);
+function joined(words: ShellWord[]): string {
+  return words.map(({ text }) => text).join(' ');
 }
 
-function joined(words: ShellWord[]): string {
-  return texts(words).join(' ');
+function scriptOf(last: ShellWord): Script {
+  return { text: last.text, last };
+}
+
+/** All words as one text. Those that are not the wrapper's `own` have been added at the end. */
+function scriptOfAll(words: ShellWord[], own: ShellWord[]): Script {
+  return { text: joined(words), first: words[0]!, last: words.findLast((word) => own.includes(word)) ?? words[0]! };
 }

@@ -31,6 +31,8 @@ export interface Wrapper {
   scripts?: string;
   /** Number of operands before the command. */
   operands?: number;
+  /** Options may also stand between the operands and the command. Values of `scripts` are settings: `NAME=value`. */
+  optionsAgain?: true;
   /** `NAME=value` words may precede the command. */
   assignments?: true;
   /** More words are added to the command at run time. */
@@ -145,7 +147,14 @@ const table: Record<string, Wrapper> = {
     long: 'append return flush force quiet log-in= log-out= log-io= log-timing= logging-format= output-limit= echo=',
     scripts: '-c --command',
   },
-  ssh: { runs: 'script', flags: '1246AaCfGgKkMNnqsTtVvXxYy', values: 'BbcDEeFIiJLlmOopQRSWw', operands: 1 },
+  ssh: {
+    runs: 'script',
+    flags: '1246AaCfGgKkMNnqsTtVvXxYy',
+    values: 'BbcDEeFIiJLlmOpQRSWw',
+    scripts: '-o',
+    operands: 1,
+    optionsAgain: true,
+  },
   'npx bunx pnpx': { runs: 'words', flags: 'yq', values: 'p', long: 'yes no quiet package=', scripts: '-c --call' },
   'uvx pipx': unknownOptions,
   'busybox toybox': { runs: 'words' },

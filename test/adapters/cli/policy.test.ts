@@ -53,14 +53,14 @@ describe('check', () => {
     [['deep.json'], 1, 'deep.json:1:1 a policy is at most 50 levels deep\n', ''],
     [['control.yaml'], 1, "control.yaml:2:21 unknown key '\\u{001B}[31m'", ''],
     [['ceiling.yaml', '--as', 'ceiling'], 0, '', ''],
-    [['ceiling.yaml'], 1, "ceiling.yaml:1:13 'max_timeout' belongs in the ceiling", ''],
+    [['ceiling.yaml', '--as', 'run'], 1, "ceiling.yaml:1:13 'max_timeout' belongs in the ceiling", ''],
     [
       ['shadowed.yaml'],
       0,
       '',
-      'shadowed.yaml:2:1 warning: rule run#1 can never decide: rule run#2 matches all it matches, and comes later\n',
+      'shadowed.yaml:2:1 warning: rule ceiling#1 can never decide: rule ceiling#2 matches all it matches, and comes later\n',
     ],
-    [['shadowed.yaml', '--as', 'agent'], 0, '', "warning: rule run#1 denies in an agent's policy"],
+    [['shadowed.yaml', '--as', 'agent'], 0, '', "warning: rule agent#1 denies in an agent's policy"],
   ])('%j: %i', async (args, code, stdout, stderr) => {
     const result = await policy(['check', ...args]);
     expect(result).toEqual({
@@ -104,7 +104,7 @@ describe('explain', () => {
   test.concurrent.each<[string[], object]>([
     [
       ['--tool', 'bash', '--args', '{"command":"git log"}', '--subject', 'command'],
-      { action: 'allow', rule: 'git', reason: null, severity: 'medium', layer: 'run' },
+      { action: 'allow', rule: 'git', reason: null, severity: 'medium', layer: 'ceiling' },
     ],
     [
       ['--tool', 'bash', '--args', '{"command":"git log; rm x"}', '--subject', 'command'],
@@ -126,13 +126,23 @@ describe('explain', () => {
       },
     ],
     [[...timed, ...withTimeout], { action: 'allow', rule: 'git', reason: null }],
-    [['--tool', 'send_mail'], { action: 'ask', rule: 'run#3', reason: 'Mail \u202eneeds a person', layer: 'run' }],
-    [['--tool', 'send_mail', '--agent', 'intern'], { action: 'deny', rule: 'run.intern#1' }],
+    [
+      ['--tool', 'send_mail'],
+      { action: 'ask', rule: 'ceiling#3', reason: 'Mail \u202eneeds a person', layer: 'ceiling' },
+    ],
+    [['--tool', 'send_mail', '--agent', 'intern'], { action: 'deny', rule: 'ceiling.intern#1' }],
     [['--tool', 'send_mail', '--mode', 'headless'], { action: 'deny', rule: null, layer: 'default' }],
     [['--tool', 'x', '--risk', 'read_only'], { action: 'allow', rule: null, severity: 'safe', layer: 'default' }],
     [['--tool', 'x', '--risk', 'destructive'], { action: 'deny', rule: null, severity: 'high' }],
     [['--tool', 'x', '--risk', 'unknown'], { action: 'ask', rule: null }],
-    [['--tool', 'get_x', '--args', '{"size":"big"}'], { action: 'ask', rule: 'run#4' }],
+    [
+      ['--tool', 'get_x', '--args', '{"size":"big"}'],
+      {
+        action: 'ask',
+        rule: null,
+        reason: "rule ceiling#4 cannot be evaluated: _<_ does not work on (string, int); it reads 'size'",
+      },
+    ],
   ])('%j', async (args, expected) => {
     const result = await policy(['explain', 'good.yaml', ...args]);
     expect([result.code, result.stderr]).toEqual([0, '']);
@@ -146,9 +156,9 @@ describe('explain', () => {
     expect(jsonLines(result)[0]!['matches']).toEqual([
       { rule: 'git', action: 'allow', matched: false, why: 'its pattern is for another tool' },
       { rule: 'rm', action: 'deny', matched: false, why: 'its pattern is for another tool' },
-      { rule: 'run#3', action: 'ask', matched: true, why: 'it matches' },
-      { rule: 'run#4', action: 'allow', matched: false, why: 'its pattern is for another tool' },
-      { rule: 'run.intern#1', action: 'deny', matched: false, why: "it is for agent 'intern'" },
+      { rule: 'ceiling#3', action: 'ask', matched: true, why: 'it matches' },
+      { rule: 'ceiling#4', action: 'allow', matched: false, why: 'its pattern is for another tool' },
+      { rule: 'ceiling.intern#1', action: 'deny', matched: false, why: "it is for agent 'intern'" },
     ]);
     expect(result.stdout).not.toContain('\u202e');
   });
@@ -178,7 +188,10 @@ describe('eval', () => {
       JSON.stringify({ id: 2, ...shellCase('git log && /bin/rm x') }),
       { id: 2, action: 'deny', rule: 'rm', reason: 'Nothing is removed', severity: expect.any(String) },
     ],
-    [JSON.stringify({ id: 3, ...shellCase(7), risk: 'read_only' }), { id: 3, action: 'ask', rule: null }],
+    [
+      JSON.stringify({ id: 3, ...shellCase(7), risk: 'read_only' }),
+      { id: 3, case: 3, tool: 'bash', action: 'deny', rule: 'rm' },
+    ],
     [
       JSON.stringify({ id: 4, tool: 'bash', args: { command: 'git log; rm x' }, subject: 'command' }),
       { id: 4, action: 'allow', rule: 'git' },
@@ -190,8 +203,8 @@ describe('eval', () => {
     ],
     ['{"tool":"x","args":{},"risk":"read_only"}\r', { id: null, action: 'allow', rule: null }],
     ['{"tool":"x","args":{},"risk":"read_only","mode":"confirm_all"}', { action: 'ask', rule: null }],
-    ['{"tool":"send_x","args":{}}', { action: 'ask', rule: 'run#3', reason: 'Mail \u202eneeds a person' }],
-    ['{"tool":"send_x","args":{},"agent":"intern"}', { action: 'deny', rule: 'run.intern#1' }],
+    ['{"tool":"send_x","args":{}}', { action: 'ask', rule: 'ceiling#3', reason: 'Mail \u202eneeds a person' }],
+    ['{"tool":"send_x","args":{},"agent":"intern"}', { action: 'deny', rule: 'ceiling.intern#1' }],
     ['{"id":{"n":1},"tool":"x","args":{"a":"\u2028\u2029\u0085"}}', { id: { n: 1 }, action: 'ask' }],
     ['{"id":"__proto__","tool":"constructor","args":{"__proto__":{"a":1}}}', { id: '__proto__', action: 'ask' }],
     ['{"tool":"\\ud800","args":{}}', { action: 'ask', rule: null }],
@@ -251,7 +264,7 @@ describe('eval', () => {
       const out = jsonLines(await evaluated)[index];
       expect(out).toMatchObject(answer);
       expect(Object.keys(out!)).toEqual(
-        'error' in out! ? ['id', 'error'] : ['id', 'action', 'rule', 'reason', 'severity'],
+        'error' in out! ? ['id', 'case', 'error'] : ['id', 'case', 'tool', 'action', 'rule', 'reason', 'severity'],
       );
     },
   );
@@ -284,9 +297,9 @@ describe('eval', () => {
 
   test('each line is answered as it arrives', async () => {
     const running = startCli(['policy', 'eval', 'good.yaml', '--cases', '-'], { cwd: folder, keepInputOpen: true });
-    for (const id of ['first', 'second']) {
+    for (const [index, id] of ['first', 'second'].entries()) {
       running.child.stdin.write(`{"id":"${id}","tool":"x","args":{}}\n`);
-      await running.shows(`{"id":"${id}","action":"ask"`);
+      await running.shows(`{"id":"${id}","case":${index + 1},"tool":"x","action":"ask"`);
     }
     running.child.stdin.end();
     expect((await running.ended).code).toBe(0);
@@ -442,4 +455,24 @@ describe('wrong use: one sentence, exit 2', () => {
   ])('%j', async (args, sentence) => {
     expect(await policy(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });
+});
+
+test('check refuses a file that is not UTF-8, with its place and the remedy', async () => {
+  const file = join(folder, 'latin1.yaml');
+  writeFileSync(file, Buffer.from('rules:\n  - { pattern: "read:*/gesch\xe4ft/*", action: deny }\n', 'latin1'));
+  expect(await policy(['check', 'latin1.yaml'])).toEqual({
+    code: 1,
+    stdout: 'latin1.yaml:2:30 the byte 0xE4 is not UTF-8: save the file as UTF-8\n',
+    stderr: '',
+  });
+});
+
+test('check with a module says which names match none of its tools and agents', async () => {
+  const module = new URL('../../fixtures/cli-agents.ts', import.meta.url).pathname;
+  writeFileSync(join(folder, 'names.yaml'), 'rules: [{ pattern: no_such_tool, action: deny }]\n');
+  const { code, stderr } = await policy(['check', 'names.yaml', '--module', module]);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining("warning: rule ceiling#1 matches no tool: there is no 'no_such_tool'"),
+  ]);
 });

@@ -149,7 +149,7 @@ test('generated calls under generated policies are ruled on again, and agree', (
     fc.property(
       runLayers,
       agent,
-      fc.constantFrom(1, 2),
+      fc.constantFrom(1, 2, 3),
       fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
       (policies, of, engine, steps) => {
         const { entries, evidence } = played(policies, of, engine, steps);

@@ -6,10 +6,11 @@ import {
   maxConditionWork,
   type ConditionVariables,
 } from '../../../src/core/match/condition.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { runs } from '../../support/thorough.ts';
 
-const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}) => {
+const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}, number = engine) => {
   const condition = compileCondition(source);
   if ('problem' in condition) throw new Error(condition.problem);
   const budget = { left: maxConditionWork };
@@ -24,7 +25,7 @@ const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVa
     ...others,
     args: celArguments(args),
   };
-  return condition.holds(variables, budget);
+  return condition.holds(variables, budget, number);
 };
 
 describe('the value of a condition', () => {
@@ -64,18 +65,73 @@ describe('the value of a condition', () => {
 describe('what it cannot evaluate', () => {
   test.each<[string, JsonObject, string]>([
     ['args.amount > 1', {}, "'amount' is missing"],
-    ['args.amount > 1', { amount: '2' }, '_>_ does not work on (string, int)'],
+    ['args.amount > 1', { amount: '2' }, "_>_ does not work on (string, int); it reads 'amount'"],
     ['args.constructor == 1', {}, "'constructor' is missing"],
-    ['args[args.key] == 1', { key: 'a secret' }, 'something that its condition reads is missing'],
+    ['args[args.key] == 1', { key: 'a secret' }, "something that its condition reads is missing; it reads 'key'"],
     ['args.amount', { amount: 2 }, 'its condition is neither true nor false'],
     ['caller.userId == "ann"', {}, "'userId' is missing"],
     ['1 / 0 == 1', {}, 'its condition fails on these arguments'],
-    ['int(args.text) == 1', { text: 'a secret' }, 'its condition fails on these arguments'],
-    ['args.text.matches(args.pattern)', { text: '', pattern: '(?=secret)' }, 'its condition fails on these arguments'],
-    ['args.list[5] == 1', { list: [] }, 'its condition fails on these arguments'],
+    ['int(args.text) == 1', { text: 'a secret' }, "something that it reads is not a number; it reads 'text'"],
+    [
+      'args.text.matches(args.pattern)',
+      { text: '', pattern: '(?=secret)' },
+      "its condition fails on these arguments; it reads 'text', 'pattern'",
+    ],
+    ['args.list[5] == 1', { list: [] }, "its condition fails on these arguments; it reads 'list'"],
   ])('%s of %j', (source, args, problem) => {
     expect(held(source, args)).toEqual({ problem });
     expect(problem).not.toContain('secret');
+  });
+});
+
+describe('texts are numbers only if CEL says so', () => {
+  const problem = "something that it reads is not a number; it reads 'n'";
+  test.each(['20,000', '', ' 5', '0x10', 'NaN', 'Infinity', '-inf', '1_000', '1e', 'five', '١٢'])('double(%j)', (n) => {
+    expect(held('double(args.n) > 10.0', { n })).toEqual({ problem });
+    expect(held('double(args.n) <= 10.0', { n })).toEqual({ problem });
+  });
+  test.each(['20,000', '', ' 5', '0x10', '0b1', '1.5', '1e3', '5n'])('int(%j)', (n) => {
+    expect(held('int(args.n) > 10', { n })).toEqual({ problem });
+  });
+  test.each<[string, string, number]>([
+    ['double', '20000', 20_000],
+    ['double', '-1.5e3', -1_500],
+    ['double', '.5', 0.5],
+    ['double', '+5.', 5],
+    ['int', '-42', -42],
+    ['int', '+42', 42],
+  ])('%s(%j) is %d', (name, n, value) => expect(held(`${name}(args.n) == ${value.toFixed(1)}`, { n })).toBe(true));
+  test('0.0 / 0.0 is no number', () => {
+    expect(held('args.n / args.n > 1.0', { n: 0 })).toEqual({ problem });
+  });
+  test('in a run of engine 2 they are what JavaScript says', () => {
+    expect(held('double(args.n) <= 10.0 && int(args.n) == 0', { n: '' }, {}, 2)).toBe(true);
+    expect(held('double(args.n) > 10.0', { n: '20,000' }, {}, 2)).toBe(false);
+  });
+});
+
+describe('a regular expression costs what its program takes', () => {
+  const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+  test.each<[string, string]>([
+    ['^https?://169[.]254[.]169[.]254(/|$)', 'http://169.254.169.254/latest'],
+    ['^20[0-9]{2}-[01][0-9]-[0-3][0-9]$', '2026-01-02'],
+    ['^[^/]*(/[^/]+)+/tmp/[a-f0-9]{64}/plans/[a-zA-Z0-9_-]+[.]md$', `/home/u/tmp/${'a'.repeat(64)}/plans/x.md`],
+    [`^${uuid}$`, '123e4567-e89b-12d3-a456-426614174000'],
+    ['^([0-9a-f]{4}-){3}[0-9a-f]{12}$', 'e89b-12d3-a456-426614174000'],
+  ])('%s is affordable twenty times', (expression, s) => {
+    const one = `args.s.matches("${expression}")`;
+    expect(held(one, { s })).toBe(true);
+    const budget = { left: maxConditionWork };
+    const condition = compileCondition(one);
+    if ('problem' in condition) throw new Error(condition.problem);
+    const variables = { args: celArguments({ s }) } as unknown as ConditionVariables;
+    for (let count = 0; count < 20; count += 1) expect(condition.holds(variables, budget, engine)).toBe(true);
+  });
+  test('in a run of engine 2 digits make it costly', () => {
+    const problem = 'its conditions are too costly for these arguments';
+    expect(
+      held('args.s.matches("^https?://169[.]254[.]169[.]254(/|$)")', { s: 'http://169.254.169.254/x' }, {}, 2),
+    ).toEqual({ problem });
   });
 });
 
@@ -123,9 +179,9 @@ describe('hostile conditions terminate', () => {
     if ('problem' in condition) throw new Error(condition.problem);
     const budget = { left: 10_000 };
     const variables = { args: { l: many.slice(0, 2_000) } } as unknown as ConditionVariables;
-    expect(condition.holds(variables, budget)).toBe(true);
-    expect(condition.holds(variables, budget)).toEqual(costly);
-    expect(condition.holds(variables, { left: 10_000 })).toBe(true);
+    expect(condition.holds(variables, budget, engine)).toBe(true);
+    expect(condition.holds(variables, budget, engine)).toEqual(costly);
+    expect(condition.holds(variables, { left: 10_000 }, engine)).toBe(true);
   });
 
   test('any text is either a condition or refused, and never throws', () => {
@@ -159,9 +215,11 @@ describe('hostile conditions terminate', () => {
       fc.property(text, fc.dictionary(fc.string(), fc.jsonValue()), (source, args) => {
         const condition = compileCondition(source);
         if ('problem' in condition) return;
-        const result = condition.holds({ args: celArguments(args as JsonObject) } as unknown as ConditionVariables, {
-          left: maxConditionWork,
-        });
+        const result = condition.holds(
+          { args: celArguments(args as JsonObject) } as unknown as ConditionVariables,
+          { left: maxConditionWork },
+          engine,
+        );
         expect(typeof result === 'boolean' || typeof result.problem === 'string').toBe(true);
       }),
       { numRuns: runs(500) },

@@ -3,7 +3,7 @@ import { compileGlob, globSubject, maxMatchWork, type Glob } from '../../../src/
 import {
   affordable,
   boundedSubjects,
-  callSubjects,
+  callSubjects as subjectsOf,
   compileFieldGlob,
   compilePattern,
   matches,
@@ -11,6 +11,9 @@ import {
   partSubjects,
 } from '../../../src/core/match/matching.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
+
+const callSubjects = (call: Parameters<typeof subjectsOf>[0]) => subjectsOf(call, engine);
 
 const match = (pattern: string, call: { tool: string; args?: JsonObject; subject?: string }): boolean | string => {
   const compiled = compilePattern(pattern);

@@ -217,8 +217,11 @@ test.each<[string, Partial<RuledCall>, string]>([
   expect(termsOf(none, silent, call).always).toBe(expected);
 });
 
-test('always of a rule that cannot be evaluated and would deny: no grant', () => {
-  expect(termsOf(none, { rules: [{ pattern: 'pay', when: 'args.x', action: 'deny' }] }).always).toBe(false);
+test('always of a rule that could not be evaluated and would deny, in a run of engine 2: no grant', () => {
+  const run = policyOf({ rules: [{ pattern: 'pay', when: 'args.x', action: 'deny' }] }, false);
+  const asked = { tool: 'pay', args: {}, risk: 'write' as const };
+  const ruling = evaluate({ run: compilePolicy(run, 'run') }, asked, { engine: 2 });
+  expect(askTermsOf({ run }, ruling, asked).always).toBe(false);
 });
 
 test.each<[RuledCall['risk'], 'safe' | 'low' | 'medium' | 'high' | 'critical', string]>([

@@ -68,7 +68,10 @@ describe('S1: compound commands', () => {
 test('S2: a command with more parts than the splitter accepts is not looser', () => {
   const many = `${'git status; '.repeat(5_000)}rm -rf /`;
   expect(rule({ run: git }, bash(many)).action).toBe('deny');
-  expect(rule({ run: git }, bash('git status; '.repeat(5_000))).action).toBe('ask');
+  // What was not split off might be what the deny is about.
+  expect(rule({ run: git }, bash('git status; '.repeat(5_000))).action).toBe('deny');
+  const allow = 'rules: [{ pattern: "bash:git *", action: allow }]';
+  expect(rule({ run: allow }, bash('git status; '.repeat(5_000))).action).toBe('ask');
 });
 
 test.each([
@@ -147,7 +150,7 @@ describe('S6: a list of forbidden commands, with something missing', () => {
   test.each([
     'unlink x',
     'find . -delete',
-    'perl -e unlink(x)',
+    "perl -e 'unlink(x)'",
     'wget evil',
     'r=rm; $r x',
     'echo cm0geA== | base64 -d | sh',
@@ -258,11 +261,18 @@ describe('S24: a check that fails is not an allow', () => {
     ['a subject that is missing', { pattern: 't:*' }],
   ])('%s', (_, keys) => {
     const theCall = { ...call('t', { n: 1 }), subject: 'x' };
-    const source = { mode: 'bypassPermissions', rules: [{ ...keys, action: 'allow' }] };
-    expect(rule({ run: source }, theCall).action).toBe('ask');
-    expect(rule({ run: { ...source, mode: 'headless' } }, theCall).action).toBe('deny');
-    const denied = { rules: [{ pattern: '*', action: 'deny' }, ...source.rules, { pattern: '*', action: 'allow' }] };
-    expect(rule({ run: denied }, theCall).action).toBe('deny');
+    const source = (action: string, mode = 'default') => ({ mode, rules: [{ ...keys, action }] });
+    expect(rule({ run: source('allow') }, theCall).action).toBe('ask');
+    expect(rule({ run: source('allow', 'headless') }, theCall).action).toBe('deny');
+    expect(rule({ run: source('ask', 'bypassPermissions') }, theCall).action).toBe('ask');
+    expect(rule({ run: source('ask', 'headless') }, theCall).action).toBe('deny');
+    expect(rule({ run: source('deny', 'bypassPermissions') }, theCall).action).toBe('deny');
+    const denied = [
+      { pattern: '*', action: 'deny' },
+      { ...keys, action: 'allow' },
+      { pattern: '*', action: 'allow' },
+    ];
+    expect(rule({ run: { rules: denied } }, theCall).action).toBe('deny');
   });
   test('a policy with a bad rule does not load at all', () => {
     const source = 'rules: [{ pattern: "*", action: deny }, { pattern: "[z-a]", action: allow }]';
@@ -282,8 +292,10 @@ test.each<[string, object, JsonObject]>([
   ['a pattern', { pattern: `t:${'*a?'.repeat(8)}b` }, { x: 'a'.repeat(1_000_000) }],
   ['a glob', { pattern: 't', args: { x: `${'*a?'.repeat(8)}b` } }, { x: 'a'.repeat(1_000_000) }],
   ['a regular expression', { pattern: 't', when: 'args.x.matches("(a+)+$")' }, { x: `${'a'.repeat(1_000_000)}b` }],
-])('S26: %s over 1 MB of hostile text cannot be evaluated, so it asks', (_, keys, args) => {
-  const ruling = rule({ run: { rules: [{ ...keys, action: 'allow' }] } }, { ...call('t', args), subject: 'x' });
-  expect(ruling.action).toBe('ask');
-  expect(ruling.reason).toContain('cannot be evaluated');
+])('S26: %s over 1 MB of hostile text cannot be evaluated, so it allows nothing and a deny denies', (_, keys, args) => {
+  const answers = ['allow', 'ask', 'deny'].map((action) =>
+    rule({ run: { rules: [{ ...keys, action }] } }, { ...call('t', args), subject: 'x' }),
+  );
+  expect(answers.map(({ action }) => action)).toEqual(['ask', 'ask', 'deny']);
+  for (const { reason } of answers) expect(reason).toContain('cannot be evaluated');
 });

@@ -1,9 +1,12 @@
 /** A compiled policy caches data between rulings, which makes rulings fast and changes none. */
 import { describe, expect, test } from 'vitest';
 import { compilePolicy } from '../../../src/core/policy/compiled-policy.ts';
-import { callSubjects } from '../../../src/core/match/matching.ts';
+import { callSubjects as subjectsOf } from '../../../src/core/match/matching.ts';
 import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compileLayers, evaluate } from '../../../src/core/policy/ruling.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
+
+const callSubjects = (call: Parameters<typeof subjectsOf>[0]) => subjectsOf(call, engine);
 
 const policyOf = (...rules: Rule[]) => ({ version: 1 as const, rules, riskDefaults: {}, approval: {} });
 const compiled = (...rules: Rule[]) => compilePolicy(policyOf(...rules), 'run');
@@ -124,7 +127,7 @@ describe('a rule with a part that cannot be evaluated', () => {
     ],
     ['its condition is none', rule('a', { when: 'args.' }), {}, {}, 'run#1'],
   ])('%s', (_, each, context, args, expected) => {
-    const { action, rule, reason = '' } = asks([each], context, args);
+    const { action, rule, reason = '' } = asks([{ ...each, action: 'ask' }], context, args);
     expect([action, rule]).toEqual(expected === null ? ['allow', null] : ['ask', expected]);
     if (expected !== null) expect(reason).toContain('cannot be evaluated');
   });

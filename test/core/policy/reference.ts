@@ -22,10 +22,13 @@ function layer({ rules, riskDefaults, mode = 'default' }: Policy, call: RuledCal
   const isOpen = call.shell === undefined || mode === 'bypassPermissions' || mode === 'auto_approve';
   const own = last === 'deny' ? last : paint(last ?? 'none', last ?? { ...unwritten, ...riskDefaults }[call.risk]);
   const all = last === undefined && !isOpen ? [own, 'ask' as const] : [own];
-  if (matched.slice(-1).some((rule) => !isWhole(rule, call))) all.push(paint('ask', 'ask'));
-  if (!rules.some((rule) => matches(rule, call, agent) === undefined)) return strictest(all);
-  const denied = matched.map(({ action }) => action).filter((action) => action === 'deny');
-  return strictest([...all, 'ask', paint('ask', 'ask'), ...denied]);
+  const counting = rules.filter((rule) => matches(rule, call, agent) ?? !isWhole(rule, call));
+  if (counting.slice(-1).some((rule) => !isWhole(rule, call))) all.push(paint('ask', 'ask'));
+  const failed = rules.filter((rule) => matches(rule, call, agent) === undefined).map(({ action }) => action);
+  if (failed.length === 0) return strictest(all);
+  const denied = [...matched.map(({ action }) => action), ...failed].filter((action) => action === 'deny');
+  const asked = failed.includes('ask') ? ['ask' as const, paint('ask', 'ask')] : [];
+  return strictest([...all, ...asked, ...denied]);
 }
 /** False if a rule allows a command, but not every argument beside it. */
 function isWhole({ action, pattern, args = {} }: Rule, call: RuledCall): boolean {
@@ -39,10 +42,17 @@ function matches(rule: Rule, call: RuledCall, agent: string): boolean | undefine
   const sorted = Object.entries(call.args).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const whole: Record<string, unknown> = Object.assign(Object.create(null), Object.fromEntries(sorted));
   const all = [(rule.agent ?? agent) === agent, glob(name!, call.tool)];
-  if (rest.length > 0) all.push(glob(rest.join(':'), call.subject === undefined ? whole : whole[call.subject]));
-  for (const [field, pattern] of Object.entries(rule.args ?? {})) all.push(glob(pattern, whole[field]));
+  const read = (pattern: string, value: unknown) =>
+    Array.isArray(value) ? list(rule, pattern, value) : glob(pattern, value);
+  if (rest.length > 0) all.push(read(rest.join(':'), call.subject === undefined ? whole : whole[call.subject]));
+  for (const [field, pattern] of Object.entries(rule.args ?? {})) all.push(read(pattern, whole[field]));
   if (rule.when !== undefined) all.push(conditions[rule.when]!(call, agent));
   return all.includes(false) ? false : all.includes(undefined) ? undefined : true;
+}
+function list({ action }: Rule, pattern: string, value: unknown[]): boolean {
+  const [whole, ...each] = [value, ...value].map((item) => glob(pattern, item) === true);
+  if (action !== 'allow') return whole === true || each.includes(true);
+  return (whole === true && !pattern.includes('*')) || !each.includes(false);
 }
 function glob(pattern: string, value: unknown): boolean | undefined {
   const parts = pattern.split('*').map((part) => part.replaceAll(/[^a-z0-9]/g, '\\$&'));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { exactGlob } from '../../../src/core/match/exact-glob.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import {
   compilePolicy,
@@ -10,6 +11,7 @@ import {
   type Ruling,
   type RulingContext,
 } from '../../../src/core/policy/ruling.ts';
+import type { Rule } from '../../../src/core/policy/policy.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 
 const compiled = (source: string | object, layer: 'ceiling' | 'run'): CompiledPolicy => {
@@ -90,14 +92,24 @@ describe('two layers: the stricter answer', () => {
   });
 });
 
-describe('a rule that cannot be evaluated asks, and never hides a deny', () => {
+describe('a rule that cannot be evaluated counts as its own action', () => {
   const failing = '{ id: bad, pattern: "tool:*", action: allow }';
   const call: Partial<RuledCall> = { subject: 'missing' };
+  const failingDeny = '{ id: bad, pattern: "tool:*", action: deny }';
+  const failingAsk = '{ id: bad, pattern: "tool:*", action: ask }';
   test.each<[string, Risk, Partial<Ruling>]>([
-    [`[${failing}]`, 'read_only', { action: 'ask', rule: 'bad', layer: 'run' }],
+    [`[${failing}]`, 'read_only', { action: 'allow', rule: null, layer: 'default' }],
+    [`[${failing}]`, 'write', { action: 'ask', rule: null, layer: 'default' }],
     [`[${failing}]`, 'destructive', { action: 'deny', rule: null, layer: 'default' }],
-    [`[${failing}, { id: last, pattern: "*", action: allow }]`, 'write', { action: 'ask', rule: 'bad' }],
+    [`[${failing}, { id: last, pattern: "*", action: allow }]`, 'write', { action: 'allow', rule: 'last' }],
     [`[${failing}, { id: last, pattern: "*", action: ask }]`, 'write', { action: 'ask', rule: 'last' }],
+    [`[${failingAsk}]`, 'read_only', { action: 'ask', rule: 'bad', layer: 'run' }],
+    [`[${failingAsk}, { id: last, pattern: "*", action: allow }]`, 'write', { action: 'ask', rule: 'bad' }],
+    [`[${failingAsk}, { id: last, pattern: "*", action: ask }]`, 'write', { action: 'ask', rule: 'bad' }],
+    [`[{ id: first, pattern: "*", action: deny }, ${failingAsk}]`, 'write', { action: 'deny', rule: 'first' }],
+    [`[${failingDeny}]`, 'read_only', { action: 'deny', rule: 'bad', layer: 'run' }],
+    [`[${failingDeny}, { id: last, pattern: "*", action: allow }]`, 'write', { action: 'deny', rule: 'bad' }],
+    [`[${failingDeny}, { id: last, pattern: "*", action: deny }]`, 'write', { action: 'deny', rule: 'last' }],
     [`[{ id: no, pattern: "*", action: deny }, ${failing}]`, 'write', { action: 'deny', rule: 'no' }],
     [
       `[{ id: no, pattern: "*", action: deny }, ${failing}, { pattern: "*", action: allow }]`,
@@ -114,21 +126,120 @@ describe('a rule that cannot be evaluated asks, and never hides a deny', () => {
     expect(rule({ run: `rules: ${rules}` }, { ...call, risk })).toMatchObject(expected);
   });
 
-  test('the reason names the rule and the cause', () => {
-    expect(rule({ run: `rules: [${failing}]` }, call).reason).toBe(
+  test.each([failing, failingAsk, failingDeny])('the reason names the rule and the argument: %s', (each) => {
+    expect(rule({ run: `rules: [${each}]` }, call).reason).toBe(
       `rule bad cannot be evaluated: argument 'missing' is missing`,
     );
   });
 
-  test('a pattern that no parser would accept keeps its place and asks', () => {
+  test.each<[string, string, JsonObject, string]>([
+    [
+      'a value that cannot be read',
+      'args: { to: "a*" }',
+      { to: '\ufdd0' },
+      "argument 'to': the text holds U+FDD0, which is reserved",
+    ],
+    [
+      'a value that is too long',
+      `args: { to: "${'*a'.repeat(16)}" }`,
+      { to: 'a'.repeat(300_000) },
+      "argument 'to': a text of 300000 characters is too long for a pattern of 32",
+    ],
+    [
+      'an element of a list',
+      'args: { to: "a*" }',
+      { to: ['b', '\ufdd0'] },
+      "argument 'to': the text holds U+FDD0, which is reserved",
+    ],
+    ['a missing argument', 'args: { to: "a*" }', {}, "argument 'to' is missing"],
+  ])('a deny: %s', (_, keys, args, problem) => {
+    const run = `{ mode: bypassPermissions, rules: [{ pattern: "*", action: allow }, { id: no, pattern: tool, ${keys}, action: deny }] }`;
+    expect(rule({ run }, { args })).toMatchObject({
+      action: 'deny',
+      reason: `rule no cannot be evaluated: ${problem}`,
+    });
+  });
+
+  test.each<[Rule['action'], string]>([
+    ['allow', 'allow'],
+    ['ask', 'ask'],
+    ['deny', 'deny'],
+  ])('a pattern that no parser would accept keeps its place: %s', (action, answer) => {
     const run = compilePolicy(
-      { version: 1, rules: [{ pattern: '[z-a]', action: 'allow' }], riskDefaults: {}, approval: {} },
+      { version: 1, rules: [{ pattern: '[z-a]', action }], riskDefaults: {}, approval: {} },
       'run',
     );
-    expect(evaluate({ run }, { tool: 'm', args: {}, risk: 'read_only' })).toMatchObject({
-      action: 'ask',
-      rule: 'run#1',
+    expect(evaluate({ run }, { tool: 'm', args: {}, risk: 'read_only' }).action).toBe(answer);
+  });
+
+  test('a rule for an agent denies where the agent is not known', () => {
+    const run = 'agents: { intern: { rules: [{ pattern: tool, action: deny }] } }';
+    expect(rule({ run }, {})).toMatchObject({ action: 'deny', rule: 'run.intern#1' });
+  });
+});
+
+describe('a pattern on a list', () => {
+  const evil = '*@evil.example';
+  const acme = '*@acme.com';
+  test.each<[string, Rule['action'], JsonObject['to'], 'matches' | 'does not']>([
+    [evil, 'deny', ['x@evil.example'], 'matches'],
+    [evil, 'ask', ['a@acme.com', 'x@evil.example', 'b@acme.com'], 'matches'],
+    [evil, 'deny', ['a@acme.com', [['x@evil.example']]], 'matches'],
+    [evil, 'deny', ['a@acme.com'], 'does not'],
+    [evil, 'deny', [], 'does not'],
+    ['[[]"a",*', 'deny', ['a', 'b'], 'matches'],
+    ['5', 'deny', [4, 5], 'matches'],
+    ['{"a":*', 'deny', [{ a: 1 }], 'matches'],
+    [acme, 'allow', ['a@acme.com', 'b@acme.com'], 'matches'],
+    [acme, 'allow', ['a@acme.com', 'x@evil.example'], 'does not'],
+    [acme, 'allow', ['x@evil.example', ['a@acme.com']], 'does not'],
+    ['*@acme.com"]', 'allow', ['x@evil.example', 'a@acme.com'], 'does not'],
+    ['*', 'allow', ['a', 'b'], 'matches'],
+    ['*', 'allow', [], 'matches'],
+    [acme, 'allow', [], 'does not'],
+    ['[[]"a","b"]', 'allow', ['a', 'b'], 'matches'],
+    ['a', 'allow', ['a', 'a'], 'matches'],
+    ['[[]"[*]"]', 'allow', ['*'], 'matches'],
+  ])('%s, %s, %j: %s', (glob, action, to, expected) => {
+    const answers = [
+      `{ pattern: tool, args: { to: ${JSON.stringify(glob)} }`,
+      `{ pattern: ${JSON.stringify(`tool:${glob}`)}`,
+    ].map(
+      (start) =>
+        rule(
+          {
+            run: `{ risk_defaults: { write: ${action === 'allow' ? 'deny' : 'allow'} }, rules: [${start}, id: it, action: ${action} }] }`,
+          },
+          { args: { to: to! }, subject: 'to' },
+        ).rule,
+    );
+    expect(answers).toEqual(Array(2).fill(expected === 'matches' ? 'it' : null));
+  });
+
+  test.each<[boolean, string, JsonObject['to'], string]>([
+    [true, acme, ['a@acme.com'], 'allow'],
+    [true, acme, ['a@acme.com', 'x@evil.example'], 'ask'],
+    [true, exactGlob(['a@acme.com', 'b@acme.com'])!, ['a@acme.com', 'b@acme.com'], 'allow'],
+    [true, exactGlob(['a@acme.com', 'b@acme.com'])!, ['a@acme.com', 'x@evil.example'], 'ask'],
+  ])('a grant answers a list by every element: %s %s %j %s', (approved, glob, to, action) => {
+    const grants = [
+      { grantId: 'g', tool: 'tool', approved, scope: { kind: 'arguments', match: { to: glob } } } as const,
+    ];
+    expect(evaluate({}, { tool: 'tool', args: { to: to! }, risk: 'write' }, { grants }).action).toBe(action);
+  });
+
+  test('a long list of short elements costs what its text costs', () => {
+    const rules = Array.from(
+      { length: 200 },
+      (_, index) => `{ pattern: tool, args: { to: "x${index}*" }, action: deny }`,
+    );
+    const to = Array.from({ length: 20_000 }, () => 'a');
+    const startedAt = performance.now();
+    expect(rule({ run: `rules: [${rules.join(', ')}]` }, { args: { to } })).toMatchObject({
+      action: 'deny',
+      reason: expect.stringContaining('too long for so many rules') as string,
     });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });
 
@@ -152,6 +263,7 @@ describe('the engine (I12)', () => {
   };
   const common = storedIn('rulings.json');
   const ofEngine2 = storedIn('rulings-2.json');
+  const ofEngine3 = storedIn('rulings-3.json');
 
   // Open runs rule with these engines. If a ruling changes, add a new engine instead of changing the expectation.
   test.each([1, 2].flatMap((number) => common.map((each) => [number, each.name, each] as const)))(
@@ -162,12 +274,38 @@ describe('the engine (I12)', () => {
     expect(again(each, 2)).toStrictEqual(each.ruling);
   });
 
+  test.each(ofEngine3.map((each) => [each.name, each] as const))('a ruling of engine 3: %s', (_, each) => {
+    expect(again(each, 3)).toStrictEqual(each.ruling);
+  });
+  const changed = new Set(ofEngine3.map(({ name }) => name));
+  test.each(
+    [...common, ...ofEngine2].filter(({ name }) => !changed.has(name)).map((each) => [each.name, each] as const),
+  )('a ruling that engine 3 did not change: %s', (_, each) =>
+    expect(again(each, 3)).toStrictEqual({ ...each.ruling, engine: 3 }),
+  );
+
+  test('a condition that this version does not load is kept, and each engine says what it finds', () => {
+    const run = compilePolicy(
+      {
+        version: 1,
+        rules: [{ pattern: 'a', when: 'has(args.x) && args.x.matches("(")', action: 'deny' }],
+        riskDefaults: { write: 'allow' },
+        approval: {},
+      },
+      'run',
+    );
+    const answers = (args: JsonObject) =>
+      [1, 2, 3].map((number) => evaluate({ run }, { tool: 'a', args, risk: 'write' }, { engine: number }).action);
+    expect(answers({ x: '' })).toEqual(['ask', 'ask', 'deny']);
+    expect(answers({})).toEqual(['allow', 'allow', 'allow']);
+  });
+
   test('a run that started with an engine that this version lacks is not ruled on by another', () => {
     const call: RuledCall = { tool: 't', args: {}, risk: 'write' };
-    for (const number of [0, 3]) {
+    for (const number of [0, 4, 1.5]) {
       expect(() => evaluate({}, call, { engine: number })).toThrow(`ruling engine ${number} is not in this version`);
     }
-    expect(engine).toBe(2);
-    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 2 }));
+    expect(engine).toBe(3);
+    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 3 }));
   });
 });

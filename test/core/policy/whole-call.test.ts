@@ -283,6 +283,16 @@ test('explain says which arguments a rule leaves out', () => {
   expect(explain({ run }, bash('git status')).matches[0]).toMatchObject({ matched: true, why: 'it matches' });
 });
 
+test('a rule that leaves out an argument and cannot be evaluated does not count, so an earlier allow does not either', () => {
+  const rules = [allow('bash'), allow('bash:git *', { when: 'args.missing == 1' })];
+  const run = compilePolicy(policy(rules), 'run');
+  expect(evaluate({ run }, bash('git status')).action).toBe('allow');
+  expect(evaluate({ run }, bash('git status', { env: {} }))).toMatchObject({
+    action: 'ask',
+    reason: "rule run#2 cannot be evaluated: 'missing' is missing",
+  });
+});
+
 test('a run of engine 1 keeps its answers', () => {
   const run = compilePolicy(policy([status]), 'run');
   expect(evaluate({ run }, bash('git status', env), { engine: 1 })).toMatchObject({ action: 'allow', engine: 1 });

@@ -211,8 +211,8 @@ describe('a part', () => {
     expect(splitShell('/bin/ls /a; sudo env -i /bin/rm /b; c').parts).toEqual([
       { text: '/bin/ls /a', reduced: 'ls /a' },
       { text: 'sudo env -i /bin/rm /b', reduced: 'sudo env -i /bin/rm /b', wrapper: 'sudo' },
-      { text: 'env -i /bin/rm /b', reduced: 'env -i /bin/rm /b', wrapper: 'env', within: 1 },
-      { text: '/bin/rm /b', reduced: 'rm /b', wrapper: 'env', within: 2 },
+      { text: 'env -i /bin/rm /b', reduced: 'env -i /bin/rm /b', wrapper: 'env', within: 1, at: [5, 22] },
+      { text: '/bin/rm /b', reduced: 'rm /b', wrapper: 'env', within: 2, at: [7, 17] },
       { text: 'c', reduced: 'c' },
     ]);
   });
@@ -229,6 +229,25 @@ describe('a part', () => {
     expect(new Set(splitShell(command).parts.map((part) => part.wrapper))).toEqual(new Set([wrapper]));
   });
 
+  test.each<[string, string[]]>([
+    ['find . -exec ls {} \\; -exec rm {} +', ['ls {} ;', 'rm {} +']],
+    ["sh -c 'ls;  rm x' y", ['ls;  rm x', 'ls;  rm x']],
+    ['xargs -0 rm', ['rm', 'rm']],
+    ['parallel -j 2 rm ::: a', ['rm', 'rm']],
+    ['git -c alias.x=!rm -c a.b=c status', ['rm', 'c', 'status']],
+    ["env -S 'rm -rf' x", ['rm -rf x']],
+    ['ssh -p 22 host -o ProxyCommand=evil ls -l', ['evil', 'ls -l']],
+    ['git rebase -x ls main', ['ls']],
+    ["flock f -c 'ls'", ['ls']],
+    ['tar -I gzip -cf x', ['gzip']],
+    ['docker exec -it box ls', ['box ls', 'ls']],
+    ["alias a='ls'", ['ls']],
+  ])('%j: the wrapper names what it runs there', (command, named) => {
+    const { parts } = splitShell(command);
+    const inner = parts.filter(({ within }) => within !== undefined);
+    expect(inner.map(({ within, at }) => at && parts[within!]!.text.slice(...at))).toEqual(named);
+  });
+
   test('in a substitution among the arguments of a wrapper does not come from the wrapper', () => {
     expect(splitShell('sudo ls $(rm x)').parts.at(-1)).toEqual({ text: 'rm x', reduced: 'rm x' });
   });
@@ -237,6 +256,7 @@ describe('a part', () => {
 describe('hostile input', () => {
   test.each<[string, string, Uncertainty]>([
     ['1 MB', 'a;'.repeat(500_000), 'too long'],
+    ['17 places after an unknown option', `sudo --odd ${'a '.repeat(17)}`, 'too long'],
     ['one character too long', 'a'.repeat(maxShellLength + 1), 'too long'],
     ['3,000 nested substitutions', `${'"$('.repeat(3_000)}a${')"'.repeat(3_000)}`, 'parse error'],
     ['5,000 open substitutions', '$('.repeat(5_000), 'parse error'],

@@ -1,8 +1,10 @@
 import { celArguments, compileCondition } from '../../../src/core/match/condition.ts';
 import { exactGlob } from '../../../src/core/match/exact-glob.ts';
-import { translateGlob } from '../../../src/core/match/glob-syntax.ts';
-import { compileGlob, globSubject } from '../../../src/core/match/glob.ts';
+import { expressionSize } from '../../../src/core/match/expression-size.ts';
+import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.ts';
+import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
 import { isExempt } from '../../../src/core/redact/exempt-names.ts';
 import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
@@ -56,16 +58,20 @@ export const matchInputs: Inputs = {
   },
   'core/match/condition.ts celArguments': objects(celArguments),
   'core/match/exact-glob.ts exactGlob': values(exactGlob),
+  'core/match/expression-size.ts expressionSize': expressionSize,
+  'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
   'core/match/glob-syntax.ts translateGlob': { most: longestPattern, runs: [translateGlob] },
   'core/match/glob.ts compileGlob': { most: longestPattern, runs: [compileGlob] },
   'core/match/glob.ts globSubject': globSubject,
+  'core/match/glob.ts listSubject': (text) => listSubject(text, pieces(text).map(globSubject)),
+  'core/match/glob.ts segmentedSubject': (text) => segmentedSubject(pieces(text)),
   'core/match/matching.ts compilePattern': [compilePattern, (text) => compilePattern(`a:${text}`)],
   'core/match/matching.ts compileFieldGlob': compileFieldGlob,
   'core/match/matching.ts partSubjects': (text) =>
-    partSubjects(callSubjects({ tool: 'a', args: {} }), 'command', text).args(),
+    partSubjects(callSubjects({ tool: 'a', args: {} }, engine), 'command', text).args(),
   'core/match/matching.ts callSubjects': [
-    ...objects((args) => callSubjects({ tool: 'a', args }).args()),
-    (text) => callSubjects({ tool: text, args: {} }),
+    ...objects((args) => callSubjects({ tool: 'a', args }, engine).args()),
+    (text) => callSubjects({ tool: text, args: {} }, engine),
   ],
   'core/redact/checks.ts isCard': isCard,
   'core/redact/checks.ts isIban': (text) => isIban(text, ''),

@@ -12,6 +12,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
   ],
   'only puts texts into an object or beside one another': [
     'core/redact/kinds.ts placeholderOf',
+    'core/match/matching.ts withSubject',
     'core/shell/words.ts plainWord',
     'core/base/per-character.ts perCharacter',
     'core/card/cut-text.ts hiddenNote',
@@ -92,8 +93,14 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'core/match/matching.ts matches',
     'core/match/matching.ts affordable',
     'core/match/matching.ts boundedSubjects',
+    'core/match/segments.ts segmentsMatch',
   ],
-  'takes a condition that compileCondition has accepted': ['core/match/condition-reads.ts conditionReads'],
+  'takes a condition that compileCondition has accepted': [
+    'core/match/condition-reads.ts conditionReads',
+    'core/match/condition-failure.ts conditionFailure',
+    'core/match/argument-reads.ts argumentsRead',
+    'core/match/argument-reads.ts untestedArguments',
+  ],
   'takes what the operator or the author of a tool wrote': [
     'core/card/member-schema.ts memberSchema',
     'core/redact/own-patterns.ts patternProblem',

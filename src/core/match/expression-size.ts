@@ -1,0 +1,71 @@
+/**
+ * An upper bound for the size of a regular expression's program, which is what matching costs: repetitions with a count are
+ * written out in it, `[a-f0-9]{64}` as 64 classes. Does not compile, so it is cheap for any text.
+ */
+export function expressionSize(source: string): number {
+  if (source.includes('\\Q')) return source.length * mostCopies;
+  /** For each open group: the size so far, and that of its last piece. */
+  const open = [{ size: 0, last: 0 }];
+  for (let index = 0; index < source.length;) {
+    const group = open.at(-1)!;
+    const [, from, upTo] = counted(source, index) ?? [];
+    if (from !== undefined) {
+      const copies = Math.min(Math.max(Number(from), Number(upTo ?? 0), 1) + 1, mostCopies);
+      group.size += group.last * (copies - 1);
+      group.last *= copies;
+      index = source.indexOf('}', index) + 1;
+      continue;
+    }
+    const character = source[index]!;
+    index += 1;
+    if (character === '(') {
+      open.push({ size: 0, last: 0 });
+    } else if (character === ')' && open.length > 1) {
+      const { size } = open.pop()!;
+      open.at(-1)!.last = size + 2;
+      open.at(-1)!.size += size + 2;
+    } else if (character === '*' || character === '+' || character === '?') {
+      group.size += 1;
+      group.last += 1;
+    } else {
+      if (character === '\\') index = escapeEnd(source, index);
+      if (character === '[') index = classEnd(source, index);
+      group.last = ofOne;
+      group.size += ofOne;
+    }
+  }
+  return open.reduce((sum, { size }) => sum + size, ofAll);
+}
+
+/** RE2 refuses more copies of one piece. */
+const mostCopies = 1_000;
+/** What every program has: the failure, the start and the end. */
+const ofAll = 6;
+/** A character, in either case; with `|` also a branch. */
+const ofOne = 2;
+
+function counted(source: string, index: number): RegExpExecArray | null {
+  const repetition = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
+  repetition.lastIndex = index;
+  return repetition.exec(source);
+}
+
+/** The index after `\pL`, `\p{Greek}`, `\x{41}` or one escaped character; `index` is after the backslash. */
+function escapeEnd(source: string, index: number): number {
+  if (!/[pPx]/.test(source[index] ?? '') || source[index + 1] !== '{') return index + 1;
+  const end = source.indexOf('}', index);
+  return end === -1 ? source.length : end + 1;
+}
+
+/** The index after the class that opens before `index`. */
+function classEnd(source: string, index: number): number {
+  let at = index;
+  if (source[at] === '^') at += 1;
+  if (source[at] === ']') at += 1;
+  while (at < source.length && source[at] !== ']') {
+    if (source[at] === '\\') at += 1;
+    else if (source.startsWith('[:', at)) at = Math.max(at, source.indexOf(':]', at) + 1);
+    at += 1;
+  }
+  return at + 1;
+}
