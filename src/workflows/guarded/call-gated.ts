@@ -42,8 +42,16 @@ export type CallingGate = Pick<
   | 'withdraw'
 >;
 
+/** A call from the moment at which it is made until its caller has its end. */
+export interface CallUnderWay {
+  /** The request that it waits for; it is undefined while something else is done for the call. */
+  waitsFor?: string;
+}
+
 export interface GatedCall {
   gate: CallingGate;
+  /** Holds this call, among others, until its caller has its end. */
+  underWay: Set<CallUnderWay>;
   activity: GatedDefinition;
   /** The text that reviewers see beside the call. */
   contextSummary: string;
@@ -77,39 +85,52 @@ type Next = (input: ActivityInput) => Promise<unknown>;
  * admitted passes the gate again, with the present definition (I8).
  */
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
-  let [asked, given] = [gated, input.args as readonly unknown[]];
-  let again: Again | undefined;
-  for (let changes = 1; ; changes++) {
-    const ended = await passGate(asked, { ...input, args: [...given] }, next, again);
-    if (!('changed' in ended)) return ended.result;
-    const { changed, admitted, permit } = ended;
-    const { name: toolName } = asked.activity;
-    if (changes > mostDefinitionChanges) {
-      throw refusal(changesTooOften(toolName), { toolName, outcome: 'refused' }, definitionChangedType);
+  const own: CallUnderWay = {};
+  gated.underWay.add(own);
+  // No function around this one: it would resume the caller later than in older histories.
+  try {
+    let [asked, given] = [gated, input.args as readonly unknown[]];
+    let again: Again | undefined;
+    for (let changes = 1; ; changes++) {
+      const ended = await passGate(asked, own, { ...input, args: [...given] }, next, again);
+      if (!('changed' in ended)) return ended.result;
+      const { changed, admitted, permit } = ended;
+      const { name: toolName } = asked.activity;
+      if (changes > mostDefinitionChanges) {
+        throw refusal(changesTooOften(toolName), { toolName, outcome: 'refused' }, definitionChangedType);
+      }
+      gated.gate.noteRuling();
+      const activity = gated.renew(changed.definition);
+      const { callId } = admitted.call;
+      again = {
+        callId: `${changes === 1 ? callId : callId.slice(0, callId.lastIndexOf('.'))}.${changes + 1}`,
+        contextSummary: `${definitionChange(asked.activity, activity)} ${gated.contextSummary}`,
+        replaces: permit.requestId === undefined ? undefined : { requestId: permit.requestId, by: 'definition' },
+      };
+      given = admitted.values;
+      asked = { ...gated, activity };
     }
-    gated.gate.noteRuling();
-    const activity = gated.renew(changed.definition);
-    const { callId } = admitted.call;
-    again = {
-      callId: `${changes === 1 ? callId : callId.slice(0, callId.lastIndexOf('.'))}.${changes + 1}`,
-      contextSummary: `${definitionChange(asked.activity, activity)} ${gated.contextSummary}`,
-      replaces: permit.requestId === undefined ? undefined : { requestId: permit.requestId, by: 'definition' },
-    };
-    given = admitted.values;
-    asked = { ...gated, activity };
+  } finally {
+    gated.underWay.delete(own);
   }
 }
 
 type Ended = { result: unknown } | { changed: ChangedDefinition; admitted: Admitted; permit: Permit };
 
-async function passGate(gated: GatedCall, input: ActivityInput, next: Next, again: Again | undefined): Promise<Ended> {
+async function passGate(
+  gated: GatedCall,
+  own: CallUnderWay,
+  input: ActivityInput,
+  next: Next,
+  again: Again | undefined,
+): Promise<Ended> {
   const { gate, activity } = gated;
   // Apply the messages of this activation first: a revocation among them binds the call.
   if (gate.hasChanges) await gate.drain();
   const wished = wish(gated, input.args, again);
   const requestId = admit(gated, wished, again);
   // An allowed call is scheduled in this same step, so that calls keep their order.
-  const admitted = requestId === undefined ? wished : await answered(gated, wished, requestId);
+  const admitted = requestId === undefined ? wished : await answered(gated, own, wished, requestId);
   // Meanwhile the workflow may have handed the call to the next execution, which takes it up: never return.
   if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
   const { call, values, definition = activity.definition } = admitted;
@@ -178,10 +199,13 @@ function admit(
 /** Waits until the request is settled, and returns the call to run. */
 async function answered(
   { gate, activity, hasEnded }: GatedCall,
+  own: CallUnderWay,
   wished: Admitted,
   requestId: string,
 ): Promise<Admitted> {
+  own.waitsFor = requestId;
   const settlement = await settled(gate, requestId);
+  own.waitsFor = undefined;
   // The workflow has ended or has handed the call on: never return. Nobody handles a failure here any more, so it would
   // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});

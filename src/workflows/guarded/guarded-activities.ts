@@ -11,7 +11,7 @@ import { gatedDefinition, withGreaterRisk } from '../../core/policy/gated-activi
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { ToolCall } from '../../core/base/tool-call.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { CallingGate } from './call-gated.ts';
+import type { CallingGate, CallUnderWay } from './call-gated.ts';
 import { callGated } from './call-gated.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
@@ -37,6 +37,8 @@ interface Guarded {
   config?: GateConfig;
   /** Gated activities that have been scheduled and have not ended. */
   running: number;
+  /** Calls of gated activities whose callers do not have their ends yet. */
+  underWay: Set<CallUnderWay>;
   /** True once the workflow has ended, or has handed everything to its next execution. */
   ended: boolean;
 }
@@ -51,6 +53,7 @@ export function guardedBy(gate: GuardingGate): Guarded {
     about: new Map(),
     carried: [],
     running: 0,
+    underWay: new Set(),
     ended: false,
   });
   if (guarded.gate === gate) return guarded;
@@ -84,6 +87,7 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
     return callGated(
       {
         gate: guarded.gate,
+        underWay: guarded.underWay,
         activity,
         contextSummary: summaryOf(guarded, activity.name, input.args),
         takeUp: (call) => takeUp(guarded.carried, call),
@@ -103,9 +107,17 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
   },
 };
 
-/** True while a gated activity runs: its effect would be lost if the workflow continued as new. */
+/**
+ * True while a call of a gated activity does anything but wait for an open request: its effect, or its answer, would be
+ * lost if the workflow continued as new, and the next execution would make the call again. Before engine 3, true only
+ * while the activity runs: a call whose request was denied in the same workflow task was made again.
+ */
 export function gatedRun(): boolean {
-  return (ofRun().guarded?.running ?? 0) > 0;
+  const { guarded } = ofRun();
+  if (guarded === undefined) return false;
+  const { gate, running, underWay } = guarded;
+  if (running > 0 || gate.ledger.engine < 3) return running > 0;
+  return [...underWay].some(({ waitsFor }) => waitsFor === undefined || gate.settlement(waitsFor) !== undefined);
 }
 
 async function counted<Result>(guarded: Guarded, running: Promise<Result>): Promise<Result> {
