@@ -32,20 +32,8 @@ const workflowRooms = {
   channels: 'the workflow beside a run that carries its requests to channels and brings answers in',
 };
 
-/** The workflow files that may read the clock, and what for. */
-const clockReaders = [
-  // Decide by it, in an activation that writes a command.
-  'src/workflows/messages/{handlers,pipeline,check-edit}.ts',
-  'src/workflows/timing/{deadline-timer,escalation-steps}.ts',
-  'src/workflows/channels/{deliveries,answering,messages}.ts',
-  'src/workflows/gate/admit-call.ts',
-  'src/workflows/state/reevaluate-open.ts',
-  // Stamp journal entries with it.
-  'src/workflows/gate/gate.ts',
-  'src/workflows/state/gate-state.ts',
-  // Answers a query with it.
-  'src/workflows/gate/queries.ts',
-];
+/** The one workflow file that reads workflow time. */
+const clockReaders = ['src/workflows/sandbox/clock.ts'];
 
 const workflowGlobals = [
   { name: 'process', message: 'workflow code reads no environment (I12).' },
@@ -262,7 +250,7 @@ export default defineConfig({
           {
             name: 'Date',
             message:
-              'workflow time may be read only in an activation that writes a command (docs/decisions/0023): see clockReaders in oxlint.config.ts.',
+              'workflow time is only a lower bound: take it from clock in src/workflows/sandbox/clock.ts (docs/decisions/0058).',
           },
         ],
       },

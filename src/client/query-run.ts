@@ -1,7 +1,7 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
-import { isNotTakenUp } from './ask-past.ts';
+import { isNotTakenUp, isNotTakenYet } from './ask-past.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
 import {
@@ -35,6 +35,10 @@ export async function queryRun<Answer>(
     if (isProblemError(error)) throw error;
     if (isNotTakenUp(error)) {
       const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+    }
+    if (isNotTakenYet(error)) {
+      const message = `Events of run '${workflowId}' wait for a worker to take them: ask again.`;
       throw new ProblemError({ code: 'no_worker', message }, { cause: error });
     }
     if (error instanceof QueryNotRegisteredError) {

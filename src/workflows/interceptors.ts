@@ -6,6 +6,7 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import { endGuarded, guardOutbound } from './guarded/guarded-activities.ts';
 import { activations, reservedSignalName } from './sandbox/activation.ts';
 import { askingQueries, markExcess, markStrict } from './sandbox/strict-payloads.ts';
+import { noteProgress, refuseAhead } from './sandbox/untaken-events.ts';
 import { unreadPayloadOf } from './sandbox/unread-payload.ts';
 import { noteArguments } from './state/carried.ts';
 
@@ -26,8 +27,12 @@ export function interceptors(): WorkflowInterceptors {
           markStrict(jobs);
           markExcess(jobs, workflowInfo().workflowType === workflowType);
           // Queries have activations of their own and do not advance the clock: they must not change the gate either.
-          if (jobs.some((job) => job.queryWorkflow != null)) return next(input);
+          if (jobs.some((job) => job.queryWorkflow != null)) {
+            refuseAhead(jobs);
+            return next(input);
+          }
           state.number++;
+          noteProgress(input.activation);
           for (const { signalWorkflow } of jobs) {
             if (signalWorkflow == null) continue;
             if (signalWorkflow.signalName?.startsWith(reservedPrefix)) signalWorkflow.signalName = reservedSignalName;

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { watchInbox } from './watch-inbox.ts';
 import { callDirectory } from './call-directory.ts';
-import type { ChaosSchedule, PlannedRun } from './schedule.ts';
+import { plainSender, type ChaosSchedule, type PlannedRun } from './schedule.ts';
 import { plannedSends, sendsOfTurn } from './all-runs.ts';
 import type { Told } from './play-turn.ts';
 import { playTurn } from './play-turn.ts';
+import { queryRuns } from './query-runs.ts';
 import { isOver, startRun } from './run-calls.ts';
 import type { RunUnderWay } from './run-under-way.ts';
 import { runsUnderWay } from './run-under-way.ts';
@@ -68,6 +69,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
     for (const begin of turns) begin();
     for (const each of underWay.values()) each.looks++;
   });
+  const querying = queryRuns(senders[plainSender]!, untilOver, () => underWay.keys());
   const told: Told = {
     sent: (items) => {
       played.sent.push(...items);
@@ -129,7 +131,7 @@ export async function playSchedule(schedule: ChaosSchedule, options: PlayOptions
   } finally {
     over.abort();
     clearInterval(telling);
-    await Promise.all([watching, disturbing]);
+    await Promise.all([watching, querying, disturbing]);
     progress(state);
   }
   return played;

@@ -1,6 +1,7 @@
 import { placeEmptyTasks, type PickTime, type TaskChange } from './empty-task-placements.ts';
 import { tasksOf, type HistoryEvent } from './history-tasks.ts';
 import { textOf } from './scrub-history.ts';
+import { insertAttempts, startEarlier } from './other-attempts.ts';
 import { seededRandom, type SeededRandom } from './seeded-random.ts';
 
 export interface Placement {
@@ -24,9 +25,15 @@ const everywhere: Record<string, TaskChange> = {
 
 /**
  * Legal placements of a history's empty tasks: each change everywhere, a refused update at the end, and one random
- * placement for each seed. Leaves out duplicates and those equal to the history.
+ * placement for each seed, in which tasks also failed before. Leaves out duplicates and those equal to the history.
+ * `startsEarlier`: tasks also start earlier there. That is legal only if no deadline or step lies between the two times
+ * except that of a timer that fired.
  */
-export function placementsOf(events: readonly HistoryEvent[], seeds: readonly number[]): Placement[] {
+export function placementsOf(
+  events: readonly HistoryEvent[],
+  seeds: readonly number[],
+  { startsEarlier = false }: { startsEarlier?: boolean } = {},
+): Placement[] {
   const historyEvents = lengthLimit(events);
   const last = tasksOf(events).tasks.length - 1;
   const made = (name: string, changeOf: (index: number) => TaskChange, pickTime: PickTime = earliest): Placement[] => {
@@ -47,7 +54,7 @@ export function placementsOf(events: readonly HistoryEvent[], seeds: readonly nu
           () => randomChange(random, share),
           (times) => random.pick(times),
         );
-        if (placement !== undefined) return [placement];
+        if (placement !== undefined) return [withOtherAttempts(placement, seed, { historyEvents, startsEarlier })];
       }
       return [];
     }),
@@ -57,6 +64,17 @@ export function placementsOf(events: readonly HistoryEvent[], seeds: readonly nu
     const text = JSON.stringify(placement.events);
     return !seen.has(text) && seen.add(text);
   });
+}
+
+/** Its own seed, so that the placement is the same as without. */
+function withOtherAttempts(
+  { name, events }: Placement,
+  seed: number,
+  { historyEvents, startsEarlier }: { historyEvents: number; startsEarlier: boolean },
+): Placement {
+  const random = seededRandom(seed + 1_000);
+  const started = startsEarlier ? startEarlier(events, random, 0.5) : events;
+  return { name, events: insertAttempts(started, random, { share: 0.3, historyEvents }) };
 }
 
 function randomChange(random: SeededRandom, share: number): TaskChange {

@@ -1,9 +1,12 @@
 import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 
-/** Silences warnings in tests in which replays fail on purpose; they would hide those of other tests. */
-export function installQuietRuntime(): void {
+/**
+ * Silences warnings in tests in which replays fail on purpose; they would hide those of other tests. `errors: false`
+ * silences what workers log as an error as well.
+ */
+export function installQuietRuntime({ errors = true }: { errors?: boolean } = {}): void {
   Runtime.install({
-    logger: new DefaultLogger('ERROR'),
+    logger: errors ? new DefaultLogger('ERROR') : new DefaultLogger('ERROR', () => undefined),
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
   });
 }

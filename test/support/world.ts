@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
+import { isNotTakenYet } from '../../src/client/ask-past.ts';
 import { createClient } from '../../src/client/client.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
@@ -138,7 +139,7 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
         const kept = searchAttributes['ApprovalIds'] ?? [];
         if (kept.length < count && status.name !== 'RUNNING') throw new Error(`${workflowId} ended before that`);
         if (kept.length < count) return false;
-        const open = await handle.query<ApprovalRequest[]>('approvals');
+        const open = await asked(() => handle.query<ApprovalRequest[]>('approvals'));
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
     status: () => asked(() => handle.query<RunStatus>('run')),
@@ -146,12 +147,15 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
   };
 }
 
-/** Repeats a query that no worker has answered in time: the server gives up after ten seconds. */
-async function asked<Answer>(query: () => Promise<Answer>, attempts = 5): Promise<Answer> {
-  try {
-    return await query();
-  } catch (error) {
-    if (attempts <= 1 || grpcStatusOf(error) !== grpcStatus.DEADLINE_EXCEEDED) throw error;
-    return asked(query, attempts - 1);
-  }
+/**
+ * Repeats a query that no worker has answered in time, because the server gives up after ten seconds, and one of a run
+ * with events that no workflow task has taken, as the client does for three seconds.
+ */
+export async function asked<Answer>(query: () => Promise<Answer>): Promise<Answer> {
+  return eventually('the answer to a query', () =>
+    query().catch((error: unknown) => {
+      if (grpcStatusOf(error) === grpcStatus.DEADLINE_EXCEEDED || isNotTakenYet(error)) return undefined;
+      throw error;
+    }),
+  );
 }

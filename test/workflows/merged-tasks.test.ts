@@ -10,7 +10,8 @@ import { runs } from '../support/thorough.ts';
 
 /**
  * On replay the SDK merges an empty workflow task with the next one, and refused updates leave such tasks anywhere.
- * Every stored history must also replay with other placements of its empty tasks (I12).
+ * Every stored history must also replay with other placements of its empty tasks (I12), with earlier starts of its tasks,
+ * and with attempts that failed.
  */
 
 installQuietRuntime();
@@ -26,7 +27,10 @@ function eventsOf(file: string): HistoryEvent[] {
 test('every stored history replays with other placements of its empty tasks', async () => {
   const bundle = await sharedBundle('recorded-workflows.ts');
   const placements = files.flatMap((file) =>
-    placementsOf(eventsOf(file), seeds).map(({ name, events }) => ({ name: `${file}: ${name}`, events })),
+    placementsOf(eventsOf(file), seeds, { startsEarlier: true }).map(({ name, events }) => ({
+      name: `${file}: ${name}`,
+      events,
+    })),
   );
   expect(placements.length).toBeGreaterThan(3 * files.length);
   expect(await replayPlacements(bundle, placements)).toEqual(new Map());

@@ -5,16 +5,21 @@ import { placementsOf, type Placement } from '../support/placements.ts';
 import { playRandomRun } from '../support/play-random-run.ts';
 import { installQuietRuntime } from '../support/quiet-runtime.ts';
 import { replayPlacements } from '../support/replay-placements.ts';
+import { playTails, tailsOf } from '../support/replay-tails.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { runs } from '../support/thorough.ts';
 import { team } from '../support/team.ts';
 import { openWorld, testBundle, type World, type WorldOptions } from '../support/world.ts';
 
-/** Random runs with several clients replay as recorded, and with other placements of their empty tasks (I12). */
+/**
+ * Random runs with several clients replay as recorded, and with other placements of their empty tasks. After a query that
+ * saw events before their task, they go on as recorded (I12).
+ */
 
-installQuietRuntime();
+installQuietRuntime({ errors: false });
 
 const placementSeeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
+const tailsToPlay = 20;
 
 async function placementsIn(world: World, workflowId: string): Promise<Placement[]> {
   const { executions } = await world.client.historyChain(workflowId);
@@ -44,5 +49,15 @@ test('three runs on workers with a cache and three on workers without one', asyn
     [1, 2, 3].flatMap((seed) => [played(seed * 10, {}), played(seed * 10 + 1, { maxCachedWorkflows: 0 })]),
   );
   for (const placements of all) expect(placements.length).toBeGreaterThan(10);
-  expect(await replayPlacements({ codePath: testBundle() }, all.flat())).toEqual(new Map());
+  const placements = all.flat();
+  expect(await replayPlacements({ codePath: testBundle() }, placements)).toEqual(new Map());
+  const recorded = placements.filter(({ name }) => name.endsWith(': as recorded'));
+  const tails = recorded.flatMap(({ name, events }) => tailsOf(name, events)).filter(({ hasStarted }) => !hasStarted);
+  const random = seededRandom(1);
+  const went = await playTails(
+    { codePath: testBundle() },
+    tails.filter(() => random.chance(tailsToPlay / tails.length)),
+  );
+  expect(went.length).toBeGreaterThan(0);
+  expect(went.filter(({ problem }) => problem !== undefined)).toEqual([]);
 });

@@ -14,6 +14,7 @@ export const sentences = {
   cancelled: (reason?: string): string => `Cancelled: ${reason ?? 'the run was cancelled'}`,
   tooManyPending: 'Denied: Too many pending approval requests.',
   notTakenUp: 'The run is continuing as new and does not know its past yet: ask again.',
+  notTakenYet: 'Events of this run wait for its next workflow task, which comes at once: ask again.',
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
   failed: (message: string): string => `Error: ${message}`,

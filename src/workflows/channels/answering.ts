@@ -16,6 +16,7 @@ import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isTransient } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { clock } from '../sandbox/clock.ts';
 import { Backoff } from './backoff.ts';
 import { Failures, reasonOf } from './failures.ts';
 import type { Messages } from './messages.ts';
@@ -112,11 +113,11 @@ export class Answering {
     await condition(() => this.#messages.isTold(requestId, channel.name));
     while (request.answers < mostAnswers) {
       const refused = request.refused?.[channel.name];
-      const calledMs = Date.now();
+      const calledMs = clock.nowMs;
       const answer = await this.#resolve(question, refused);
       if (answer === undefined) return;
       if (answer === 'again') {
-        await sleep(backoff.next(Date.now() - calledMs));
+        await sleep(backoff.next(clock.nowMs - calledMs));
         continue;
       }
       backoff.reset();
@@ -231,7 +232,7 @@ export class Answering {
 
 /** The time left for an answer. It exceeds the deadline, so that a late answer reaches the run and is refused there. */
 function leftMs({ deadlineMs }: Tracked): number {
-  return deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - Date.now();
+  return deadlineMs === null ? longestMs : deadlineMs + afterDeadlineMs - clock.nowMs;
 }
 
 /** True if a call ended through no fault of its channel: it was not called, or its worker was lost or shut down. */

@@ -3,6 +3,7 @@ import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
+import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
 import { Messages, type MessagesState } from './messages.ts';
@@ -101,7 +102,7 @@ export class Deliveries {
 
   #nextLookMs(): number {
     const deadlines = [...this.#requests.values()].flatMap(({ deadlineMs }) => deadlineMs ?? []);
-    const dueMs = Math.min(...deadlines) + afterDeadlineMs - Date.now();
+    const dueMs = Math.min(...deadlines) + afterDeadlineMs - clock.nowMs;
     // After a deadline, look again soon: the run may take a while to settle the request.
     return Math.min(dueMs > 0 ? dueMs : afterDeadlineMs, this.#lookMs);
   }
@@ -156,8 +157,9 @@ export class Deliveries {
 
   /** The steps that are due and were not taken before. */
   #take(tracked: Tracked, announced: readonly AnnouncedStep[]): AnnouncedStep[] {
-    const nowMs = Date.now() + clockDifferenceMs;
+    const nowMs = clock.nowMs + clockDifferenceMs;
     const fresh = announced
+      // oxlint-disable-next-line no-restricted-globals -- parses a given instant; reads no clock
       .filter((step) => Date.parse(step.dueAt) <= nowMs && !tracked.steps.includes(keyOf(step)))
       .slice(0, mostSteps - tracked.steps.length);
     tracked.steps.push(...fresh.map(keyOf));

@@ -5,6 +5,7 @@ import type { LookedChannel } from '../../channels/activities/look-at-requests.t
 import type { ChannelStep } from '../../channels/channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { clock } from '../sandbox/clock.ts';
 import { Failures, reasonOf } from './failures.ts';
 
 type Calls = {
@@ -109,7 +110,7 @@ export class Messages {
   /** Adds a request to a message that `send` will send. A channel with `batch` gets one message for several requests. */
   ask(requestId: string, { name, batch, settles, delayMs }: LookedChannel): void {
     if (this.#of(requestId, name) !== undefined) return;
-    const dueMs = Date.now() + delayMs;
+    const dueMs = clock.nowMs + delayMs;
     // An urgent request does not join a message that waits for the end of the quiet hours.
     const joins = (each: Message): boolean =>
       each.channel === name && each.dueMs !== undefined && each.dueMs <= dueMs + joinsWithinMs;
@@ -128,7 +129,7 @@ export class Messages {
     if (message === undefined) return;
     // Before the request was sent, a reminder is skipped, and an escalation waits for it.
     if (isCollecting(message) && step.kind !== 'escalated') return;
-    const later = { requestId, channel, step, dueMs: Date.now() + delayMs };
+    const later = { requestId, channel, step, dueMs: clock.nowMs + delayMs };
     if (delayMs === 0 && !isCollecting(message)) this.#remind(message, later);
     else if (this.#later.size < mostLater) void this.#queueLater(later);
   }
@@ -138,7 +139,7 @@ export class Messages {
     this.#later.add(later);
     const message = this.#of(later.requestId, later.channel);
     const isReady = await uncancelled(async () => {
-      if (later.dueMs > Date.now()) await sleep(later.dueMs - Date.now());
+      if (later.dueMs > clock.nowMs) await sleep(later.dueMs - clock.nowMs);
       await condition(() => message === undefined || !isCollecting(message));
     });
     if (isReady && this.#later.delete(later) && message !== undefined) this.#remind(message, later);
@@ -194,7 +195,7 @@ export class Messages {
 
   async #sendWhenDue(message: Message): Promise<void> {
     this.#timed.add(message);
-    const delayMs = message.dueMs! - Date.now();
+    const delayMs = message.dueMs! - clock.nowMs;
     if (delayMs > 0 && !(await uncancelled(() => sleep(delayMs)))) return;
     delete message.dueMs;
     const [first] = message.requestIds;

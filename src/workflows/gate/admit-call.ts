@@ -13,6 +13,7 @@ import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import type { ShellSplit } from '../../core/shell/parts.ts';
 import { notSplit } from '../../core/shell/parts.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
@@ -47,7 +48,7 @@ export function admitCall(
   const { callId, args } = call;
   const { name: toolName, risk, subject, beside, show, previewTimeoutMs, definition } = tool;
   const { ledger, closing } = state;
-  const atMs = Date.now();
+  const atMs = clock.nowMs;
   const answered = (outcome: OutcomeName, content: string): Admission => ({
     kind: 'answered',
     content,
@@ -105,7 +106,7 @@ export function refuseCall(
   // The sentence may quote the arguments.
   const shown = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
   const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? shown.slice(0, 500) : undefined;
-  state.apply({ kind: 'rule', atMs: Date.now(), callId, toolName, outcome: 'refused', reason });
+  state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
   return { kind: 'answered', content, outcome: 'refused', isError: isToldAsError(policies, 'refused') };
 }
 

@@ -18,6 +18,7 @@ import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import { editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation } from '../sandbox/activation.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 import { GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
@@ -221,7 +222,7 @@ export class Gate {
 
   /** Records how an admitted call ended. */
   finished(callId: string, ran: Ran): void {
-    this.#state.apply({ kind: 'ran', atMs: Date.now(), callId, ran });
+    this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran });
   }
 
   /**
@@ -242,7 +243,7 @@ export class Gate {
   /** Settles one request as cancelled, because its caller no longer waits. */
   withdraw(requestId: string, reason: string): void {
     const { requestId: latestId } = this.#latest(requestId)?.request ?? { requestId };
-    this.#state.apply({ kind: 'cancel', atMs: Date.now(), requestId: latestId, reason });
+    this.#state.apply({ kind: 'cancel', atMs: clock.nowMs, requestId: latestId, reason });
   }
 
   /** Clears the index and writes the rest of the journal, for a run whose end has no payload of its own. */

@@ -14,6 +14,7 @@ import { shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import { shownParts, shownPreview } from '../../core/ledger/shown-parts.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
 import { panelOf } from '../../core/ledger/panel.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { Previews } from './previews.ts';
@@ -106,7 +107,7 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
     };
     if (settled !== undefined) return { ...shown, settled };
     const channels = active()?.channelsOf({ ...found, requestedAt: request.requestedAt }) ?? [];
-    const panel = panelOf(found, state.directories, Date.now());
+    const panel = panelOf(found, state.directories, clock.nowMs);
     const { have, need } = tally(panel, found.votes);
     const approvers = approversOf(panel, found.votes);
     const people = approvers === undefined ? {} : { approvers };

@@ -13,6 +13,7 @@ import type { ProblemCode } from '../../core/base/problem.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { keptValues } from '../../core/redact/kept-values.ts';
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
+import { clock } from '../sandbox/clock.ts';
 import { editedRedaction } from '../state/redact-request.ts';
 import { recordRequest } from '../state/record-request.ts';
 import type { GateState } from '../state/gate-state.ts';
@@ -102,7 +103,7 @@ export function checkEdit(
             replaces: { requestId, by: 'edit' },
             previewTimeoutMs: found.previewTimeoutMs,
             // The check may end after the latest time at which the call may be asked about.
-            atMs: Math.min(Date.now(), latestMs ?? Infinity),
+            atMs: Math.min(clock.nowMs, latestMs ?? Infinity),
             latestMs,
           }),
         },

@@ -9,6 +9,7 @@ import {
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { maxDecisions } from '../../core/messages/decision.ts';
 import { Undecodable, isUndecodable } from '../../core/base/undecodable.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
@@ -20,7 +21,7 @@ export function registerSignal(kind: MessageKind<unknown>, queue: MessageQueue):
   setHandler(defineSignal<[unknown, string?]>(kind.name), (payload, eventId = '') => {
     const isTooMuch = queue.isFull && isList(kind, payload);
     const items = isTooMuch ? [new Undecodable(payload.length, tooMany)] : itemsOf(kind, payload);
-    for (const item of items) queue.add({ kind, payload: item, eventId, receivedAtMs: Date.now() });
+    for (const item of items) queue.add({ kind, payload: item, eventId, received: clock.moment });
   });
 }
 
@@ -32,7 +33,7 @@ export function registerUpdate(
 ): void {
   const receive = (payload: unknown): Promise<Receipt> =>
     new Promise((answer) => {
-      queue.add({ kind, payload, receivedAtMs: Date.now(), answer });
+      queue.add({ kind, payload, received: clock.moment, answer });
     });
 
   setHandler(
@@ -65,7 +66,7 @@ export function rejectUnknownSignals(queue: MessageQueue): void {
   setDefaultSignalHandler((_name, ...payloads) => {
     const unread = payloads.find((each) => isUndecodable(each) || ArrayBuffer.isView(each));
     const payload = unread ?? (payloads.length > 1 ? payloads : payloads[0]);
-    queue.add({ kind: unknownSignals, payload, eventId: '', receivedAtMs: Date.now() });
+    queue.add({ kind: unknownSignals, payload, eventId: '', received: clock.moment });
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { activation } from '../sandbox/activation.ts';
+import type { Moment } from '../sandbox/clock.ts';
 import type { MessageKind } from './message-kind.ts';
 
 /** One message as its handler received it. */
@@ -8,8 +9,8 @@ export interface Received {
   payload: unknown;
   /** The history event id of a signal, empty if it is not known; undefined for an update. */
   eventId?: string;
-  /** Workflow time of the activation that delivered it. */
-  receivedAtMs: number;
+  /** The time of the activation that delivered it. */
+  received: Moment;
   /** Answers the sender of an update. */
   answer?: (receipt: Receipt) => void;
 }

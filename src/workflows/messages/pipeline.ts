@@ -9,6 +9,7 @@ import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import { isUndecodable, sizeOf } from '../../core/base/undecodable.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { Deadlines } from '../timing/deadlines.ts';
 import { lookupsOfExecution, type GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
@@ -57,7 +58,7 @@ export class MessagePipeline implements ScheduledTask {
 
   /** Applies what can be applied now, then handles the deadlines and steps that have become due. */
   run(): void {
-    const nowMs = Date.now();
+    const nowMs = clock.nowMs;
     this.#queue.noteRun();
     this.#state.noteGrowth();
     this.#deadlines.look(nowMs);
@@ -81,7 +82,7 @@ export class MessagePipeline implements ScheduledTask {
     if (earlier !== undefined) return 'code' in earlier ? earlier : acceptable;
     const sender = claimed(kind.name, message, this.#ceiling());
     if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
-    return kind.preview(message, sender, Date.now());
+    return kind.preview(message, sender, clock.nowMs);
   }
 
   /** The run ends: refuses every waiting message in this same step, so that the journal has the refusal. */
@@ -118,7 +119,8 @@ export class MessagePipeline implements ScheduledTask {
   }
 
   /** When it was sent; undefined while the recorded time is being read. An unknown time misses every deadline (I2). */
-  #sentAtMs({ eventId, receivedAtMs }: Received, requestIds: readonly string[]): number | undefined {
+  #sentAtMs({ eventId, received }: Received, requestIds: readonly string[]): number | undefined {
+    const receivedAtMs = received.atMs;
     const isDoubtful = requestIds.some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
     if (!isDoubtful || eventId === undefined) return receivedAtMs;
     const recordedAtMs = this.#recorded.of(eventId);

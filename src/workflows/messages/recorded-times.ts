@@ -1,6 +1,7 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Arbitrate } from '../../activities/arbitrate.ts';
 import { activityNames } from '../../contract.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { InFlight } from '../state/in-flight.ts';
 import { acceptable } from './message-kind.ts';
 
@@ -40,7 +41,11 @@ export class RecordedTimes {
         ended: acceptable,
       },
       find().then((recorded) => () => {
-        for (const eventId of eventIds) this.#atMs.set(eventId, recorded[eventId] ?? Number.POSITIVE_INFINITY);
+        for (const eventId of eventIds) {
+          const recordedAtMs = recorded[eventId];
+          this.#atMs.set(eventId, recordedAtMs ?? Number.POSITIVE_INFINITY);
+          if (recordedAtMs !== undefined) clock.prove(recordedAtMs);
+        }
         return acceptable;
       }),
     );

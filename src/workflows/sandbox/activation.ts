@@ -14,11 +14,22 @@ interface Activations {
   isBeingHandedOver: boolean;
   /** Event ids of signals that have not been handled, by signal name. */
   eventIds: Map<string, string[]>;
+  /** How far history had come in the last activation, and the start of its task. */
+  last: { historyLength: number; startedAt: string };
+  /** True if no task took the events of the last activation: a query was handed them. */
+  isAhead: boolean;
 }
 
 /** The state that the interceptors write and `activation` reads. */
 export const activations = (): Activations =>
-  runLocal('activations', () => ({ installed: false, number: 0, isBeingHandedOver: false, eventIds: new Map() }));
+  runLocal('activations', () => ({
+    installed: false,
+    number: 0,
+    isBeingHandedOver: false,
+    eventIds: new Map(),
+    last: { historyLength: 0, startedAt: '' },
+    isAhead: false,
+  }));
 
 export const activation = {
   /** False on a worker that does not load our interceptors: the gate throws there. */

@@ -14,6 +14,7 @@ import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
 import { activation } from '../sandbox/activation.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
 import { JournalTree } from './journal-tree.ts';
@@ -138,7 +139,7 @@ export class GateState {
   /** Settles everything open as cancelled. */
   cancelOpen(reason: string): void {
     for (const { request } of this.#ledger.open) {
-      this.apply({ kind: 'cancel', atMs: Date.now(), requestId: request.requestId, reason });
+      this.apply({ kind: 'cancel', atMs: clock.nowMs, requestId: request.requestId, reason });
     }
   }
 
@@ -155,7 +156,7 @@ export class GateState {
   /** Counts a message that changed nothing: its code and size, never its content (I4). */
   refuse(code: ProblemCode, size: number, requestId?: string): void {
     const refused = { code, requestId: requestId || undefined, size };
-    this.apply({ kind: 'refuse', atMs: Date.now(), refused });
+    this.apply({ kind: 'refuse', atMs: clock.nowMs, refused });
   }
 
   /** Takes the entries that no payload has carried yet; the caller writes them into its payload. */

@@ -5,6 +5,7 @@ import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
+import { clock } from '../sandbox/clock.ts';
 import { redactionFor } from './redact-request.ts';
 import type { GateState } from './gate-state.ts';
 import type { ActivePolicies } from './active-policies.ts';
@@ -22,8 +23,8 @@ export function reevaluateOpen(
   change: Pick<PolicyCommand, 'voter' | 'reason' | 'operatorMs'>,
 ): { policyDigest: string; settled: NonNullable<Receipt['settled']> } {
   const digest = policyDigest(rules.policies);
-  state.apply({ kind: 'policy', atMs: Date.now(), policyDigest: digest, ...change });
-  const atMs = Math.min(sentAtMs, Date.now());
+  state.apply({ kind: 'policy', atMs: clock.nowMs, policyDigest: digest, ...change });
+  const atMs = Math.min(sentAtMs, clock.nowMs);
   const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
   for (const record of waiting) reevaluate(state, rules, record, { atMs, among: waiting.length });
   const settled = waiting.flatMap(({ request: { requestId } }) => {

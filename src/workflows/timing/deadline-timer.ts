@@ -1,4 +1,5 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
+import { clock } from '../sandbox/clock.ts';
 
 /** One durable timer for the earliest of many deadlines, instead of one for each request. */
 export class DeadlineTimer {
@@ -28,13 +29,14 @@ export class DeadlineTimer {
 
   async #fire(running: { atMs: number }, summary: string): Promise<void> {
     try {
-      await sleep(Math.max(1, running.atMs - Date.now()), { summary });
+      await sleep(Math.max(1, running.atMs - clock.nowMs), { summary });
     } catch {
       // Cancelled: another timer replaced it, or none is needed.
       return;
     } finally {
       if (this.#running === running) this.#running = undefined;
     }
+    clock.prove(running.atMs);
     this.#onFired();
   }
 }

@@ -4,6 +4,7 @@ import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
 import { iso, type RequestRecord } from '../../core/ledger/ledger.ts';
 import { reviewersOf } from '../../core/ledger/why-asked.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
 
@@ -23,7 +24,7 @@ export class EscalationSteps {
   }
 
   take(requests: readonly RequestRecord[]): void {
-    const atMs = Date.now();
+    const atMs = clock.nowMs;
     for (const record of requests) {
       const steps = stepsDue(record, atMs);
       if (steps.length === 0) continue;

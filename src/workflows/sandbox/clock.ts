@@ -1,0 +1,44 @@
+/**
+ * The clock of a run. Workflow time, the start of the workflow task, is a lower bound: history may prove that more time
+ * has passed. A timer that fired proves the time at which it was due, a message proves the time at which it was
+ * recorded. No other file of workflow code reads a clock (docs/decisions/0058).
+ */
+import { activation } from './activation.ts';
+import { runLocal } from './run-local.ts';
+
+/** The time of one activation. Jobs that are handed over later may prove a later one. */
+export interface Moment {
+  readonly atMs: number;
+}
+
+interface Clock {
+  provenMs: number;
+  activation: number;
+  moment: { atMs: number };
+}
+
+const state = (): Clock => runLocal('clock', () => ({ provenMs: 0, activation: -1, moment: { atMs: 0 } }));
+
+export const clock = {
+  /** Never goes back. Equal on each replay, in an activation that writes a command. */
+  get nowMs(): number {
+    return Math.max(Date.now(), state().provenMs);
+  },
+
+  /** The time of this activation. Read it once all jobs are handed over. */
+  get moment(): Moment {
+    const now = state();
+    if (now.activation !== activation.number) {
+      now.activation = activation.number;
+      now.moment = { atMs: clock.nowMs };
+    }
+    return now.moment;
+  },
+
+  /** Notes that history proves that it is `atMs` or later. */
+  prove(atMs: number): void {
+    const now = state();
+    now.provenMs = Math.max(now.provenMs, atMs);
+    if (now.activation === activation.number) now.moment.atMs = Math.max(now.moment.atMs, atMs);
+  },
+};

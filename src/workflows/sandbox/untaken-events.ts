@@ -1,0 +1,38 @@
+/**
+ * Keeps the events that no workflow task has taken yet away from a run. A query that was sent before them is handed to
+ * a worker with all of history. The SDK lets the workflow handle them before the query, with the clock of the task
+ * before, keeps the run in its cache, and sends the commands with the next task. A replay hands over these events with
+ * the clock and with the other events of that task, and may make other commands. So the query fails, which makes the
+ * SDK drop the run from its cache; the next task replays all of history (docs/decisions/0058).
+ */
+import type { ActivateInput } from '@temporalio/workflow';
+import { closedRunHeader } from '../../contract.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { activations } from './activation.ts';
+
+type Activation = ActivateInput['activation'];
+
+/** The SDK's id of a query that comes without a workflow task. */
+const queryAlone = 'legacy_query';
+
+/** Notes whether a workflow task took the events of this activation: a task starts later than the one before it. */
+export function noteProgress({ timestamp, historyLength, isReplaying }: Activation): void {
+  const state = activations();
+  const { last } = state;
+  const startedAt = `${String(timestamp?.seconds)}.${timestamp?.nanos}`;
+  const length = historyLength ?? 0;
+  // One task may lead to several activations, as when an activity is cancelled.
+  if (length !== last.historyLength) state.isAhead = isReplaying !== true && startedAt === last.startedAt;
+  state.last = { historyLength: length, startedAt };
+}
+
+/** Throws for a query of an open run that has handled events which no task has taken. */
+export function refuseAhead(jobs: NonNullable<Activation['jobs']>): void {
+  const query = jobs.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
+  if (!activations().isAhead || query == null || closedRunHeader in (query.headers ?? {})) return;
+  // Fails the activation, not only the query: nothing less drops the run from the cache.
+  const error = new Error(sentences.notTakenYet);
+  // The SDK logs it, and where it was thrown says nothing.
+  error.stack = error.message;
+  throw error;
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { askPast } from '../../src/client/ask-past.ts';
+import { closedRunHeader } from '../../src/contract.ts';
+import { sentences } from '../../src/core/ledger/sentences.ts';
+
+const input: WorkflowQueryInput = {
+  queryType: 'approvals',
+  args: [],
+  workflowExecution: { workflowId: 'run' },
+  headers: { own: {} },
+};
+const { WORKFLOW_EXECUTION_STATUS_TERMINATED: terminated } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
+/** As the SDK makes it, which does not export the type of its second argument. */
+const refusal = (message: string): Error =>
+  Object.assign(Object.create(QueryNotRegisteredError.prototype) as Error, { message });
+
+/** Asks a run that gives these answers in turn, and returns the last one with the queries that it got. */
+async function asked(...answers: unknown[]): Promise<{ answer: unknown; queries: WorkflowQueryInput[] }> {
+  const queries: WorkflowQueryInput[] = [];
+  const next = (query: WorkflowQueryInput): Promise<unknown> => {
+    queries.push(query);
+    const answer = answers.shift();
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const answer: unknown = await askPast.query!(input, next).catch((error: unknown) => error);
+  return { answer, queries };
+}
+
+describe('a query is asked again', () => {
+  test.each([
+    ['continues as new', sentences.notTakenUp] as const,
+    ['has waiting events', sentences.notTakenYet] as const,
+  ])('while the run %s', async (_what, sentence) => {
+    const { answer, queries } = await asked(refusal(sentence), refusal(sentence), 'open');
+    expect([answer, queries.length]).toEqual(['open', 3]);
+  });
+
+  test('of a closed run whose last events wait for ever, with the header that says so', async () => {
+    const { answer, queries } = await asked(
+      refusal(sentences.notTakenYet),
+      new QueryRejectedError(terminated),
+      'closed',
+    );
+    expect(answer).toBe('closed');
+    expect(queries.map(({ queryRejectCondition }) => queryRejectCondition)).toEqual([undefined, 2, undefined]);
+    expect(queries.map(({ headers }) => Object.keys(headers))).toEqual([['own'], ['own'], ['own', closedRunHeader]]);
+  });
+});
+
+test('another refusal is final', async () => {
+  const { answer, queries } = await asked(refusal('no such query'));
+  expect(answer).toMatchObject({ message: 'no such query' });
+  expect(queries).toHaveLength(1);
+});

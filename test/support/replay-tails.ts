@@ -1,0 +1,130 @@
+/**
+ * What a worker does with the tail of a history: the events that no workflow task has taken yet. A query that was sent
+ * before them is handed to the worker with them, and with the clock of the task before. Then comes their task.
+ */
+import { randomUUID } from 'node:crypto';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import proto from '@temporalio/proto';
+import { NativeConnection, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { attributesOf, tasksOf, type HistoryEvent, type WorkflowTask } from './history-tasks.ts';
+import { openScriptedServer, type PolledTask, type ScriptedServer } from './scripted-server.ts';
+
+/** A task of a history, and the part of its events that a query is handed first. */
+export interface Tail {
+  name: string;
+  events: readonly HistoryEvent[];
+  /** The event id at which the task before started. */
+  previousId: string;
+  /** The last event of the tail. */
+  endId: string;
+  task: WorkflowTask;
+  /** True if an attempt of the task started and failed: a worker takes such a tail for a task. */
+  hasStarted: boolean;
+}
+
+/** The command that leads to each event type. */
+const eventTypes: Readonly<Record<string, string>> = {
+  COMPLETE_WORKFLOW_EXECUTION: 'WORKFLOW_EXECUTION_COMPLETED',
+  FAIL_WORKFLOW_EXECUTION: 'WORKFLOW_EXECUTION_FAILED',
+  CANCEL_WORKFLOW_EXECUTION: 'WORKFLOW_EXECUTION_CANCELED',
+  CONTINUE_AS_NEW_WORKFLOW_EXECUTION: 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
+  SCHEDULE_ACTIVITY_TASK: 'ACTIVITY_TASK_SCHEDULED',
+  REQUEST_CANCEL_ACTIVITY_TASK: 'ACTIVITY_TASK_CANCEL_REQUESTED',
+  START_TIMER: 'TIMER_STARTED',
+  CANCEL_TIMER: 'TIMER_CANCELED',
+  RECORD_MARKER: 'MARKER_RECORDED',
+  START_CHILD_WORKFLOW_EXECUTION: 'START_CHILD_WORKFLOW_EXECUTION_INITIATED',
+  SIGNAL_EXTERNAL_WORKFLOW_EXECUTION: 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED',
+  REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION: 'REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED',
+  UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES',
+  MODIFY_WORKFLOW_PROPERTIES: 'WORKFLOW_PROPERTIES_MODIFIED',
+};
+
+/** The tails of a history: of each task but the first, all that it takes, and what came before it was scheduled. */
+export function tailsOf(name: string, events: readonly HistoryEvent[]): Tail[] {
+  const { tasks } = tasksOf(events);
+  return tasks.flatMap((task, index) => {
+    const previousId = tasks[index - 1]?.started.eventId;
+    // The worker is handed an update beside the history, not in it.
+    const hasUpdate = task.commands.some(({ eventType }) => eventType.includes('_UPDATE_'));
+    if (previousId === undefined || hasUpdate || task.before.length + task.whileScheduled.length === 0) return [];
+    const attempts = task.before.filter(({ eventType }) => /_WORKFLOW_TASK_(FAILED|TIMED_OUT)$/.test(eventType));
+    const ends = new Set([...attempts, task.scheduled, task.whileScheduled.at(-1) ?? task.scheduled]);
+    const hasStarted = task.before.some(({ eventType }) => eventType.endsWith('_WORKFLOW_TASK_STARTED'));
+    return [...ends].map(({ eventId }) => {
+      const at = `${name}: task ${task.started.eventId}, a query sees ${eventId}`;
+      return { name: at, events, previousId, endId: eventId, task, hasStarted };
+    });
+  });
+}
+
+const atOnce = 4;
+
+export interface PlayedTail {
+  name: string;
+  /** Why the query failed. */
+  refusal?: string;
+  /** What the task did in place of what history has. */
+  problem?: string;
+}
+
+/** Hands a worker each tail with a query, then the whole task. */
+export async function playTails(
+  workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
+  tails: readonly Tail[],
+): Promise<PlayedTail[]> {
+  const server = await openScriptedServer();
+  const connection = await NativeConnection.connect({ address: server.address });
+  const worker = await Worker.create({ connection, namespace: 'default', taskQueue: 'tails', workflowBundle });
+  const done = worker.run();
+  const played: PlayedTail[] = [];
+  const waiting = [...tails];
+  const lane = async (): Promise<void> => {
+    for (let tail = waiting.pop(); tail !== undefined; tail = waiting.pop()) played.push(await playTail(server, tail));
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, lane));
+  } finally {
+    worker.shutdown();
+    server.stopPolls();
+    await done;
+    await connection.close();
+    await server.close();
+  }
+  return played;
+}
+
+async function playTail(server: ScriptedServer, { name, events, previousId, endId, task }: Tail): Promise<PlayedTail> {
+  const { workflowId, workflowType } = attributesOf(events[0]!) as {
+    workflowId: string;
+    workflowType: { name: string };
+  };
+  const { events: decoded } = historyFromJSON({ events });
+  const workflowExecution = { workflowId, runId: randomUUID() };
+  const given = (lastId: string): PolledTask => ({
+    workflowExecution,
+    workflowType,
+    previousStartedEventId: idOf(previousId),
+    attempt: 1,
+    history: { events: decoded!.filter(({ eventId }) => Number(eventId) <= Number(lastId)) },
+  });
+  const { failure: refusal } = await server.give({
+    ...given(endId),
+    query: { queryType: '__temporal_workflow_metadata' },
+  });
+  const startedId = task.started.eventId;
+  const { failure, commands } = await server.give({ ...given(startedId), startedEventId: idOf(startedId) });
+  const made = commands.map(({ commandType }) => nameOf(commandType ?? 0)).join(', ');
+  const recorded = task.commands.map(({ eventType }) => eventType.replace('EVENT_TYPE_', '')).join(', ');
+  const problem = failure ?? (made === recorded ? undefined : `${made} in place of ${recorded}`);
+  return { name, ...(refusal !== undefined && { refusal }), ...(problem !== undefined && { problem }) };
+}
+
+function idOf(eventId: string): PolledTask['startedEventId'] {
+  return Number(eventId) as unknown as PolledTask['startedEventId'];
+}
+
+function nameOf(commandType: number): string {
+  const name = proto.temporal.api.enums.v1.CommandType[commandType] ?? '';
+  return eventTypes[name.replace('COMMAND_TYPE_', '')] ?? name;
+}
